@@ -12,7 +12,7 @@ func TestAhead(t *testing.T) {
 	t.Parallel()
 	met := make(chan string)
 	greeting := core.StartAsync(func() (string, error) { return <-met, nil })
-	met <- "hello" // f is running: it receives this value
+	met <- "hello" // succeeds only if the function already runs and receives this value
 	if got, err := greeting(); got != "hello" || err != nil {
 		t.Error(got, err)
 	}

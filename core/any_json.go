@@ -16,8 +16,10 @@ import (
 // json.RawMessage declares such a path. A field of type []json.RawMessage declares rows,
 // which are decoded one by one. The nil value has no paths; all methods accept it.
 type AnyPaths struct {
-	any     bool
-	deep    bool // whether the text is a row, which may nest to any depth here because [ReadRow] checks it
+	any bool
+	// whether the text is a row of a list. CheckJSON does not limit its depth, because
+	// [ReadRow] does
+	deep    bool
 	items   *AnyPaths
 	members map[string]*AnyPaths
 }
@@ -99,7 +101,8 @@ func anyPathsOf(t reflect.Type) *AnyPaths {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// anyPathsOfMembers returns the paths of a struct type. Its fields are named as in JSON.
+// anyPathsOfMembers returns the paths of the values of a struct type. The names in a path
+// are the JSON names of the fields.
 func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	var p *AnyPaths
 	for _, f := range reflect.VisibleFields(t) {
@@ -171,8 +174,9 @@ func (c *covering) value(p *AnyPaths) error {
 	}
 }
 
-// hide writes null in place of the next value. It copies a value that nests too deeply, so
-// that CheckJSON refuses it. If deep is true, any depth is allowed.
+// hide writes null in place of the next JSON value. A value that nests too deeply is copied
+// unchanged, so that CheckJSON refuses it. If deep is true, hide replaces values of any
+// depth.
 func (c *covering) hide(deep bool) error {
 	above := c.StackDepth()
 	value, err := c.ReadValue()

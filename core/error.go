@@ -14,7 +14,8 @@ type Error struct {
 	Code Code
 	// Message says what was wrong, with the caller's own value where that helps.
 	Message string
-	// Next says what the caller can do. "" means the remedy of the code.
+	// Next says what the caller can do. If it is "", the remedy that is defined for the
+	// error's code applies.
 	Next string
 	// Status is the HTTP status of the answer; 0 means that of the code. It is for a code
 	// with a second status, such as 504 for an upstream that timed out.
@@ -71,7 +72,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
-// HTTPStatus returns e.Status, or the status of the code if that is 0.
+// HTTPStatus returns e.Status. If e.Status is 0, it returns the HTTP status that belongs to
+// e.Code.
 func (e *Error) HTTPStatus() int {
 	if e.Status != 0 {
 		return e.Status
@@ -85,7 +87,8 @@ func (e *Error) WithNext(next string) *Error {
 	return e
 }
 
-// NextStep returns e.Next, or the remedy of the code if that is "".
+// NextStep returns e.Next. If e.Next is "", it returns the remedy that is defined for the
+// error's code.
 func (e *Error) NextStep() string {
 	if e.Next != "" {
 		return e.Next
@@ -167,7 +170,7 @@ func IsConflict(err error) bool {
 	return ok && e.Code == CodeConflict
 }
 
-// Conflict returns conflict with a message and a next step.
+// Conflict returns an error with the code conflict, a message and a next step.
 func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}
 }
@@ -177,8 +180,8 @@ func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
 }
 
-// Overloaded returns overloaded: the call waited for the longest allowed time and did
-// nothing.
+// Overloaded returns the error overloaded: the call waited for the longest allowed time and
+// did nothing.
 func Overloaded(retryAfter time.Duration) *Error {
 	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done, so this one was turned away. Nothing was stored.", RetryAfter: retryAfter}
 }
@@ -196,8 +199,8 @@ func TemporarilyUnavailable(err error) *Error {
 	}
 }
 
-// IsFault reports whether the failure is Mailhelm's own, so that its cause should be logged
-// as an error.
+// IsFault reports whether Mailhelm and not the caller caused the failure. The cause of such
+// a failure should be logged as an error.
 func (e *Error) IsFault() bool {
 	return e.Code == CodeInternalError || e.Code == CodeTemporarilyUnavailable
 }

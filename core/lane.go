@@ -6,7 +6,8 @@ import "context"
 // on one lane does not delay the others.
 type Lane int
 
-// The lanes. Work whose context names no lane is on the lane Calls.
+// The lanes of work on the database. Work is on the lane Calls if its context names no
+// other lane.
 const (
 	// Calls is the lane of API calls and of pages. It is the default.
 	Calls Lane = iota
@@ -15,7 +16,8 @@ const (
 	// Vital is the lane of tokens, revocations and readiness checks. These must work even
 	// when all connections of the other lanes are busy.
 	Vital
-	// Background is the lane of jobs. They may wait for a connection longer than a caller.
+	// Background is the lane of jobs. A job may wait longer for a connection than an API
+	// call may.
 	Background
 )
 
@@ -24,7 +26,8 @@ const Lanes = int(Background) + 1
 
 type laneKey struct{}
 
-// WithLane returns a context whose database work runs on the lane.
+// WithLane returns a context with the lane l. Database calls with this context use the
+// share of connections that is reserved for the lane.
 func WithLane(ctx context.Context, l Lane) context.Context {
 	if LaneOf(ctx) == l {
 		return ctx
@@ -32,7 +35,8 @@ func WithLane(ctx context.Context, l Lane) context.Context {
 	return context.WithValue(ctx, laneKey{}, l)
 }
 
-// LaneOf returns the lane that WithLane set in ctx, or Calls.
+// LaneOf returns the lane that WithLane set in ctx. If ctx has no lane, it returns the lane
+// Calls.
 func LaneOf(ctx context.Context) Lane {
 	l, _ := ctx.Value(laneKey{}).(Lane)
 	return l

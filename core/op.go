@@ -31,7 +31,8 @@ type Op[In, Out any] struct {
 	// by mail. All other operations work only on the organization's own data and sending
 	// account.
 	ReachesPeople bool
-	// Scopes are the scopes that the credential must have, all of them.
+	// Scopes are the scopes that an operation requires. The credential must have all of
+	// them.
 	Scopes   []Scope
 	GitOwned GitOwned
 	// Writes is the kind of record that a write changes. Replay is the time during which a
@@ -40,10 +41,10 @@ type Op[In, Out any] struct {
 	Writes Subject
 	Replay ReplayScope
 
-	// Confirm returns the consequence of a call to which the caller must agree first. It is
-	// nil for all but the two irreversible operations. It runs when the caller requests the
-	// confirmation, when the caller confirms, and in the transaction before Do. So it must
-	// not use the network or change anything.
+	// Confirm returns the consequence of a call to which the caller must agree first. Only
+	// the two irreversible operations set it; nil means that no confirmation is needed. It
+	// runs when the caller requests the confirmation, when the caller confirms, and in the
+	// transaction before Do. So it must not use the network or change anything.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)
 	// Prepare runs before the transaction and may use the network. Do receives the In that
 	// it returns. nil means that there is nothing to prepare.
@@ -63,11 +64,13 @@ type Op[In, Out any] struct {
 // Effect is what an operation does to stored data and to recipients.
 type Effect int
 
-// The effects, from harmless to irreversible.
+// The effects of operations, from harmless to irreversible.
 const (
-	Reads    Effect = iota
-	Writes          // changes something that can be changed back
-	Destroys        // deletes something or reaches people; refused for test credentials
+	Reads  Effect = iota
+	Writes        // changes something that can be changed back
+	// deletes something or can reach people outside the organization; refused for test
+	// credentials
+	Destroys
 )
 
 // String returns the name of the effect in the documentation.
@@ -89,7 +92,8 @@ type Cost int
 // The costs of reads. A write is Undeclared, because it finds its rows by keys.
 const (
 	Undeclared Cost = iota
-	// Light reads find rows by an index and return one page of them, or read definitions.
+	// Light reads find rows by an index and return one page of them, or read definitions
+	// such as topics.
 	Light
 	// Heavy reads may read a large part of an organization's data.
 	Heavy
@@ -106,11 +110,11 @@ const (
 	GitPullRequest                 // the write becomes a pull request
 )
 
-// OpenPullRequest opens a pull request with a change. For a repeated call, it returns the
-// pull request that the first call opened.
+// OpenPullRequest opens a pull request with a change of files in the organization's
+// repository. For a repeated call, it returns the pull request that the first call opened.
 type OpenPullRequest func(context.Context, RepositoryChange) (PullRequest, error)
 
-// RepositoryChange is a change of definitions in the form of a commit.
+// RepositoryChange is a proposed commit that changes definitions in a Git repository.
 type RepositoryChange struct {
 	// Title is the first line of the commit message, Message is the rest.
 	Title, Message string
@@ -131,7 +135,7 @@ type Confirmation struct {
 	// Message states the consequence, with numbers that Mailhelm computed. Names that
 	// customers wrote must be quoted and shortened; see [Quote].
 	Message string
-	// Preview is the consequence as structured data.
+	// Preview describes the consequence of the call as structured data.
 	Preview any
 }
 

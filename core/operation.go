@@ -16,11 +16,12 @@ type Operation interface {
 	Input(Surface) *Schema
 	// Output returns the schema of the result on a surface (REST or agent).
 	Output(Surface) *Schema
-	// Texts returns the members that can hold free text in the result on a surface (REST or
-	// agent).
+	// Texts returns the members of the operation's result that can hold free text. The
+	// parameter is the surface on which the result is shown: REST or agent.
 	Texts(Surface) []Text
-	// Decode checks JSON arguments (strict JSON, then the input schema) and returns them as
-	// the Op's In. It fails with validation_failed.
+	// Decode checks JSON arguments: first that they are strict JSON, then the input schema.
+	// It returns them as a value of the type In of the [Op]. It fails with
+	// validation_failed.
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
 	// CostOf returns the cost of a call with these arguments.
@@ -29,7 +30,8 @@ type Operation interface {
 	// Propose opens a pull request instead of writing; see [Op].Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
 	Do(ctx context.Context, c *Call, in any) (any, error)
-	// DecodeResult returns a stored JSON result as the Op's Out.
+	// DecodeResult decodes a stored JSON result. The returned value has the operation's
+	// output type.
 	DecodeResult(raw []byte) (any, error)
 	// Recall completes a result that DecodeResult returned; see [Op].Recall.
 	Recall(ctx context.Context, c *Call, out any) (any, error)
@@ -44,7 +46,7 @@ type OperationInfo struct {
 	Title   string
 	Purpose string
 	Effect  Effect
-	// Cost is the greatest cost of a call.
+	// Cost is the greatest cost that a call of the operation can have.
 	Cost          Cost
 	ReachesPeople bool
 	Scopes        []Scope

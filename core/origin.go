@@ -3,10 +3,10 @@ package core
 // Origin is the place where a definition, such as a list or a topic, is edited.
 type Origin string
 
-// The places where a definition can be edited.
+// The places where a definition (a list, a topic or the like) can be edited.
 const (
 	ManagedOrigin Origin = "managed" // in Mailhelm
-	GitOrigin     Origin = "git"     // in the connected repository; read-only in Mailhelm
+	GitOrigin     Origin = "git"     // edited in the connected repository; read-only in Mailhelm
 )
 
 // RefuseGitOwned returns the conflict error for a write to a definition that comes from the

@@ -31,7 +31,8 @@ type Pagination struct {
 	NextCursor *string `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Opaque cursor of the next page; null on the last page."`
 }
 
-// Sample is a page in a result for an agent: items, and how many the list has in all.
+// Sample is a page in a result for an agent. It has some items of a list and the number of
+// all items of the list.
 type Sample[T any] struct {
 	Items     []T    `json:"items"`
 	Shown     int    `json:"shown" jsonschema_description:"How many items are in this answer."`

@@ -57,9 +57,10 @@ func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page
 	return Page[T]{Items: rows, Next: EncodeCursor(filter, strconv.FormatInt(last.At.UnixMicro(), 10), last.ID)}
 }
 
-// ReadPage reads one page of a list that is ordered newest first. limit is the page size
-// that the caller requested. It calls read with the position after which to begin and the
-// number of rows to read. place returns the position of a row.
+// ReadPage reads one page of a list that is ordered newest first. filter is the text of the
+// list's filters. cursor is "" for the first page, and limit is the page size that the
+// caller requested. It calls read with the position after which to begin and the number of
+// rows to read. place returns the position of a row.
 func ReadPage[T any](filter, cursor string, limit int, read func(after *After, limit int) ([]T, error), place func(T) After) (Page[T], error) {
 	after, err := AfterCursor(filter, cursor)
 	if err != nil {

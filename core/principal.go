@@ -7,7 +7,7 @@ import "slices"
 // effect is Destroys.
 type Environment string
 
-// The two environments of a credential.
+// The values of Environment, the purpose of a credential.
 const (
 	Live Environment = "live"
 	Test Environment = "test"

@@ -12,9 +12,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// explain converts the validator's tree of causes to a validation_failed with a flat list.
-// It has one entry for each leaf of the tree, with the member's path and a reason in plain
-// words.
+// explain converts the validator's tree of causes to an error with the code
+// validation_failed and a flat list. The list has one entry for each leaf of the tree, with
+// the member's path and a reason in plain words.
 func (s *Schema) explain(err error) error {
 	v, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
@@ -91,8 +91,9 @@ func (s *Schema) unknownMember(at []string) string {
 	return "is not known here; known are " + strings.Join(known, ", ")
 }
 
-// membersAt returns the names of the members that the schema has for the object at a path
-// of the value, nil if it names none.
+// membersAt returns the names of the members that an object may have by the schema. at is
+// the object's path in the value. membersAt returns nil if the schema has no members for
+// this path.
 func (s *Schema) membersAt(at []string) []string {
 	var node schemaNode
 	if json.Unmarshal(s.text, &node) != nil {
@@ -124,8 +125,7 @@ func (n *schemaNode) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(n))
 }
 
-// object returns the first alternative of the schema that has members, or else the schema
-// itself.
+// object returns the first schema in OneOf that has Properties, or else the schema itself.
 func (n schemaNode) object() schemaNode {
 	for _, form := range n.OneOf {
 		if form.Properties != nil {
@@ -160,8 +160,8 @@ func alternatives(types []string) string {
 	return strings.Join(slices.Compact(types), " or ")
 }
 
-// reason returns in plain words what a keyword of the schema requires. For keywords that no
-// schema here uses, it names the path of the keyword.
+// reason returns in plain words what a keyword of the schema requires. For a keyword that
+// Mailhelm's schemas do not use, it returns the path of the keyword.
 func reason(k validator.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:

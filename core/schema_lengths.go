@@ -11,13 +11,14 @@ import (
 // 800 bytes for every wrong element, so half a million elements would take hundreds of
 // megabytes.
 type lengths struct {
-	longest int // greatest number of items, if it is an array; 0 means no limit
+	longest int // greatest number of items of an array; 0 means no limit
 	largest int // greatest number of members, if it is an object; 0 means no limit
 	items   *lengths
 	members map[string]*lengths
 }
 
-// lengthsOf returns the limits in a schema, nil if it has none.
+// lengthsOf returns the maximum lengths that a schema sets for arrays and objects. It
+// returns nil if the schema sets none.
 func lengthsOf(s *reflector.Schema) *lengths {
 	if s == nil {
 		return nil

@@ -45,8 +45,8 @@ const (
 	DomainAuthManage  Scope = "api.domain_auth.manage"
 )
 
-// ScopeInfo describes what a scope permits and how sensitive that is. Consent pages,
-// documentation and OpenAPI show it.
+// ScopeInfo describes what a scope permits, and how sensitive the permitted actions are.
+// Consent pages, documentation and OpenAPI show it.
 type ScopeInfo struct {
 	Scope       Scope
 	Description string

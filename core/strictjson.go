@@ -54,8 +54,8 @@ var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }
 
 var noInput = strings.NewReader("")
 
-// readStrictly calls read, which reads the one value in raw, and fails if anything follows
-// it.
+// readStrictly calls read, which reads the one JSON value in raw. It fails if anything
+// follows the value.
 func readStrictly(raw []byte, read func(*strictReader) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(raw))
@@ -150,8 +150,8 @@ const (
 // isReasonable reports whether a float64 represents the number exactly: the number is in
 // range and has no more digits than a float64 preserves (RFC 7493 section 2.2). Other
 // numbers, such as an identifier of 20 digits, would change silently, and two different
-// ones could have the same canonical form. It also refuses numbers that take seconds to
-// compare: a million digits, or the exponent 999999.
+// ones could have the same canonical form. It also returns false for numbers that take
+// seconds to compare: a million digits, or the exponent 999999.
 func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false
@@ -165,7 +165,7 @@ func isReasonable(number string) bool {
 	}
 	digits := significantDigits(number)
 	if f == 0 {
-		return digits == "" // a number other than zero would become zero
+		return digits == "" // a number other than zero must not become zero as a float64
 	}
 	return len(digits) <= sureDigits || digits == significantDigits(strconv.FormatFloat(f, 'e', -1, wholeFloat64))
 }
@@ -222,7 +222,7 @@ func pointerPath(pointer string) string {
 }
 
 // decodeError returns validation_failed for a value that the schema accepts and the Go type
-// does not. If an UnmarshalJSON method returned an *Error, it returns that.
+// does not. If an UnmarshalJSON method returned an *Error, decodeError returns that error.
 func decodeError(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

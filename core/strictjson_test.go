@@ -11,8 +11,8 @@ import (
 
 func TestCanonicalJSON(t *testing.T) {
 	t.Parallel()
-	// The third text is the part of the example in RFC 8785 section 3.2.2 that CheckJSON
-	// accepts.
+	// The third text is a part of the example in RFC 8785 section 3.2.2. It omits what
+	// CheckJSON refuses.
 	for in, want := range map[string]string{
 		`{ "b" : 1.0, "a" : [ true , null ] }`: `{"a":[true,null],"b":1}`,
 		`"\u00e9\/"`:                           `"é/"`,

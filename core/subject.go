@@ -6,7 +6,8 @@ type Subject int
 
 // The kinds of records that a write changes.
 const (
-	// OtherRecords are records other than contacts. Writing them ends no replay.
+	// OtherRecords are records other than contacts. Writing them deletes no stored result of
+	// an earlier call.
 	OtherRecords Subject = iota
 	// OneContact is the contact whose id the call passed to Call.SetSubject. A call that
 	// changed no contact passes none.
@@ -20,12 +21,13 @@ const (
 // the result of the first call.
 type ReplayScope int
 
-// The durations of a replay without an idempotency key.
+// The values of ReplayScope: how long a call without an idempotency key is answered with
+// the result of an earlier equal call.
 const (
 	// ReplayFiveMinutes ends after five minutes.
 	ReplayFiveMinutes ReplayScope = iota
-	// ReplayUntilNextWrite ends after five minutes, or earlier with the caller's next write
-	// to the same record: after another write, the same call is meant as a new one. Only an
-	// operation whose Writes is OneContact may declare it.
+	// ReplayUntilNextWrite ends the replay after five minutes, or earlier with the caller's
+	// next write to the same record. A repeated call after that write is taken as a new
+	// call. Only an operation whose Writes is OneContact may declare it.
 	ReplayUntilNextWrite
 )

@@ -19,7 +19,7 @@ func Quotable(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// Quote returns a name in quotation marks, prepared by [Quotable] with at most 80
+// Quote returns a name in quotation marks. [Quotable] cleans the name and cuts it to 80
 // characters. Quotation marks in the name are replaced, so that it cannot end the
 // quotation.
 func Quote(name string) string {

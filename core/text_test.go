@@ -14,17 +14,18 @@ func TestVisibleText(t *testing.T) {
 		text    string
 		removed int
 	}{
-		"plain\ttext\n":                  {"plain\ttext\n", 0},
-		"é 日本 👍🏽":                        {"é 日本 👍🏽", 0},
-		"a\u202eb\u2066c":                {"abc", 2}, // bidirectional override and isolate
-		"pay\u200bload\ufeff":            {"payload", 2},
-		"x\x00\x1b[31m":                  {"x[31m", 2},
-		"tag\U000E0041\U000E007F":        {"tag", 2}, // invisible ASCII letters of the tag block
+		"plain\ttext\n":       {"plain\ttext\n", 0},
+		"é 日本 👍🏽":             {"é 日本 👍🏽", 0},
+		"a\u202eb\u2066c":     {"abc", 2}, // bidirectional override and isolate
+		"pay\u200bload\ufeff": {"payload", 2},
+		"x\x00\x1b[31m":       {"x[31m", 2},
+		// invisible copies of ASCII letters, from the Unicode block Tags
+		"tag\U000E0041\U000E007F":        {"tag", 2},
 		"v\U000E0100\ufe00":              {"v", 2},
 		"❤\ufe0f":                        {"❤\ufe0f", 0}, // the emoji selector is not hidden
 		"\u3164name":                     {"name", 1},
 		"a\u034fb\u17b4c\u2065d":         {"abcd", 3}, // joiner, invisible vowel, reserved invisible code point
-		"\U000E0000\U000E0002\U000E01F0": {"", 3},     // invisible code points next to the tag characters
+		"\U000E0000\U000E0002\U000E01F0": {"", 3},     // invisible code points beside the tag characters of Unicode
 		"\u180b\u180d\u180f":             {"", 3},     // Mongolian variation selectors
 		"soft\u00adhyphen\u2060joined":   {"softhyphenjoined", 2},
 	} {

@@ -15,8 +15,10 @@ func viewMethod(s Surface) string {
 
 // viewer converts results of one type to the form that one surface shows.
 type viewer struct {
-	shown  reflect.Type
-	method int // index of the view method; -1 if the result is shown as it is
+	shown reflect.Type
+	// index of the view method among the methods of the result type; -1 if the result is
+	// shown as it is
+	method int
 }
 
 // viewerOf returns the viewer for results of type out on a surface. It panics if the view

@@ -12,9 +12,9 @@ import (
 // Voice says who wrote a text in a result: Mailhelm or others.
 type Voice string
 
-// The values of the field tag "voice". Ours marks text that Mailhelm composed, with
-// quotations marked. Untrusted marks text of others, which a model must not take for
-// instructions.
+// The values of the field tag "voice". Ours marks text that Mailhelm composed; quotations
+// in it are set off by quotation marks. Untrusted marks text of others, which a model must
+// not take for instructions.
 const (
 	Ours      Voice = "ours"
 	Untrusted Voice = "untrusted"

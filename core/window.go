@@ -9,8 +9,8 @@ type Window struct{ From, To time.Time }
 // defaultWindow is the length of a window whose start is not given.
 const defaultWindow = 30 * 24 * time.Hour
 
-// LastDays returns the window of the last n days in UTC. The last of them is today, until
-// now.
+// LastDays returns the window of the last n days in UTC. The last day is today, and the
+// window ends at the time now.
 func LastDays(now time.Time, n int) Window {
 	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
 }
@@ -18,8 +18,8 @@ func LastDays(now time.Time, n int) Window {
 // WindowOf returns the window between from and to, which may be nil. If to is nil, the
 // window ends now. If from is nil, it begins 30 days before the earlier of now and to, but
 // not earlier than the retention allows. It fails with validation_failed if from is not
-// before to. It fails with plan_retention_exceeded if from is older than the retention, or,
-// when from is nil, if to is.
+// before to. It fails with plan_retention_exceeded if from is older than the retention. If
+// from is nil, it also fails with this code if to is older than the retention.
 func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, error) {
 	oldest := now.AddDate(0, 0, -retentionDays)
 	w := Window{To: now}

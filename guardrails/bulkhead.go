@@ -74,8 +74,9 @@ type slots struct {
 	rotation []*orgSlots
 }
 
-// orgSlots counts the running calls of one organization and queues its waiting calls. Each
-// waiting call has a channel in the queue, which is closed when the call gets a slot.
+// orgSlots counts the running calls of one organization and queues its waiting calls. The
+// queue has a channel for each waiting call. The channel is closed when the call gets a
+// slot.
 type orgSlots struct {
 	running int
 	waiting []chan struct{}
@@ -85,7 +86,8 @@ func newSlots(inAll int) *slots {
 	if inAll == 0 {
 		inAll = expensiveSlots
 	}
-	// One organization cannot use all slots, unless there is only one.
+	// One organization can use at most all slots but one, so that other organizations can
+	// still get a slot. If there is a single slot, every organization can use it.
 	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
 }
 
@@ -132,7 +134,7 @@ func (s *slots) await(ctx context.Context, orgID string, ready chan struct{}) er
 		err = core.Overloaded(expensiveRetry)
 	}
 	if !s.withdraw(orgID, ready) {
-		s.leave(orgID) // the call got a slot at the same moment, so release it
+		s.leave(orgID) // the call got a slot just before it was withdrawn, so release the slot
 	}
 	return err
 }

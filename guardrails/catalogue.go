@@ -6,15 +6,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Catalogue has all operations, each behind the guardrails. REST and MCP call operations
-// only through a Catalogue.
+// Catalogue has all operations. Each call of an operation passes through the guardrails,
+// the checks of this package. REST and MCP call operations only through a Catalogue.
 type Catalogue struct {
 	guard  *Guard
 	order  []*Operation
 	byName map[string]*Operation
 }
 
-// Operation is one operation behind the guardrails.
+// Operation is one operation of the catalogue. It runs only through the guardrails, the
+// checks and steps of every call.
 type Operation struct {
 	guard *Guard
 	op    core.Operation
@@ -55,7 +56,7 @@ func (o *Operation) Input(s core.Surface) *core.Schema { return o.op.Input(s) }
 // Output returns the JSON schema of the operation's result on a surface (REST or agent).
 func (o *Operation) Output(s core.Surface) *core.Schema { return o.op.Output(s) }
 
-// Texts returns the members of the operation's result that contain text on a surface (REST
+// Texts returns the members that contain text in the operation's result for a surface (REST
 // or agent).
 func (o *Operation) Texts(s core.Surface) []core.Text { return o.op.Texts(s) }
 

@@ -106,7 +106,9 @@ func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 		b := setupOn(t, db)
 		asked := mustCall(t, b, "op_confirm", nil)
 		b.between = func() { b.addLine(t) }
-		for range 2 { // The second call fails earlier, when the token is verified.
+		// The first call reaches the transaction. The second call is refused before it, when
+		// the token is verified.
+		for range 2 {
 			_, err := b.call(t, "op_confirm", confirming(asked.Confirm.Token))
 			wantCode(t, err, core.CodeConfirmationInvalid)
 			if preview, _ := err.Extra["preview"].(json.RawMessage); string(preview) != `{"people":8}` {

@@ -40,8 +40,9 @@ func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	return body + "." + keys[0].signature(body), nil
 }
 
-// verify checks the token's signature and expiry, and that its content equals expected
-// except for id, key and expiry. It returns the content and whether the token is valid.
+// verify checks the token's signature and expiry. It also checks that the token's content
+// equals the parameter expected, apart from the fields id, key and expiry. It returns the
+// content and whether the token is valid.
 func (g *Guard) verify(token string, expected confirmation, now time.Time) (confirmation, bool, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {

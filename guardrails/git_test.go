@@ -39,8 +39,8 @@ type proposedOut struct {
 	URL    string `json:"pull_request_url,omitempty"`
 }
 
-// definitions has one operation, op_propose, which saves a definition. If a repository owns
-// the definition, it opens a pull request instead.
+// definitions has one operation, op_propose, which saves a definition. If a Git repository
+// owns the definition, the operation opens a pull request instead.
 type definitions struct {
 	*bundle
 	saved atomic.Int32
@@ -61,8 +61,8 @@ func (d *definitions) operation() core.Operation {
 	})
 }
 
-// newConnected returns the test operation behind the real guardrails. host may be nil,
-// which means that no repository can be reached.
+// newConnected returns the operation of the type definitions behind the real guardrails.
+// host may be nil, which means that no repository can be reached.
 func newConnected(t *testing.T, host guardrails.RepositoryHost) *definitions {
 	t.Helper()
 	d := &definitions{bundle: setup(t)}

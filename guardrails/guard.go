@@ -21,7 +21,8 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error)
 }
 
-// AuditLog stores one audit line for each write, in the transaction of the write.
+// AuditLog stores one line of the audit log for each write, in the transaction of the
+// write.
 type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
@@ -93,19 +94,19 @@ type Request struct {
 	// none.
 	Confirmation string
 	// ConfirmationForm names the way in which the caller confirms, such as "form" or
-	// "argument". A token for one way is invalid in another.
+	// "argument". A confirmation token for one way is invalid in another.
 	ConfirmationForm string
 	// Continuation is the JSON that an agent sends to continue after a response that asked
 	// for input. It has the input and the request state, a text that the agent repeats from
-	// that response. It is part of the idempotency key of a call for which the caller sent
-	// none.
+	// that response. If the caller sent no idempotency key, Continuation is part of the key
+	// that is derived instead.
 	Continuation json.RawMessage
 }
 
 // Result is the result of a call that did not fail.
 type Result struct {
-	// Value is the operation's result in the form of the surface. It is nil if Confirm is
-	// set.
+	// Value is the operation's result in the form for REST or for agents, whichever surface
+	// was called. It is nil if Confirm is set.
 	Value any
 	// Created is true if the call created a record.
 	Created bool
@@ -124,22 +125,22 @@ type passage struct {
 	info  core.OperationInfo
 	req   Request
 	call  *core.Call
-	at    int // index of the current guardrail in the variable order
+	at    int // index of the current guardrail in the package variable "order"
 
 	in, out     any
 	reservation *reservation
 	spend       *confirmation
 	confirm     *ConfirmationRequired
 	asked       *core.Confirmation // what the call would do, shown to the caller; nil until computed
-	confirmed   any                // the input for which asked was computed
+	confirmed   any                // the input of the operation at the time when the field asked was computed
 	replayed    bool
 	// byPullRequest is true if the call changes a definition (such as a topic) that the
 	// organization's git repository owns. The call then opens a pull request instead.
 	byPullRequest bool
 }
 
-// rail is one guardrail: a check or step of a call. run either calls p.next for the
-// following one, or returns without it and so ends the call.
+// rail is one guardrail: a check or step of a call. run either calls p.next, which runs the
+// next guardrail, or returns without calling it, which ends the call of the operation.
 type rail struct {
 	name string
 	run  func(ctx context.Context, p *passage) error

@@ -21,8 +21,8 @@ type Rate struct {
 	RetryAfter time.Duration
 }
 
-// NewRate returns a Rate with both times rounded up to whole seconds, and remaining at
-// least 0.
+// NewRate returns a Rate with reset and retry rounded up to whole seconds, and with 0
+// instead of a negative remaining.
 func NewRate(limit, remaining int, reset, retry time.Duration) Rate {
 	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: ceilSeconds(reset), RetryAfter: ceilSeconds(retry)}
 }

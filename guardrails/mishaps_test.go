@@ -18,7 +18,7 @@ import (
 )
 
 // fate is a simulated failure of a call: of the operation, of the caller's connection or of
-// the process. "lives" means no failure.
+// the process. The fate lives is a call without a failure.
 type fate string
 
 const (
@@ -40,8 +40,8 @@ func (f fate) isAnswered() bool { return f == lives || f == fails }
 // commits reports whether the transaction commits in spite of the simulated failure.
 func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
 
-// dies reports whether the simulated failure is that the process ends before it can release
-// the idempotency key.
+// dies reports whether f is a failure in which the process ends before it can release the
+// idempotency key.
 func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
 
 // mishap is the simulated failure of one call. It is passed in the context of the call.
@@ -60,8 +60,8 @@ func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mis
 
 var errDied = errors.New("the process died")
 
-// mortal is a transactor that simulates a failure: the mishap that it finds in the context
-// of the call.
+// mortal is a transactor that simulates the failure of a call. Which failure it simulates
+// is in the mishap in the call's context.
 type mortal struct{ core.Transactor }
 
 // InTx runs f in a transaction and simulates the failure of the call before, inside or
@@ -92,7 +92,8 @@ func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
 	return err
 }
 
-// mortalStore is a store that does not release the keys of a process that has ended.
+// mortalStore is a store that does not release the idempotency keys of a process that has
+// ended.
 type mortalStore struct{ replay.Store }
 
 // Release releases the key, unless the simulated failure is that the process has ended.
@@ -201,8 +202,8 @@ func (r *rig) effects(orgID string) (map[string][]string, error) {
 	return found, err
 }
 
-// sayingSo has JSON arguments for the operations. The second and the third are different
-// texts of the same JSON value.
+// sayingSo has arguments, as JSON, for calls of the test operations. The second and the
+// third element are different texts of the same JSON value.
 var sayingSo = []json.RawMessage{
 	json.RawMessage(`{"email":"ann@example.com"}`),
 	json.RawMessage(`{"email":"bob@example.com","note":"é"}`),

@@ -86,9 +86,9 @@ func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
 	}
 }
 
-// TestAReservationEndsWithItsProcess checks that only one call takes over the key of a
-// process that stores no heartbeats. If that process was only slow, its own call must fail
-// without an effect.
+// TestAReservationEndsWithItsProcess checks a process that has reserved an idempotency key
+// and stores no heartbeats. Only one other call may take over the key. If the process was
+// only slow, its own call must fail without an effect.
 func TestAReservationEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -126,8 +126,8 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 	})
 }
 
-// beat makes the processes listed in alive store heartbeats, and advances the clock slowly,
-// until stop is called.
+// beat stores heartbeats for the processes in the parameter alive, and advances the clock
+// slowly, until stop is called.
 func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -177,10 +177,11 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	})
 }
 
-// TestKeysAreGivenBack checks when an idempotency key is free again after a failed call
-// could not release it. Its own process can reuse it at once. Another process can use it
-// after the next heartbeat that reaches the database. If the process has stopped or was
-// replaced by a new one, the key is free at once.
+// TestKeysAreGivenBack checks when an idempotency key can be used again after a call failed
+// and could not release the key. The process that ran the call can use the key at once.
+// Another process can use it after the first process's next heartbeat that reaches the
+// database. If the first process has stopped or was replaced by a new one, the key can be
+// used at once.
 func TestKeysAreGivenBack(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -253,8 +254,8 @@ func cancelContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// callIn makes a call of an operation. The function in makes the context of the call; if in
-// is nil, the call has the test's usual context.
+// callIn makes a call of an operation. The parameter in is a function that returns the
+// context of the call. If it is nil, the call has the test's usual context.
 func (n *node) callIn(t *testing.T, in func(context.Context) context.Context, operation string, edit func(*guardrails.Request)) error {
 	t.Helper()
 	if in == nil {

@@ -84,8 +84,8 @@ func (p *passage) reservationFor() (*reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A derived key includes the caller. So the same call by two clients within five minutes
-	// takes effect twice.
+	// A key that is derived from the call includes the credential and the user. So if two
+	// clients make the same call within five minutes, the call takes effect twice.
 	derived := digestOf(p.call.Principal.Credential.ID, p.call.Principal.UserID, digest, continuation, p.req.Confirmation)
 	return &reservation{
 		key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, derived: true,
@@ -136,11 +136,11 @@ func (p *passage) remember(ctx context.Context) error {
 	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// supersede deletes stored results of the caller's earlier calls with derived keys, if they
-// wrote the same contact as this call. After a bulk write it deletes all of them. So the
-// caller can repeat such an earlier call with effect. supersede runs in the transaction
-// after the write, while the contact is locked, so concurrent writes to a contact run it
-// one after the other.
+// supersede deletes the stored results of the caller's earlier calls without an idempotency
+// key that wrote the same contact as this call. After a write of many contacts, it deletes
+// such results about all contacts. A repetition of such an earlier call then takes effect
+// again. supersede runs in the transaction after the write, while the contact is locked, so
+// concurrent writes to a contact run it one after the other.
 func (p *passage) supersede(ctx context.Context) error {
 	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
 	switch {

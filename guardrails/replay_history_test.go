@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// said is a request of a client in a recorded history. If look is set, it is the test's
-// final read of all effects of a key instead.
+// said is a request of a client in a recorded history. If look is true, it is not a
+// client's request but the test's final read of all effects of a key.
 type said struct {
 	key  string
 	args int
@@ -45,9 +45,9 @@ const (
 	looked   what = "looked"
 )
 
-// keyState is what the model knows of one key: whether it has an effect, and with which
-// arguments and id. The id is "" if only a call without a response can have caused the
-// effect.
+// keyState is the model's state of one idempotency key: whether it has an effect, and with
+// which arguments and id. The id is "" if only a call without a response can have caused
+// the effect.
 type keyState struct {
 	done bool
 	args int
@@ -150,7 +150,7 @@ func (h *history) add(client int, in said, out told, began int64) {
 	defer h.mu.Unlock()
 	ended := h.tick.Add(1)
 	if out.what == silent {
-		ended = math.MaxInt64 // the call may have its effect at any time, or never
+		ended = math.MaxInt64 // there was no response: the call may take effect at any later time, or never
 	}
 	h.all = append(h.all, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: began, Return: ended})
 }
@@ -203,12 +203,13 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 }
 
 // TestHistoriesShowFaults checks that the check of histories detects the faulty stores and
-// transactors in breakages. The faulty store generous is not included: reservation tokens
-// prevent a second effect in spite of its fault.
+// transactors in the variable breakages. The faulty store of type generous is not included:
+// reservation tokens prevent a second effect in spite of its fault.
 func TestHistoriesShowFaults(t *testing.T) {
 	t.Parallel()
-	// Usually one of the first four histories shows the fault, and the test ends there. If
-	// the scheduler hardly interleaves the clients, it can take some hundred histories.
+	// Usually one of the first four histories shows the fault of the tested store, and the
+	// test ends there. If the scheduler hardly interleaves the clients, some hundred
+	// histories may be necessary.
 	const histories = 2000
 	for _, name := range []string{"careless", "loose", "forgetful"} {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// act is one step of a schedule, which is a random list of steps. A step that is
-// impossible, such as finish without a held call, does nothing. So every part of a schedule
+// act is one step of a schedule, which is a random list of steps. An impossible step, such
+// as finishing a held call when no call is held, does nothing. So every part of a schedule
 // is a valid schedule.
 type act struct {
 	Kind    string // call, hold, finish, wait, purge
@@ -71,9 +71,10 @@ func (m *model) attempt(a act, p core.Principal) *attempt {
 
 // verdict is the response to a call without its text. An empty code means success.
 type verdict struct {
-	code     core.Code
-	again    time.Duration // Retry-After
-	replayed string        // id of the effect, if the response is a replay
+	code  core.Code
+	again time.Duration // Retry-After
+	// id of the operation's run whose result is replayed; "" unless the response is a replay
+	replayed string
 }
 
 // admit decides whether a call may run the operation. If not, it returns the expected
@@ -137,7 +138,8 @@ func (m *model) ends() []time.Time {
 	return all
 }
 
-// verdictOf converts the response of a real call to a verdict.
+// verdictOf converts the response of a real call to a verdict, so that it can be compared
+// with the model's verdict.
 func verdictOf(result guardrails.Result, err *core.Error) verdict {
 	if err != nil {
 		return verdict{code: err.Code, again: err.RetryAfter}

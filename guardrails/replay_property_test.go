@@ -25,8 +25,9 @@ func TestReplaysFollowTheModel(t *testing.T) {
 	})
 }
 
-// TestReplaysFollowTheModelOnPostgreSQL runs a few schedules on PostgreSQL. PostgreSQL
-// differs from SQLite only in how it locks rows, which TestHistoriesAreLinearizable covers.
+// TestReplaysFollowTheModelOnPostgreSQL runs a few random schedules of calls on PostgreSQL.
+// PostgreSQL differs from SQLite only in how it locks rows, which
+// TestHistoriesAreLinearizable covers.
 func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -39,7 +40,7 @@ func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 
 // The types below are stores and transactors with faults that the tests must detect.
 
-// forgetful is a faulty store that does not keep results.
+// forgetful is a faulty store that does not keep the results of calls.
 type forgetful struct{ replay.Store }
 
 // Complete does nothing.
@@ -64,8 +65,9 @@ func (e eternal) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, 
 	return e.Store.Reserve(ctx, k, claim, now.AddDate(-1, 0, 0))
 }
 
-// careless is a faulty store that does not check the token in Complete. A call whose lease
-// has expired then takes effect in addition to the call that took the key over.
+// careless is a faulty store whose method Complete accepts any lease token. So a call can
+// complete after its lease has expired and another call has taken over its idempotency key.
+// Both calls then take effect.
 type careless struct{ replay.Store }
 
 // Complete succeeds with any token.
@@ -74,8 +76,8 @@ func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token
 	return nil
 }
 
-// stingy is a faulty store that keeps the results of explicit keys only as long as those of
-// derived keys.
+// stingy is a faulty store that deletes results too early. It keeps the results of keys
+// that the client sent only as long as those of keys that were derived from the call.
 type stingy struct{ replay.Store }
 
 // Complete stores the outcome with an expiry that is too early.
@@ -112,8 +114,8 @@ var breakages = map[string]breakage{
 	"loose":     func(_ core.Transactor, s replay.Store) (core.Transactor, replay.Store) { return loose{}, s },
 }
 
-// TestTheModelSeesFaults checks that comparing with the model detects each faulty store and
-// transactor.
+// TestTheModelSeesFaults checks that the model test can fail. For each deliberately faulty
+// store or transactor, one of 300 random schedules must show a difference from the model.
 func TestTheModelSeesFaults(t *testing.T) {
 	t.Parallel()
 	for name, broken := range breakages {

@@ -27,8 +27,9 @@ func withRESTKey(key string) func(*guardrails.Request) {
 	return func(r *guardrails.Request) { r.Surface, r.IdempotencyKey = core.REST, key }
 }
 
-// TestReplayWindows checks how long a repeated call gets the stored result: for explicit
-// keys 24 hours, for derived keys five minutes.
+// TestReplayWindows checks how long a repeated call gets the stored result. The time is 24
+// hours for a key that the client sent, and five minutes for a key that was derived from
+// the call.
 func TestReplayWindows(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -7,17 +7,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
-// maxHolders limits the attempts of a call to reserve its key. Each attempt may meet the
-// reservation of another call and wait until it is known whether that call's process has
+// maxHolders limits how often a call tries to reserve its idempotency key. If another call
+// has reserved the key, a try may wait until it is known whether that call's process has
 // ended.
 const maxHolders = 3
 
-// contest is the result of an attempt to reserve a key.
+// contest is the result of an attempt to reserve an idempotency key.
 type contest struct {
 	replay.Record
 	won bool
-	// retryAfter is the time after which to try again, set if a running call has reserved
-	// the key.
+	// retryAfter is how long the caller should wait before it tries again. It is set only if
+	// a call that still runs has reserved the key.
 	retryAfter time.Duration
 }
 

@@ -36,7 +36,7 @@ type bundle struct {
 	release  chan struct{} // op_block goes on
 	failNext error
 	finished atomic.Int32 // number of op_crash calls that released their resources
-	reached  atomic.Int32 // number of audit lines of addLine that the last op_confirm saw
+	reached  atomic.Int32 // how many audit lines addLine had written when op_confirm last ran
 }
 
 type testClock struct {
@@ -204,7 +204,7 @@ func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 	return n
 }
 
-// addLine stores an audit line in a transaction of its own, which changes the preview of
+// addLine stores an audit line in a transaction of its own. The line changes the preview of
 // op_confirm.
 func (b *bundle) addLine(t *testing.T) {
 	t.Helper()

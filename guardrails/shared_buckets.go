@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Limits for the time that a call can lose if the store of shared rate limits is slow or
-// fails.
+// Limits on how long a call waits for the store of shared rate limits, and on how often a
+// failing store is used.
 const (
 	// defaultSharedTimeout is the default of [Config.SharedTimeout], the longest time for
 	// which a call waits for the store of shared rate limits.
@@ -41,8 +41,8 @@ type sharedBuckets struct {
 	mu       sync.Mutex
 	failures int       // in a row
 	askAt    time.Time // the time at which to use the shared store again, after too many failures
-	reported time.Time // time of the last log line about a failure
-	away     bool      // whether the last log line about the shared store was a failure
+	reported time.Time // time of the last log line about a failure of the shared store
+	away     bool      // whether the last log line about the shared store reported a failure
 }
 
 func newSharedBuckets(cfg Config) Buckets {

@@ -14,8 +14,9 @@ const Window = time.Minute
 // higher limits, calls within one grain (see [Grain]) are stored together.
 const marksInWindow = 120
 
-// Grain returns the time within which calls are stored together. It is 0 for limits up to
-// 120, and half a second for higher ones.
+// Grain returns the length of the period whose calls the window stores as one entry. It is
+// half a second for limits above 120. For lower limits it is 0: each call is stored
+// separately.
 func Grain(limit int) time.Duration {
 	if limit <= marksInWindow {
 		return 0
@@ -35,8 +36,9 @@ type window struct {
 	marks []mark
 }
 
-// mark is the number of tokens that were taken within one grain, with the first and last
-// time in microseconds since 1970.
+// mark is the number of tokens that were taken within one grain, which is the duration that
+// [Grain] returns. first and last are the times of the first and the last token, in
+// microseconds since 1970.
 type mark struct {
 	first, last int64
 	tokens      int
@@ -57,8 +59,8 @@ func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	return w.rate(now, admitted, cost), admitted
 }
 
-// forget removes the marks that are 60 seconds old or older. If the clock was set back, it
-// moves marks in the future to now.
+// forget removes the marks (records of taken tokens) that are 60 seconds old or older. If
+// the clock was set back, it changes the time of marks in the future to now.
 func (w *window) forget(now int64) {
 	gone := 0
 	for gone < len(w.marks) && w.marks[gone].last+Window.Microseconds() <= now {

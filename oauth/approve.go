@@ -78,8 +78,9 @@ func (a *Authorizations) Deny(request AuthorizationRequest) string {
 	return a.sendBack(request, accessDeniedRefusal("The person declined the request.")).Redirect
 }
 
-// refreshEnd returns the end of a grant that begins at from: its tokens cannot be refreshed
-// after that. It returns nil if the client's grants never expire.
+// refreshEnd returns the time after which the tokens of a grant cannot be refreshed. The
+// parameter from is the time at which the grant begins. refreshEnd returns nil if the
+// client's grants never expire.
 func refreshEnd(client access.Client, from time.Time) *time.Time {
 	if client.RefreshDays <= 0 {
 		return nil

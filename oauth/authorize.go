@@ -101,9 +101,9 @@ func (a *Authorizations) readParameters(request *AuthorizationRequest, query url
 	return nil
 }
 
-// checkQuery fails for known parameters that occur twice, except `resource`, and for values
-// with control characters or invalid UTF-8. It ignores unknown parameters (RFC 6749 section
-// 3.1).
+// checkQuery fails if a known parameter other than `resource` occurs twice. It also fails
+// for values with control characters or invalid UTF-8. It ignores unknown parameters (RFC
+// 6749 section 3.1).
 func checkQuery(query url.Values) *refusal {
 	for _, name := range authorizationParameters {
 		if len(query[name]) > 1 && name != "resource" {

@@ -3,13 +3,13 @@
 // metadata for discovery. Its verifier checks access tokens for the API and the MCP
 // endpoint.
 //
-// It uses op.Server of zitadel/oidc to route requests and encode responses. Its authors
-// call that interface experimental, so no other package imports it. This package adds what
-// the library lacks: strict forms ([readForm]), errors with their statuses ([refusal]) and
-// cross-origin rules. A request passes in this order: request id and CORS (handler.go),
-// form and client authentication method (token_endpoint.go), routing by grant type (the
-// library), the client's secret (clients.go), the grant type (client_credentials.go,
-// code_exchange.go, refresh.go), the token (issue.go).
+// It uses op.Server of zitadel/oidc to route requests and encode responses. The authors of
+// zitadel/oidc call that interface experimental, so no other package imports it. This
+// package adds what the library lacks: strict forms ([readForm]), errors with their
+// statuses ([refusal]) and cross-origin rules. A request passes in this order: request id
+// and CORS (handler.go), form and client authentication method (token_endpoint.go), routing
+// by grant type (the library), the client's secret (clients.go), the grant type
+// (client_credentials.go, code_exchange.go, refresh.go), the token (issue.go).
 //
 // There are three kinds of clients: one that an organization registered, one that a
 // metadata document describes (asking_client.go, clientdocument), and one that registered

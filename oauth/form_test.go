@@ -21,8 +21,8 @@ func TestFormKeepsOnlyWhatIsRead(t *testing.T) {
 }
 
 // FuzzTokenRequest checks that no body or Authorization header makes the checks of a token
-// request panic. What they accept must follow the endpoint's rules, and every error must
-// have a valid description.
+// request panic. What the checks accept must follow the endpoint's rules, and every error
+// must have a valid description.
 func FuzzTokenRequest(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"grant_type=client_credentials&client_id=oc_live_a&client_secret=ocs_b", ""},

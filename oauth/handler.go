@@ -32,8 +32,9 @@ func routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
 
 // common sets the headers of every response and the request id. Scripts of any origin may
 // read responses, because no endpoint reads cookies and browsers send no credentials.
-// Requests use the database connections reserved for vital calls: if no tokens could be
-// issued, other API calls would fail too.
+// Requests use the database connections that are reserved for the lane [core.Vital]. If
+// these requests had to wait for other work, clients could get no tokens and thus make no
+// API calls.
 func common(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()

@@ -36,8 +36,9 @@ func checkIntrospection(form url.Values) *refusal {
 	return nil
 }
 
-// confidential refuses introspection requests without a client secret. The OpenID Connect
-// library would refuse them too, but without the header WWW-Authenticate.
+// confidential returns a handler that refuses introspection requests without a client
+// secret and passes all others to library. The OpenID Connect library would refuse such
+// requests too, but without the header WWW-Authenticate.
 func confidential(library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
@@ -79,8 +80,8 @@ func (p *provider) Introspect(ctx context.Context, r *op.Request[op.Introspectio
 	return op.NewResponse(told), nil
 }
 
-// mayAsk reports whether a client may introspect a token that has this organization and
-// client id.
+// mayAsk reports whether the client asker may introspect a token. orgID and clientID are
+// the organization and the client of the token.
 func mayAsk(asker access.Client, orgID, clientID string) bool {
 	if asker.OrgID == "" {
 		return asker.ClientID == clientID
@@ -98,8 +99,8 @@ type introspector struct {
 	clock    core.Clock
 }
 
-// introspectAccessToken returns the answer about an access token. For every invalid token
-// the answer is the same, not active.
+// introspectAccessToken returns the answer about an access token. The answer is the same
+// for every invalid token: not active.
 func (i *introspector) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, err := i.own.check(ctx, token, i.clock())
 	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {

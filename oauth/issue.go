@@ -16,11 +16,12 @@ import (
 // it, so that other JWTs signed with the same key are not accepted as access tokens.
 const tokenType = "at+jwt"
 
-// claims are the claims of an access token: those of RFC 9068 section 2.2, and org, env and
-// gid. The audience is one string, because a token is for one resource.
+// claims are the claims of an access token: those of RFC 9068 section 2.2, the organization
+// (org), the environment (env) and the id of the grant (gid). The audience is one string,
+// because a token is for one resource.
 type claims struct {
 	Issuer      string           `json:"iss"`
-	Subject     string           `json:"sub"` // the user's id, or the client's id without a user
+	Subject     string           `json:"sub"` // the user's id; without a user, the client's id
 	Audience    string           `json:"aud"`
 	Expires     int64            `json:"exp"`
 	IssuedAt    int64            `json:"iat"`

@@ -44,7 +44,8 @@ func newProvider(cfg Config, resources targets, tokens *tokenIssuer, own *Verifi
 	}
 }
 
-// Keys returns the public keys of access tokens as a JSON Web Key Set (RFC 7517 section 5).
+// Keys returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517
+// section 5).
 func (p *provider) Keys(context.Context, *op.Request[struct{}]) (*op.Response, error) {
 	var set jose.JSONWebKeySet
 	for _, key := range p.keys.PublicKeys() {

@@ -81,7 +81,7 @@ func serverError(cause error) *refusal {
 	return r
 }
 
-// refuse returns a refusal with the HTTP status and the description.
+// refuse returns a refusal with the HTTP status, the OAuth error and the description.
 func refuse(status int, err *oidc.Error, description string) *refusal {
 	return &refusal{status: status, err: err.WithDescription("%s", description)}
 }

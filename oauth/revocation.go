@@ -35,8 +35,8 @@ type revoker struct {
 	own *Verifier
 }
 
-// revokeRefreshToken revokes the grant of a refresh token, with all its tokens. It does
-// nothing if the token is unknown or was issued to another client.
+// revokeRefreshToken revokes the grant of a refresh token, and thereby all tokens of the
+// grant. It does nothing if the token is unknown or was issued to another client.
 func (v *revoker) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
 	found, _, err := v.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && found.ClientID != registered.ClientID {

@@ -62,8 +62,8 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Server is the authorization server. Handler serves the endpoints for clients; the
-// embedded Authorizations serve the consent page.
+// Server is the authorization server. The method Handler returns its endpoints for clients.
+// The embedded Authorizations has the methods for the consent page.
 type Server struct {
 	*Authorizations
 	handler http.Handler

@@ -210,7 +210,7 @@ type challenger struct {
 	http.ResponseWriter
 	status  int
 	attempt *attempt // nil before the OpenID Connect library is called
-	// replaced is true after the challenger has written a whole refusal instead of the
+	// replaced is true after the challenger has written a refusal of its own instead of the
 	// answer of the OpenID Connect library.
 	replaced bool
 }
@@ -231,8 +231,8 @@ func (c *challenger) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-// Write discards the body from the OpenID Connect library if the challenger has already
-// written the refusal.
+// Write writes the body to the response. If the challenger has already written a refusal
+// instead, it discards the body from the OpenID Connect library.
 func (c *challenger) Write(body []byte) (int, error) {
 	if c.replaced {
 		return len(body), nil

@@ -88,8 +88,8 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 // token. It accepts tokens for the API and for the MCP endpoint. Its errors are for the
 // log.
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
-	// The library go-oidc also parses the JSON serializations of RFC 7515, which access
-	// tokens never use.
+	// Refuse tokens that are not in the compact form of three parts. The library go-oidc
+	// would also parse the JSON forms of RFC 7515, which access tokens never use.
 	if strings.Count(token, ".") != 2 || !strings.HasPrefix(token, "eyJ") {
 		return verifiedToken{}, errTokenForm
 	}
@@ -106,8 +106,8 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 		return verifiedToken{}, errTokenExpired
 	}
 	// The server issues no token that is valid for longer than signing.Overlap, even if its
-	// clock is ahead. A thief of a signing key could make one, and the cache would accept it
-	// after the key was retired.
+	// clock is ahead. A thief of a signing key could make such a token, and the cache would
+	// accept it after the key was retired.
 	if parsed.Expiry.After(now.Add(signing.Overlap)) {
 		return verifiedToken{}, errTokenLifetime
 	}
@@ -118,8 +118,8 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	return v.read(c)
 }
 
-// read converts the claims of an access token. It fails if a required claim is missing or
-// the audience is not exactly one resource.
+// read converts the claims of an access token to a verifiedToken. It fails if a required
+// claim is missing or the audience is not exactly one resource.
 func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if c.ID == "" || c.Subject == "" || c.ClientID == "" || c.Org == "" || c.IssuedAt == 0 {
 		return verifiedToken{}, errTokenClaims

@@ -14,8 +14,8 @@ import (
 // returns the cursor of the next page, or "" on the last page.
 type paged interface{ Next() string }
 
-// headed is a result for a route with [Route.Header]. HeaderValue returns the value of that
-// response header.
+// headed is a result for a route with [Route.Header]. HeaderValue returns the value of the
+// response header that Route.Header names.
 type headed interface{ HeaderValue() string }
 
 // passing is a result that may soon be outdated. If Passing returns true, the answer with

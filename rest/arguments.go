@@ -61,7 +61,8 @@ func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	return object, nil
 }
 
-// closeObject ends a JSON object in which every member ends with a comma.
+// closeObject ends a JSON object in which every member ends with a comma: it replaces the
+// last comma by "}".
 func closeObject(object []byte) []byte {
 	if last := len(object) - 1; object[last] == ',' {
 		object[last] = '}'

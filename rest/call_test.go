@@ -203,7 +203,7 @@ type hostile struct{ *httptest.ResponseRecorder }
 func (hostile) Write([]byte) (int, error) { panic("no mail to jane@example.com") }
 
 // TestPanicOutsideOfOperations checks that a panic outside an operation ends the
-// connection, and that the log shows where it happened but not its text.
+// connection. The log must show where the panic happened, but not the text of the panic.
 func TestPanicOutsideOfOperations(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)

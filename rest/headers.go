@@ -24,7 +24,7 @@ func (s *Server) identify(c *gin.Context) {
 // allocation, so it must not be changed.
 var nosniff = []string{"nosniff"}
 
-// requestID returns the request id, which identify has set.
+// requestID returns the request id, which the handler identify has set.
 func requestID(c *gin.Context) string {
 	return c.Writer.Header()[requestIDHeader][0]
 }

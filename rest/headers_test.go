@@ -114,8 +114,9 @@ func TestPagesAreLinked(t *testing.T) {
 	}
 }
 
-// nextOf returns the path and query of a Link header, or "" without one. It checks that the
-// link is on this host and keeps the filters.
+// nextOf returns the path and query of the URL in a Link header, or "" without the header.
+// It fails the test unless the URL is on this host and has the filters of the first
+// request.
 func nextOf(t *testing.T, link string) string {
 	t.Helper()
 	if link == "" {

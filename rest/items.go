@@ -82,8 +82,9 @@ func (m *mount) itemsBody(properties []property) object {
 		var list struct {
 			Items json.RawMessage `json:"items"`
 		}
-		_ = json.Unmarshal(p.schema, &list)                               // a schema of ours
-		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}} // an item may be any JSON, also a list
+		_ = json.Unmarshal(p.schema, &list) // a schema of ours
+		// an item may be any JSON value, also an array
+		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}}
 	}
 	return object{}
 }

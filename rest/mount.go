@@ -36,7 +36,8 @@ type mount struct {
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
-	// isAddress is true for an email address, of which several spellings are equal.
+	// isAddress is true if the path member is an email address. Several spellings of an
+	// address are equal.
 	isAddress bool
 }
 

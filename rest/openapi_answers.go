@@ -17,8 +17,8 @@ type schemaSet struct {
 	components object
 }
 
-// add returns a reference to the schema of an operation's result. The schema is named after
-// the first operation that returns it.
+// add adds the schema of an operation's result to the set, if the set does not have it, and
+// returns a reference to it. The schema is named after the first operation that returns it.
 func (s *schemaSet) add(operation string, schema *core.Schema) object {
 	text := string(schema.Text())
 	name, ok := s.names[text]
@@ -39,8 +39,8 @@ func pascal(name string) string {
 	return b.String()
 }
 
-// parameters returns the OpenAPI parameters of the route: first those of the path, then of
-// the query, then the headers.
+// parameters returns the OpenAPI parameters of the route: the path parameters, then the
+// query parameters, then the headers.
 func (m *mount) parameters(info core.OperationInfo, properties []property) []object {
 	parameters := []object{}
 	for _, p := range properties {
@@ -178,8 +178,8 @@ func codesWith(status int) []core.CodeInfo {
 	return infos
 }
 
-// problemResponse returns the shared OpenAPI response for an error status, with an
-// explanation of each error code. Without codes it describes any other problem.
+// problemResponse returns the shared OpenAPI response for an error status. Its description
+// explains each error code in infos, or is "Any other problem." if infos is empty.
 func problemResponse(status int, infos []core.CodeInfo) object {
 	description := "Any other problem."
 	if len(infos) > 0 {

@@ -11,8 +11,8 @@ import (
 // paths in the order of the routes and always has the same bytes.
 type object []member
 
-// member is one member of an object. Its value may be an object, a list of objects, or any
-// other value that package json can encode.
+// member is one member of the JSON type object. Its value may be an object, a list of
+// objects, or any other value that package json can encode.
 type member struct {
 	name  string
 	value any

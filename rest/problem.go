@@ -31,8 +31,8 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 }
 
 // problem answers with an error that is already in the log. If the client has disconnected,
-// it closes the connection. A client that only stopped sending would otherwise read the
-// cancellation as an internal error.
+// it closes the connection. Otherwise a client that has only stopped sending would receive
+// an internal error.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	if core.IsCallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)

@@ -97,8 +97,8 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 // the HTTP server.
 func (s *Server) Handler() http.Handler { return s.engine }
 
-// newEngine returns a Gin router without middleware. It neither cleans paths nor redirects,
-// and leaves path parameters encoded, because Gin's decoding would read a plus sign in an
+// newEngine returns a Gin router without middleware. It neither cleans nor redirects paths.
+// It does not decode path parameters, because Gin's decoding would read a plus sign in an
 // email address as a space.
 func newEngine() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)

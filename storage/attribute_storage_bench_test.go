@@ -93,8 +93,9 @@ type benchAttribute struct {
 	quoted            bool
 }
 
-// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 times. The expressions
-// multiply i by a prime, so that contacts with adjacent numbers have different values.
+// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 times. The SQL expressions
+// of the values multiply the contact's number i by a prime, so that contacts with adjacent
+// numbers have different values.
 func benchAttributes() []benchAttribute {
 	var all []benchAttribute
 	add := func(kind string, n int, name, value string, quoted bool) {
@@ -263,7 +264,9 @@ func (w *attributeWorld) queries() []benchQuery {
 			benchQuery{"two attributes and an activity/" + s.name, from + ` AND ` + s.plan + ` = 'pro' AND ` + s.mrr + ` > 100` + purchases(s.id)},
 		)
 		if s.name == "both" {
-			continue // the queries below use one attribute, for which "both" equals "slots" or "json"
+			// The queries below test one attribute. "both" stores one attribute as "slots" or
+			// "json" does, so it is not measured again.
+			continue
 		}
 		all = append(all,
 			benchQuery{"one in 5000/" + s.name, from + ` AND ` + s.city + ` = 'city-17'`},

@@ -98,8 +98,9 @@ func run(b *testing.B, name string, f func(i int) error) {
 	})
 }
 
-// BenchmarkMirror measures MirrorConsent, which stores the consent of contacts of the
-// sending account. A page has 5,000 contacts, new ones or unchanged ones.
+// BenchmarkMirror measures MirrorConsent, which stores, in the mirror, the consent of one
+// page of the sending account's contacts. The page has 5,000 contacts, which are all new or
+// all unchanged.
 func BenchmarkMirror(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		now := core.SystemClock()

@@ -127,9 +127,9 @@ func (m *slotModel) rename(t *rapid.T) {
 	m.change(t, func(a *attributes.Attribute) { a.Name = name })
 }
 
-// retype changes the type of an attribute. It first finishes the pass over the contacts
-// that is due. Otherwise the store would convert a waiting value once, but the model twice,
-// and the resulting texts may differ.
+// retype changes the type of an attribute. If a pass over the contacts is due, retype
+// finishes it first. Otherwise, for a value that the pass has not yet converted, the store
+// would convert once but the model twice. The resulting texts may differ.
 func (m *slotModel) retype(t *rapid.T) {
 	m.finish()
 	_, kind := m.definition(t)
@@ -141,14 +141,17 @@ func (m *slotModel) delete(t *rapid.T) {
 	if len(m.attributes) == 0 {
 		return
 	}
-	m.finish() // the values of a deleted attribute keep the name under which they are stored now
+	// move all values to the present names first, because the values of a deleted attribute
+	// keep the name under which they are stored
+	m.finish()
 	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
 	m.must(m.db.Attributes().DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
 	m.attributes = slices.Delete(m.attributes, i, i+1)
 }
 
-// values returns random values of any type for some attributes. The types need not fit the
-// attributes, as in a write that was validated before the definitions changed.
+// values returns random values for some of the attributes. A value may have another type
+// than its attribute, as if a definition had changed between the validation and the storage
+// of a write.
 func (m *slotModel) values(t *rapid.T) map[string]any {
 	values := map[string]any{}
 	for _, a := range m.attributes {

@@ -8,9 +8,9 @@
 // this package implements. The migrations of all subpackages are in schema, in one order.
 //
 // Package bulk is the exception: it imports contacts, because a write of a thousand
-// contacts stores the same columns and choices as a write of one. DB has no methods for its
-// stores; the caller constructs them, as in bulk.NewJobStore(db.DB), because a longer
-// import chain would exceed the limit of the repository.
+// contacts stores the same columns and choices as a write of one. DB has no methods for the
+// stores of bulk. The caller constructs them, as in bulk.NewJobStore(db.DB), because an
+// import of bulk here would exceed the repository's limit for import chains.
 //
 // This package makes no decisions: it checks no permission, validates nothing and sets no
 // default.

@@ -103,8 +103,8 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 	})
 }
 
-// purchase is an activity that every contact has, so that a predicate can be evaluated from
-// activities instead of contacts.
+// purchase is an activity that every contact has. A predicate that also requires this
+// activity can be evaluated from the activities instead of the contacts.
 var purchase = predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}
 
 func judgedWhole(t *testing.T, db *storage.DB, org, name string, texts []string, held map[string]*string) {

@@ -13,8 +13,8 @@ import (
 
 // mailOf returns one event of the n-th benchmark message; its type becomes the message's
 // status. Messages use two sender domains, 5 channels and 40 templates. One channel sends
-// for the second domain only in the first days. Every hundredth message has a second
-// recipient, the same for all.
+// for the second domain only in the first days. Every hundredth message also goes to a
+// second recipient, which is always the same address.
 func mailOf(n int) messages.Event {
 	e := courseOf(n)[0]
 	e.Type = messages.Delivery
@@ -82,11 +82,12 @@ type timedPage struct {
 	took   time.Duration
 }
 
-// BenchmarkMessagePages reads and counts pages of a million messages with every combination
-// of filters: the first page, one in the middle and one at the end. It reports the three
-// slowest filters of each group. For each page the fastest of three rounds is used, because
-// other programs run on the machine. It runs only if selected by name, because inserting
-// the messages takes minutes.
+// BenchmarkMessagePages reads pages of a million messages, with every combination of
+// filters: the first page, one in the middle and one at the end. It also counts the
+// messages. For each class of filters (see classOf) it prints the three slowest. Each page
+// is read three times and the shortest time counts, because other programs run on the
+// machine. The benchmark runs only if selected by name, because inserting the messages
+// takes minutes.
 func BenchmarkMessagePages(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()

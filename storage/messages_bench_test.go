@@ -38,7 +38,7 @@ func BenchmarkIngest(b *testing.B) {
 
 const (
 	ingestSize  = 200    // messages, of 490 events
-	ingestKnown = 20_000 // recipients of the first messages, who are contacts
+	ingestKnown = 20_000 // number of contacts to whom the first messages are sent
 )
 
 func ingest(b *testing.B, db *storage.DB, noted bool) {
@@ -68,8 +68,8 @@ func ingest(b *testing.B, db *storage.DB, noted bool) {
 	measure("again", func(i int) int { return 1 + i%next })
 }
 
-// fillDivided inserts the recipients of the first messages as contacts, and an active
-// segment about opened messages.
+// fillDivided inserts the recipients of the first ingestKnown messages as contacts. It also
+// inserts an active segment of the contacts who opened a message.
 func fillDivided(b *testing.B, db *storage.DB, orgID string) {
 	b.Helper()
 	now := core.SystemClock()

@@ -88,8 +88,8 @@ func (db *DB) Sessions() people.SessionStore { return peoplestore.NewSessionStor
 // Factors returns the store of authenticator apps and recovery codes.
 func (db *DB) Factors() people.FactorStore { return peoplestore.NewFactorStore(db.DB) }
 
-// Passkeys returns the store of passkeys, and of registrations and sign-ins with them that
-// are in progress.
+// Passkeys returns the store of passkeys. It also stores the registrations of passkeys and
+// the sign-ins with passkeys that are in progress.
 func (db *DB) Passkeys() people.PasskeyStore { return peoplestore.NewPasskeyStore(db.DB) }
 
 // Orgs returns the store of organizations.
@@ -130,7 +130,7 @@ func (db *DB) ListMembers() lists.MemberStore { return liststore.NewMemberStore(
 func (db *DB) Topics() topics.Store { return topicstore.New(db.DB) }
 
 // TopicSync returns the store of the account's contact list. It also stores notes about
-// interrupted writes of contacts, which the sync repairs.
+// interrupted writes of contacts. The sync repairs these writes.
 func (db *DB) TopicSync() topics.SyncStore { return topicstore.New(db.DB) }
 
 // Subscribers returns the store through which the sync compares contacts with the sending

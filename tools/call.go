@@ -152,8 +152,9 @@ func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.C
 const maxSentence = 4000
 
 // failure returns a failed tool result. Its structured content is the problem document with
-// three more members: message and hint, which agents read first, and next_step, a call that
-// repairs the fault, if there is one. Its text says the same in sentences.
+// up to three more members. The members message and hint are those that agents read first;
+// next_step is a call that repairs the fault, if there is one. The text of the result says
+// the same in sentences.
 func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
@@ -168,7 +169,9 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	}
 	p.Extra, p.NextStep = extra, ""
 	value, marshalErr := content.Marshal(p)
-	if marshalErr != nil { // only one of the additional members can fail to marshal
+	// only a member of Extra can fail to encode, so encode again with only message and hint
+	// in Extra
+	if marshalErr != nil {
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
 		value, _ = content.Marshal(p)
 	}
@@ -184,8 +187,8 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	return answer
 }
 
-// result returns a tool result with this text, without invisible characters, and this
-// structured content.
+// result returns a tool result with this structured content. Its text is the given text
+// without invisible characters.
 func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallToolResult {
 	visible, hidden := core.VisibleText(text)
 	return x.resultOf(visible, hidden, structured)

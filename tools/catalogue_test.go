@@ -40,8 +40,9 @@ func compareGolden(t *testing.T, path string, got []byte) {
 }
 
 // TestToolsAreAsPromised compares the names of [tools.Table] and the declared operations
-// with testdata/table.txt: name, scopes, and whether a call reaches people. That file is
-// written by hand, because it also lists tools whose operations do not exist yet.
+// with testdata/table.txt. Each line has the name, the scopes, and whether a call can reach
+// people outside the organization. That file is written by hand, because it also lists
+// tools whose operations do not exist yet.
 func TestToolsAreAsPromised(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/table.txt")
@@ -113,8 +114,8 @@ func TestDescriptionsSayWhatWhenReturnsAndWhatNot(t *testing.T) {
 }
 
 // listBudget is the maximum size of tools/list with all tools of [tools.Table], in bytes.
-// Agents pay for the list in every conversation. While some tools do not exist yet, the
-// limit is reduced in proportion.
+// Agents pay for the list in every conversation. While only a part of the tools exists, the
+// same part of the limit applies.
 const listBudget = 40 << 10
 
 func TestListIsSmall(t *testing.T) {
@@ -132,7 +133,8 @@ func TestListIsSmall(t *testing.T) {
 }
 
 // TestAToolNeedsTheScopesOfItsOperation checks that tools/list shows a tool only to callers
-// with all scopes of its operation. The challenge of a refused call must name these scopes.
+// with all scopes of its operation. If a call is refused, the header WWW-Authenticate must
+// name these scopes.
 func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	t.Parallel()
 	lookup := func(scopes ...core.Scope) core.Operation {
@@ -143,7 +145,7 @@ func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		scopes []core.Scope
-		listed bool // for a caller whose only scope is api.contacts.view
+		listed bool // true if tools/list shows the tool to a caller whose only scope is api.contacts.view
 	}{
 		{nil, true},
 		{[]core.Scope{core.ContactsView}, true},

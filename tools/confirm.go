@@ -93,10 +93,12 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 	return answer, sent && jsonv2.Unmarshal(raw, &answer) == nil
 }
 
-// askFor returns the result that asks for a confirmation. A client with forms gets a form;
-// any other client gets a preview of what the call would do, and the confirmation token.
+// askFor returns the result that asks for a confirmation. A client that supports forms gets
+// a form. Any other client gets a preview of what the call would do, and the confirmation
+// token.
 func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
-	visible, _ := core.VisibleText(asked.Message) // a person reads the message, in a form or in a result
+	// without invisible characters, because a person reads the message
+	visible, _ := core.VisibleText(asked.Message)
 	message := content.Clip(visible, maxQuestion)
 	if x.elicits() {
 		return &mcp.CallToolResult{

@@ -101,8 +101,8 @@ func TestARequestStateAloneConfirmsNothing(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	// A client of an older protocol revision shows no forms, so its request state does not
-	// confirm.
+	// A client of an older protocol revision cannot show forms. If it sends a request state
+	// with an accepted form, the call must still not be executed.
 	got := w.send(sendBroadcast(legacy, nil, map[string]any{
 		"requestState": state, "inputResponses": formAnswer("accept", map[string]any{"confirm": true}),
 	})).result(t).Result

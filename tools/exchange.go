@@ -42,8 +42,8 @@ func withExchange(ctx context.Context, x *exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// exchangeOf returns the exchange that the context stores, or a new empty one. It never
-// returns nil.
+// exchangeOf returns the exchange (the state of a request to the agent endpoint) that the
+// context stores. If the context has none, it returns a new empty exchange, never nil.
 func exchangeOf(ctx context.Context) *exchange {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 		return x

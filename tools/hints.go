@@ -23,9 +23,9 @@ var hints = map[core.Code]string{
 	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 }
 
-// hintOf returns the text of a tool result that says how to repair an error. It is the
-// error's own next step, or else the text for agents. It names the member retry_after
-// instead of the header Retry-After, because a result has no headers.
+// hintOf returns the text of a tool result that says how to repair an error: the error's
+// own next step, or else the text for the error's code in hints. The text names the member
+// retry_after instead of the header Retry-After, because a result has no headers.
 func hintOf(e *core.Error) string {
 	if hint, ok := hints[e.Code]; ok && e.Next == "" {
 		return hint

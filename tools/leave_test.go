@@ -115,7 +115,8 @@ func (w *world) callOnce(t *testing.T, a ask) {
 }
 
 // TestLeavingBeforeTheCallIsNoFault checks a client that disconnects before its tool is
-// called. The log must have it as caller_gone and not as an internal error.
+// called. The log line of the request must have the outcome caller_gone and not the level
+// of an internal error.
 func TestLeavingBeforeTheCallIsNoFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

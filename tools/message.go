@@ -14,7 +14,7 @@ import (
 
 // message has the members of a JSON-RPC request or notification that this package reads.
 type message struct {
-	id     jsontext.Value // unchanged, as the client sent it; nil for a notification
+	id     jsontext.Value // the request's id, unchanged; nil for a notification
 	method string
 	params params
 	// rawParams is the JSON text of params; nil for a message without params.
@@ -25,8 +25,8 @@ type message struct {
 // response.
 func (m message) isNotification() bool { return m.id == nil }
 
-// params has the members of params that this server reads, for all methods together. Member
-// names are case-sensitive, as in the SDK.
+// params has the parameters of a JSON-RPC request that this server reads, for all methods
+// together. Member names are case-sensitive, as in the SDK.
 type params struct {
 	Name           string                    `json:"name"`
 	Arguments      jsontext.Value            `json:"arguments"`
@@ -47,8 +47,8 @@ type meta struct {
 	Others          map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// envelope is a JSON-RPC message whose members are not decoded yet. Others has the unknown
-// members, to find misspelled ones.
+// envelope is a JSON-RPC message whose members are not decoded yet. Others has the members
+// with unknown names, so that misspelled names are found.
 type envelope struct {
 	Version string                    `json:"jsonrpc"`
 	ID      jsontext.Value            `json:"id"`

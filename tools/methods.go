@@ -23,9 +23,10 @@ const (
 	methodReadResource = "resources/read"
 )
 
-// The served methods: those from protocol revision 2026-07-28 on, and those before it.
-// Revision 2026-07-28 has neither a handshake nor ping. The SDK would serve further
-// methods, but this server does not have their capabilities.
+// The methods that the server serves: modernMethods from protocol revision 2026-07-28 on,
+// and legacyMethods before it. Revision 2026-07-28 has neither a handshake nor ping. The
+// SDK would serve further methods, but this server does not declare the capabilities for
+// them.
 var (
 	modernMethods = []string{methodDiscover, methodListTools, methodCallTool, methodReadResource}
 	legacyMethods = []string{methodInitialize, methodPing, methodListTools, methodCallTool, methodReadResource}
@@ -60,9 +61,9 @@ func (s *toolset) checkMethod(x *exchange) error {
 	return nil
 }
 
-// checkNotification fails for a message without an id whose method is not a notification,
-// for example a tool call. Its sender would get no response and believe that the tool was
-// called. checkNotification accepts every notification, as JSON-RPC requires.
+// checkNotification refuses a message that has no id although its method requires a
+// response, for example a tool call. The sender would get no response and believe that the
+// tool was called. checkNotification accepts every notification, as JSON-RPC requires.
 func checkNotification(m *message) error {
 	if strings.HasPrefix(m.method, "notifications/") {
 		return nil
@@ -71,7 +72,8 @@ func checkNotification(m *message) error {
 }
 
 // statusOf returns the HTTP status of a JSON-RPC error. At protocol revision 2026-07-28
-// that is the given status. Before, every error of a readable request has status 200.
+// (modern is true) that is the given status. At earlier revisions, every error of a
+// readable request has status 200.
 func statusOf(modern bool, status int) int {
 	if modern {
 		return status

@@ -25,9 +25,9 @@ var (
 	}
 )
 
-// nextCall returns the tool call that repairs an error. It returns nil if there is none, or
-// if the caller may not call that tool. For an invalid confirmation it returns the same
-// call again, without its confirmation token.
+// nextCall returns the tool call that repairs an error. It returns nil if no call repairs
+// it, or if the caller may not call that tool. For an invalid confirmation token it returns
+// the call that the agent made, without this token.
 func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)
@@ -47,9 +47,9 @@ func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	return next
 }
 
-// startAgain returns a call that was refused for its confirmation token, without that
-// token. It returns nil for invalid arguments, and for long ones, which the agent has to
-// repeat itself.
+// startAgain returns the present call without its confirmation token, for a call that was
+// refused because of this token. It returns nil if the arguments are invalid, or too long
+// to repeat in the answer.
 func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	const longest = 2 << 10
 	raw := argumentsOf(x.message.params.Arguments)
@@ -61,8 +61,9 @@ func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	return &core.NextCall{Operation: x.tool, Arguments: arguments}
 }
 
-// sentence returns the call next, which repairs an error, as a sentence for the agent. It
-// returns "" without a call, and for a call of the same tool, which the hint describes.
+// sentence returns the call next, which can repair an error, as a sentence for the agent.
+// It returns "" if next is nil. It also returns "" if next calls the same tool, because the
+// error's hint already tells the agent to call that tool again.
 func (x *exchange) sentence(next *core.NextCall) string {
 	if next == nil || next.Operation == x.tool {
 		return ""

@@ -111,7 +111,7 @@ func TestEveryCodeSaysTheSameInTextAndStructure(t *testing.T) {
 	w := newWorldOf(t, failing(func() error { return refusal }))
 	for _, info := range core.Codes() {
 		if info.Code == core.CodeTemporarilyUnavailable {
-			continue // not a tool error; see TestAnOutageIsTheServersFailure
+			continue // this error is not sent as a tool error; see TestAnOutageIsTheServersFailure
 		}
 		for _, next := range []string{"", "Do this instead."} {
 			refusal = &core.Error{Code: info.Code, Message: "The " + info.Title + " of \"Ann\".", Next: next}

@@ -9,12 +9,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// The paths that the host serves.
+// The URL paths that the host of the agent endpoint serves.
 const (
 	endpointPath = "/mcp"
 	healthPath   = "/mcp/_health"
 	// The protected-resource document is served at the root and with the endpoint's path
-	// appended, because clients use both (RFC 9728 section 3.1).
+	// appended, because clients use both paths (RFC 9728 section 3.1).
 	metadataPath         = access.ProtectedResourcePath
 	endpointMetadataPath = access.ProtectedResourcePath + endpointPath
 )
@@ -127,8 +127,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	}
 	r = s.spans.start(r, x)
 	if x.message.isNotification() {
-		// Notifications have no effect: requests leave no state, and a client cancels a call
-		// by closing the connection.
+		// Notifications need no handling: requests leave no state on the server, and a client
+		// cancels a call by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}

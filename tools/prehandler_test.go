@@ -94,7 +94,7 @@ func TestExpiredTokenIsNeverAToolError(t *testing.T) {
 	w := newWorld(t)
 	w.pass(366 * 24 * time.Hour)
 	known := w.tokens["live"]
-	delete(w.tokens, "live") // an expired token, which the verifier refuses
+	delete(w.tokens, "live") // from now on the verifier refuses the token, as it refuses an expired one
 	w.send(call(legacy, "contacts_lookup", map[string]any{"email": "a@b.cc"})).wantProblem(t, http.StatusUnauthorized, core.CodeInvalidKey)
 	w.tokens["live"] = known
 }

@@ -54,7 +54,7 @@ func (p *probes) operations() []core.Operation {
 	return []core.Operation{p.lookup(), p.upsert(), p.archive(), p.membership(), p.schema(), p.send(), p.unlistedOperation()}
 }
 
-// lookup returns contacts_lookup as an operation that only reads.
+// lookup returns a test operation with the name contacts_lookup that only reads.
 func (p *probes) lookup() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_lookup", Title: "Look a contact up", Purpose: "Reads.", Effect: core.Reads,
@@ -79,7 +79,7 @@ func (p *probes) upsert() core.Operation {
 	})
 }
 
-// archive returns contacts_archive as an operation that destroys.
+// archive returns a test operation contacts_archive that is declared as destructive.
 func (p *probes) archive() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_archive", Title: "Archive", Purpose: "Destroys.", Effect: core.Destroys,
@@ -116,7 +116,8 @@ func (p *probes) schema() core.Operation {
 	})
 }
 
-// send returns broadcasts_send as an operation that needs confirmation and reaches people.
+// send returns the test operation broadcasts_send, which needs a confirmation and declares
+// that it reaches people.
 func (p *probes) send() core.Operation {
 	return core.Declare(core.Op[broadcastIn, broadcastOut]{
 		Name: "broadcasts_send", Title: "Send", Purpose: "Sends.", Effect: core.Destroys, ReachesPeople: true,

@@ -22,8 +22,8 @@ const instructions = "Mailhelm works on the email audience of one organization a
 // token's scopes may go unnoticed for the same time.
 const cacheFor = 60_000 // in milliseconds
 
-// protocol passes requests to the MCP SDK, which answers each in the format of its protocol
-// revision.
+// protocol passes each MCP request to the MCP SDK. The SDK answers in the format of the
+// protocol revision that the request names.
 type protocol struct {
 	tools *toolset
 	log   *slog.Logger
@@ -52,8 +52,8 @@ func newProtocol(tools *toolset, version string, log *slog.Logger) *protocol {
 	return p
 }
 
-// keepMethods is middleware that stores the handler in the parameter next in p.methods. It
-// changes nothing else. It must be the outermost middleware.
+// keepMethods is middleware that sets p.methods to the next handler. It changes nothing
+// else. It must be the outermost middleware.
 func (p *protocol) keepMethods(next mcp.MethodHandler) mcp.MethodHandler {
 	p.methods = next
 	return next

@@ -26,7 +26,7 @@ type rpcError struct {
 	counted bool
 }
 
-// Error returns the message. It makes rpcError an error.
+// Error returns the message. With this method, rpcError implements the interface error.
 func (e *rpcError) Error() string { return e.message }
 
 // withMessageID sets the id of the message in a JSON-RPC error, and returns the error.
@@ -76,8 +76,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	s.writeProblem(w, x, e)
 }
 
-// logRefusal writes the log line of a refusal. The line has only ids and names of Mailhelm,
-// because a path or method could be any text of the caller.
+// logRefusal writes the log line of a refusal. The line contains only ids, and names that
+// Mailhelm defines or has stored. It omits the path and the method of the request, because
+// the caller can put any text there.
 func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.requestID),
@@ -111,8 +112,8 @@ func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Ch
 	return c
 }
 
-// writeProblem writes the problem document of an error with its status and headers.
-// next_step has the remedy for agents; see hintOf.
+// writeProblem writes the problem document of an error with its status and headers. The
+// document's member next_step has the remedy for agents; see hintOf.
 func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))

@@ -47,8 +47,8 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 	x.failSpan(string(e.Code), attribute.Int("http.response.status_code", e.HTTPStatus()))
 }
 
-// noteAnswer counts a tool's answer and its length in bytes in the metrics. A failed answer
-// was counted before, so noteAnswer only records it in the span.
+// noteAnswer counts the answer to a tool call, and its length in bytes, in the metrics. If
+// the call failed, it marks the request's span as failed instead.
 func (s *Server) noteAnswer(x *exchange, bytes int) {
 	t, ok := s.tools.byName[x.tool]
 	switch {

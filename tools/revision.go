@@ -52,7 +52,9 @@ func readRevision(x *exchange, h http.Header) error {
 	case inBody != "" && inBody != named:
 		return mismatch("the header MCP-Protocol-Version and `_meta` " + metaProtocolVersion + " name different revisions")
 	case named == "":
-		named = revision20250326 // the revision that MCP prescribes for requests without this header
+		// the revision that MCP prescribes for requests without the header
+		// MCP-Protocol-Version
+		named = revision20250326
 	}
 	x.revision = named
 	if named != revision20260728 {

@@ -27,7 +27,7 @@ type Config struct {
 	// AllowedOrigins are the web origins whose pages may call the endpoint, in addition to
 	// its own: "https://inspector.example".
 	AllowedOrigins []string
-	// Commit is the commit of the build, which the health page shows.
+	// Commit is the git commit from which the program was built. The health page shows it.
 	Commit string
 	// Version is the server's version that clients get when they connect; "" is sent as "0".
 	Version string

@@ -34,8 +34,8 @@ func newSpans(cfg Config) spans {
 	return spans{tracer: cfg.Tracer, place: placeOf(cfg.MCPURL), clock: cfg.Clock}
 }
 
-// otherMethod is the name that spans have for every unknown method, because callers can
-// invent any number of methods.
+// otherMethod is the name that spans have for every unknown method. Callers can invent any
+// number of methods, and each would otherwise create a new span name.
 const otherMethod = "_OTHER"
 
 // knownMethods lists the methods and notifications whose names appear in spans.
@@ -69,7 +69,7 @@ func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 func spanName(x *exchange) string {
 	switch {
 	case x.message.method == "":
-		return http.MethodPost + " " + endpointPath // refused before the message was read
+		return http.MethodPost + " " + endpointPath // the request was refused before its message was read
 	case x.tool != "":
 		return x.message.method + " " + x.tool
 	}

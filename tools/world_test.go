@@ -32,7 +32,7 @@ const (
 var allRevisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // world is an agent endpoint on loopback, with the real package guardrails and a real
-// database. Its access tokens are short words instead of signed texts.
+// database. Its access tokens are short words instead of signed tokens.
 type world struct {
 	t      testing.TB
 	db     *storage.DB
@@ -71,8 +71,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldOf(t, nil)
 }
 
-// newWorldOf returns a world with these operations, or with the operations of probes if
-// operations is nil. additions add further tools.
+// newWorldOf returns a world with the given operations. If operations is nil, the world has
+// all operations of the test type probes. additions add further tools.
 func newWorldOf(t testing.TB, operations []core.Operation, additions ...addition) *world {
 	t.Helper()
 	w := &world{t: t, db: storagetest.SQLite(t), tokens: tokens{}, ops: newProbes(), log: new(lockedBuffer), now: start}
@@ -162,7 +162,7 @@ type ask struct {
 	revision string // the protocol revision; 2025-11-25 unless set; "-" sends no revision header
 	header   map[string]string
 	body     string
-	reader   io.Reader // a reader of the request body, used instead of body
+	reader   io.Reader // if set, the request body is read from it and not from the field body
 }
 
 type reply struct {

@@ -27,9 +27,9 @@ const (
 	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
-// said is a command to run with --json, and the names of the members that its output must
-// have. If list is not "", the output has one member, list, and each element of that array
-// must have the members.
+// said is a command to run with --json, and the member names that its JSON output must
+// have. If the field list is not "", the output must have only the member with that name.
+// Its value is an array, and each element must have the members.
 type said struct {
 	command, list, members string
 	arguments              []string

@@ -155,7 +155,8 @@ func TestAdminRevokesAGrant(t *testing.T) {
 			t.Errorf("revoked %v", revoked)
 		}
 		// Introspection reads the database, so it reports the revocation at once. The API
-		// reloads its copy of the grants later; the function answers waits for that below.
+		// caches grants, so the call of the function answers below waits until the API
+		// refuses the token.
 		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
 			t.Errorf("introspection says %v", told)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// restartPostgres is a shell command that restarts PostgreSQL during the test. Without it,
+// restartPostgres is a shell command that restarts PostgreSQL during the test. If it is "",
 // a relay between server and PostgreSQL closes all connections and refuses new ones. To the
 // server this looks like a restart.
 var restartPostgres = flag.String("restart-postgres", "", "command that restarts PostgreSQL under a living server")

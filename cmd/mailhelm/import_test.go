@@ -14,8 +14,8 @@ import (
 
 const peopleFile = "E-mail,external_id,unsubscribe_all\nada@example.com,1,\nbob@example.com,2,true\nno address,3,\n\"caf\xe9@example.com\",4,\neve@example.com\n"
 
-// importContacts runs `mailhelm import contacts --json` and returns the printed summary and
-// the result of the program.
+// importContacts runs `mailhelm import contacts --json`. It returns the printed summary,
+// and the exit status and output of the program.
 func importContacts(t *testing.T, s shell, args ...string) (map[string]any, ran) {
 	t.Helper()
 	r := runWith(t, nil, append(append([]string{"import", "contacts"}, append(args, "--json")...), s.where...)...)

@@ -19,14 +19,17 @@ import (
 )
 
 // kills is how often the tests kill a server, or restart its database, during writes with
-// idempotency keys. A few hundred give a reliable measurement.
+// idempotency keys. Each kill happens at a random moment, so only a few hundred kills give
+// a reliable result.
 var kills = flag.Int("kills", 1, "servers to kill under keyed writes")
 
 const (
 	keyedClients = 16
-	// firstRetry limits how long a client waits for the response to a call.
+	// firstRetry is the longest time for which a client waits for the response to a call or
+	// to its first retry.
 	firstRetry = 10 * time.Second
-	// answeredShare is the share of first retries, from 0 to 1, that must succeed.
+	// answeredShare is the fraction of the first retries, a number from 0 to 1, that must
+	// succeed.
 	answeredShare = 0.99
 )
 
@@ -73,7 +76,7 @@ func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 }
 
 // run lets all clients write until a call of each client has failed, and records the failed
-// calls. It calls fail once, after the given number of successful calls.
+// calls. It calls the function fail once, after the given number of successful calls.
 func (s *stream) run(d printed, calls int, fail func()) {
 	var clients sync.WaitGroup
 	var answered atomic.Int64
@@ -102,8 +105,8 @@ func (s *stream) run(d printed, calls int, fail func()) {
 	}
 }
 
-// retry sends each failed call once more, with the same idempotency key, and records the
-// statuses.
+// retry sends each interrupted call of the stream once more, with the same idempotency key,
+// and records the response statuses.
 func (s *stream) retry(d printed) {
 	var clients sync.WaitGroup
 	for _, k := range s.cut {
@@ -121,8 +124,8 @@ func (s *stream) retry(d printed) {
 	s.cut = nil
 }
 
-// check checks that enough of the first retries succeeded. It also checks that no call
-// created a contact twice, by counting the creations in the audit log.
+// check checks that the share answeredShare of the first retries succeeded. It also checks
+// that no call created a contact twice, by counting the creations in the audit log.
 func (s *stream) check(database storage.Config, org string) {
 	s.t.Helper()
 	total := 0

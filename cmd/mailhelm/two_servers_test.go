@@ -172,7 +172,7 @@ func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
 	revoke()
 	revoked := time.Now()
 	for request(p.t, http.MethodGet, address, bearer, "").status == http.StatusOK {
-		continue // the loop ends at the latest when the cache entry expires
+		continue // the loop ends at the latest when the second server's cache entry for the credential expires
 	}
 	if time.Since(known) >= remembered {
 		p.t.Errorf("%s: the second server was not notified within %v", what, remembered)

@@ -17,7 +17,7 @@ import (
 
 // gated wraps the sending account. It calls a hook before each write of a contact, after
 // each read of a contact and after each read of a page of contacts. A test uses the hooks
-// to fix the order of concurrent calls.
+// to determine the order of concurrent calls.
 type gated struct {
 	sending.Account
 	beforePut     func(sending.Contact)
@@ -107,9 +107,9 @@ func (w *writer) call(ctx context.Context, name, arguments string) error {
 	return core.NotFound("operation")
 }
 
-// awaitLook waits for a value on the channel. A concurrent call sends it after it has
-// looked up the contact by external id. After 200 ms awaitLook returns, because that call
-// is then probably waiting for a lock.
+// awaitLook waits for a value on the channel. A concurrent call sends the value after it
+// has looked up the contact by external id. awaitLook returns after 200 ms without a value,
+// because the concurrent call is then probably waiting for a lock.
 func awaitLook(looked <-chan struct{}) {
 	select {
 	case <-looked:
@@ -118,8 +118,9 @@ func awaitLook(looked <-chan struct{}) {
 }
 
 // TestSyncDoesNotUndoAnOptOutUnderWay runs an opt-out and a sync at once. The sync reads
-// the contact from the sending account before the opt-out is written there, and stores it
-// after that. The contact in the database must still be opted out.
+// the contact at the sending account before the opt-out is written there, and stores the
+// contact after the opt-out was written. The contact in the database must still be opted
+// out.
 func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

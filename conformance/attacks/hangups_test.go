@@ -98,8 +98,8 @@ func TestHangingUpLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// running is the start of the names of functions that handle tool calls. A goroutine has
-// one of them on its stack as long as it runs a tool call.
+// running is the beginning of the names of functions that handle tool calls. A goroutine
+// has such a function on its stack while it runs a tool call.
 const running = "mailhelm/tools."
 
 // labelled counts the goroutines that have the given pprof label and are inside a function

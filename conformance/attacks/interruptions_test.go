@@ -10,9 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestLeavingAtAnyMomentWritesOnce interrupts a write after 40 different delays, and
-// repeats each with the same idempotency key. After the repetition the contact must exist
-// once, with one audit event, and must be equal in the database and in the sending account.
+// TestLeavingAtAnyMomentWritesOnce interrupts 40 writes, each after another delay. It
+// repeats each write with the same idempotency key. After the repetition the contact must
+// exist once, with one audit event, and must be equal in the database and in the sending
+// account.
 func TestLeavingAtAnyMomentWritesOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -20,11 +20,11 @@ func TestNobodyElseIsLocalhost(t *testing.T) {
 			t.Fatal(err)
 		}
 		if u.Hostname() != "localhost" {
-			continue // only the name localhost has two IP addresses
+			continue // nothing to check: clients try [::1] only for the name localhost
 		}
 		l, err := net.Listen("tcp", net.JoinHostPort("::1", u.Port()))
 		if err != nil {
-			continue // the product listens there, or this machine has no IPv6
+			continue // the product itself listens on [::1], or this machine has no IPv6
 		}
 		l.Close() //nolint:errcheck // it was opened to see whether it can be
 		t.Errorf("another user's program can answer for %s", address)

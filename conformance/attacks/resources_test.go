@@ -15,7 +15,9 @@ func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		api, agent := p.Token(t, p.BaseURL), p.Token(t, p.MCPURL)
-		for range 2 { // the second time with cached credentials
+		// twice, because the second round uses credentials that the first round has put into
+		// the cache
+		for range 2 {
 			caller{p, api}.rest(t, "GET", "/v1/_scopes", "").want(t, 200)
 			caller{p, agent}.tool(t, "lists_list", `{}`).want(t, 200)
 			caller{p, agent}.rest(t, "GET", "/v1/_scopes", "").want(t, 401)
@@ -63,8 +65,8 @@ func TestChangedTokensAreRefused(t *testing.T) {
 	caller{p, good}.rest(t, "DELETE", "/v1/contacts/"+p.Contact, "").want(t, 403)
 }
 
-// part decodes the header or payload of a JSON Web Token, sets one member to the given
-// value, and encodes the result as before.
+// part changes the encoded header or payload of a JSON Web Token. It decodes this part,
+// sets one member to the given value, and encodes the part again.
 func part(t *testing.T, encoded, member, value string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -83,7 +85,7 @@ func part(t *testing.T, encoded, member, value string) string {
 }
 
 // TestRefusedCredentialsTeachNothing checks that the answer is the same for all refused API
-// keys. It must not reveal whether a key with the same prefix exists.
+// keys. The answer must not reveal whether a key with the same prefix exists.
 func TestRefusedCredentialsTeachNothing(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

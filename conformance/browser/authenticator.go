@@ -8,7 +8,7 @@ import (
 // Authenticator is a virtual passkey device of a tab. It confirms every request of a page
 // as if its owner did, until Recognize(false) is called.
 type Authenticator struct {
-	// tab is the only tab whose pages can use the device.
+	// tab is the only tab whose pages can use the virtual device.
 	tab *Tab
 	id  webauthn.AuthenticatorID
 }

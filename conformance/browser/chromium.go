@@ -23,9 +23,9 @@ var errNoChromium = errors.New("chromium is not on this machine: no page can be 
 const startTimeout = 60 * time.Second
 
 // unusedFeatures are features of Chromium that cost processor time and that no test uses.
-// The popup pages of the address bar, which every new window loads, take three times as much
-// as the tab of a test. The list replaces the one in chromedp's default options, which
-// consists of the first two names.
+// Every new window loads the popup pages of the address bar, which take three times as much
+// time as the tab of a test. The constant replaces the list in chromedp's default options,
+// which consists of the first two names.
 const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup," +
 	"WebUIOmniboxFullPopup,SpareRendererForSitePerProcess,BackForwardCache"
 
@@ -83,7 +83,8 @@ func start() (*chromium, error) {
 	c := &chromium{stop: []func(){func() { _ = os.RemoveAll(profile) }}}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(startTimeout),
-		chromedp.Flag("no-sandbox", true), // tests run as root in a container, where the sandbox cannot start
+		// tests run as root in a container, where Chromium's own sandbox cannot start
+		chromedp.Flag("no-sandbox", true),
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-features", unusedFeatures),
 		chromedp.Flag("disable-quic", true),

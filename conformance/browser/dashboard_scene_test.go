@@ -33,8 +33,8 @@ func (s *scene) calls(key, path string, want int) {
 	s.answers("call of "+path, r, want)
 }
 
-// issues requests an access token with client_credentials and checks the status of the
-// answer.
+// issues requests an access token with client_credentials, and checks that the status of
+// the answer is want.
 func (s *scene) issues(clientID, secret string, want int) {
 	s.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}

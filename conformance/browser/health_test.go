@@ -49,7 +49,8 @@ func TestSendingHealth(t *testing.T) {
 	})
 }
 
-// demote makes the signed-in person a plain member whose only permission is to.
+// demote makes the signed-in person a plain member with one permission, which the parameter
+// to names.
 func (s *scene) demote(to members.Permission) {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
@@ -63,8 +64,8 @@ func (s *scene) demote(to members.Permission) {
 	}
 }
 
-// send records message events of the organization for the last days, with a different
-// number of messages on each day.
+// send records message events of the organization for each of the last days, with a
+// different number of messages on each day.
 func (s *scene) send(days int) {
 	s.t.Helper()
 	var events []messages.Event

@@ -12,7 +12,8 @@ import (
 const chosenPassword = "seven kettles on a hill"
 
 // TestResetAndChangePassword checks that a person can reset a forgotten password with the
-// link from a mail, sign in with the new one, and change it.
+// link from a mail. The person must then be able to sign in with the new password, and to
+// change it.
 func TestResetAndChangePassword(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {

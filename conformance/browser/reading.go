@@ -24,8 +24,8 @@ func (tab *Tab) ReadAll(selector string) []string {
 	return evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent.trim())`, selector))
 }
 
-// Unfold opens the closed details element that contains the element matching a selector. It
-// does nothing if there is no such element or it is open.
+// Unfold opens the details element that contains the element matching a selector. It does
+// nothing if no details element contains it, or if the details element is open already.
 func (tab *Tab) Unfold(selector string) {
 	tab.t.Helper()
 	if evaluate[bool](tab, fmt.Sprintf(`(e => !!e && !!e.closest("details:not([open])"))(document.querySelector(%q))`, selector)) {

@@ -18,8 +18,8 @@ import (
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 // scene is a running product with an OAuth application. A web server on the loopback acts
-// as the application. It sends the query of each request to its callback to the channel
-// brought.
+// as the application. When a browser requests the application's callback, the server sends
+// the query parameters to the channel brought.
 type scene struct {
 	t       *testing.T
 	p       *product.Product
@@ -84,8 +84,8 @@ func (s *scene) join() {
 }
 
 // expectBrought checks the query parameters with which the browser reached the
-// application's callback. present is the name of a parameter that must exist, absent of one
-// that must not. The parameter "error" must have the value failure.
+// application's callback. The parameter named by present must exist, and the one named by
+// absent must not. The value of the parameter "error" must equal failure.
 func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string) {
 	s.t.Helper()
 	tab.Expect(http.StatusOK, "Back in the application")

@@ -10,7 +10,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// app is the authenticator app of the scene's user.
+// app is the authenticator app of the user of the scene s. The field secret is the app's
+// secret.
 type app struct {
 	s      *scene
 	secret string

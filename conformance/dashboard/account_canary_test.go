@@ -20,9 +20,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// parrot starts a mail server that refuses every login. Its refusal repeats the sent
-// credentials, encoded and decoded. It returns the server's address and a counter of the
-// logins.
+// parrot starts a mail server that refuses every login. Each refusal repeats the sent
+// credentials, encoded and decoded. parrot returns the server's address and a counter of
+// the logins.
 func parrot(t *testing.T) (address string, heard *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,8 +81,9 @@ func told(r *http.Request) string {
 	return fmt.Sprint(r.URL, r.Header, string(body))
 }
 
-// leads changes the endpoint of the stored connection to a server of the test. It then
-// advances the clock, so that cached copies of the connection expire.
+// leads changes the stored connection so that the product calls the given endpoint, a
+// server of the test. It then advances the clock, so that cached copies of the connection
+// expire.
 func (l life) leads(endpoint string) {
 	l.t.Helper()
 	c, err := connection(l.t, l.p)
@@ -123,9 +124,9 @@ func (l life) asksTheAccount(what string) {
 	}
 }
 
-// amazonFails connects the product to Amazon SES with a secret. It then posts the
-// connection form with invalid fields, and lets the provider fail in each way of
-// brokenProviders.
+// amazonFails connects the product to Amazon SES with a secret and submits the connection
+// form with invalid fields. Then, for each failure in brokenProviders, it requests every
+// page that calls the failing provider.
 func (l life) amazonFails() {
 	secret := l.keeps("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
 	l.connect("ses", func(form url.Values) {

@@ -32,8 +32,8 @@ type life struct {
 	secrets canaries
 }
 
-// keeps adds a secret to the canaries and returns it. It fails the test if the secret has
-// fewer than 6 bytes.
+// keeps adds a secret to l.secrets, the secrets that must not leak, and returns it. It
+// fails the test if the secret has fewer than 6 bytes.
 func (l life) keeps(what, secret string) string {
 	l.t.Helper()
 	if len(secret) < 6 {
@@ -68,8 +68,8 @@ func (l life) form(path string, pairs ...string) map[string]any {
 	return l.asks(path, "application/x-www-form-urlencoded", values.Encode())
 }
 
-// credentials creates, changes and revokes API keys and OAuth clients, and adds their
-// secrets and access tokens to the canaries.
+// credentials creates, changes and revokes API keys and OAuth clients. It adds their
+// secrets and access tokens to the secrets that must not leak.
 func (l life) credentials() {
 	path, secret := l.newKey("Canary", "api.lists.view")
 	l.keeps("API key", secret)
@@ -189,8 +189,9 @@ func (l life) secondFactor() {
 	l.keeps("a guess", "canary-guess")
 }
 
-// everyPage opens the remaining pages and checks that none shows a secret. It then sends
-// secrets in wrong places, such as a scope or a filter.
+// everyPage opens ten pages, most of them of the dashboard, and checks that none shows a
+// collected secret. It then sends secrets where they do not belong, such as in a scope or a
+// filter.
 func (l life) everyPage() {
 	for _, path := range []string{
 		"/login", "/dashboard", "/dashboard/keys", "/dashboard/clients", "/dashboard/grants", "/dashboard/members",

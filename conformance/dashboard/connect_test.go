@@ -107,7 +107,8 @@ func TestConnectingAmazon(t *testing.T) {
 }
 
 // refusesBadConnections posts the form of a connected account with one invalid field at a
-// time. It checks that each is refused, shows no secret and adds nothing to the audit log.
+// time. It checks that each form is refused, that the answer shows no secret, and that the
+// audit log gets no entry.
 func refusesBadConnections(t *testing.T, p *product.Product, boss *browser) {
 	t.Helper()
 	before := audited(t, p)

@@ -15,8 +15,8 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// tablesOf returns the rows of a page's tables that have a figure other than 0. A row is
-// one text: first the names of the columns, then the cells.
+// tablesOf returns those rows of a page's tables in which a figure other than 0 occurs.
+// Each returned row is one text: first the names of the columns, then the cells.
 func tablesOf(t *testing.T, page string) []string {
 	t.Helper()
 	root, err := nethtml.Parse(strings.NewReader(page))
@@ -69,8 +69,8 @@ func report(t *testing.T, p *product.Product, path string, since time.Time) []ma
 }
 
 // mailed returns message events of nine days with different figures each day. Each day also
-// has one test message for each kind of event. Events after the current time are included
-// too. Reports must count neither.
+// has one test message for each kind of event. Some events are later than the current time.
+// Reports must count neither the test messages nor these later events.
 func mailed(p *product.Product) []messages.Event {
 	var all []messages.Event
 	add := func(kind messages.EventType, at time.Time, n, day int, test bool) {

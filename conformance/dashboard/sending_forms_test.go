@@ -10,8 +10,8 @@ import (
 )
 
 // TestFormsAboutSendingProveWhereTheyComeFrom checks every form on the pages about sending.
-// A form is refused without the token that its page contains, from another site, and
-// without a session.
+// A form must be refused if it lacks the token of its page, comes from another site, or
+// comes without a session.
 func TestFormsAboutSendingProveWhereTheyComeFrom(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

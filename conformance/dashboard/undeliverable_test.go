@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
-// listAddresses stores addresses as undeliverable for an organization, after a permanent
-// bounce each, and returns the stored entries.
+// listAddresses stores addresses as undeliverable for an organization and returns the
+// stored entries. The reason of each entry is one permanent bounce.
 func listAddresses(t *testing.T, p *product.Product, orgID string, emails ...string) []suppression.Entry {
 	t.Helper()
 	var entries []suppression.Entry

@@ -204,8 +204,8 @@ func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
 }
 
 // worst has the most expensive arguments of read operations. A key is the HTTP method, or
-// "tool", and the operation. A read without an entry is called with the arguments that the
-// table calls has for it.
+// "tool", and the operation. A read without an entry in worst gets its arguments from the
+// variable calls.
 var worst = map[string]string{
 	"GET contacts_list":               "/v1/contacts?topic=put&subscription_status=OPT_OUT&unsubscribe_all=false&attribute_key=read-ROUND&attribute_value=x&limit=200",
 	"GET messages_list":               "/v1/messages?identity=nowhere.example&status=Delivery&template=welcome&limit=200",
@@ -249,7 +249,7 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 			continue
 		}
 		if postgres && readsEvents[c.operation] {
-			continue // the call reads the table that this test has locked
+			continue // the call would wait for the table message_events, which this test has locked
 		}
 		checkDone(t, c.name()+", by its worst arguments", s.do(t, s.atWorst(c)))
 	}
@@ -257,16 +257,16 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 	running.Wait()
 }
 
-// readsEvents has the light operations that read the table message_events. On PostgreSQL
-// the test locks that table, so they cannot be called.
+// readsEvents has the operations of low cost that read the table message_events. On
+// PostgreSQL the test locks that table, so it does not call these operations.
 var readsEvents = map[string]bool{"messages_events": true, "messages_get": true, "messages_diagnose": true, "sending_readiness_check": true}
 
 // lightThere has the routes that are light with any arguments, although the tool of the
 // same operation is heavy.
 var lightThere = map[string]bool{"GET /v1/undeliverable": true}
 
-// atWorst returns the call with the arguments that worst has for it, or unchanged if worst
-// has none.
+// atWorst returns the call with its most expensive arguments, from the table worst. It
+// returns the call unchanged if the table has no arguments for it.
 func (s *scene) atWorst(c call) call {
 	arguments, ok := worst[strings.TrimSpace(or(c.method, "tool")+" "+c.operation)]
 	switch {
@@ -286,9 +286,10 @@ func or(a, b string) string {
 	return a
 }
 
-// TestEveryReadHasItsWorstArguments checks the table worst. Each entry must belong to a
-// call that the tests make. Each heavy operation must have an entry, unless it is heavy
-// even with its required arguments alone.
+// TestEveryReadHasItsWorstArguments checks the table worst, which has the arguments that
+// make a call most expensive. Each entry must belong to a call that the tests make. Each
+// operation that is declared heavy must have an entry. An operation that counts as heavy
+// with only its required arguments needs none.
 func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	t.Parallel()
 	hasWorst := map[string]bool{}

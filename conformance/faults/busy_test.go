@@ -15,8 +15,8 @@ import (
 // the code overloaded.
 const turnedAwayAfter = 2 * time.Second
 
-// occupy opens write transactions until no call can get another, and keeps them open until
-// release is called.
+// occupy opens write transactions until no call can open another one. It keeps them open
+// until release is called.
 func occupy(t *testing.T, p *product.Product) (release func()) {
 	t.Helper()
 	end := make(chan struct{})
@@ -61,7 +61,8 @@ func TestTheWriterIsHeld(t *testing.T) {
 					writes = append(writes, c.call)
 					continue
 				}
-				checkDone(t, c.name(), s.do(t, c.call)) // the server now has the callers in its cache
+				// puts the caller into the server's cache before all connections are in use
+				checkDone(t, c.name(), s.do(t, c.call))
 			}
 			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key-of-"+c.operation) }
 			release := occupy(t, s.p)

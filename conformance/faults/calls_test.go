@@ -28,8 +28,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// manner says how a call behaves while the sending account fails: refused, partial or
-// untouched.
+// manner is the expected result of a call while the sending account fails: refused, partial
+// or untouched.
 type manner string
 
 const (
@@ -94,7 +94,7 @@ var listed = []call{
 	{"contacts_upsert_by_external_id", "PUT", "/v1/contacts/by-external-id/named-ROUND", `{"email":"named-ROUND@example.com"}`, refused},
 	{"contacts_archive_by_external_id", "DELETE", "/v1/contacts/by-external-id/gone-ROUND", "", refused},
 	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"visitor-ROUND@example.com"}`, refused},
-	// the call changes nothing of an existing contact, so it does not use the account
+	// for a contact that exists, contacts_identify writes nothing to the sending account
 	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched},
 	{"contacts_bulk", "POST", "/v1/contacts/bulk", `{"contacts":[{"external_id":"bulk-ROUND","email":"bulk-ROUND@example.com"}]}`, untouched},
 	{"contacts_set_list_membership", "", "", `{"contact":"read-ROUND@example.com","add":["read-ROUND"]}`, untouched},
@@ -248,8 +248,8 @@ func (s *scene) promoteProperties(t *testing.T) {
 	}
 }
 
-// makeLists creates the contact lists that the calls of a test round read, change and
-// delete.
+// makeLists creates the static lists that the calls of the test round s.round read, change
+// and delete.
 func (s *scene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {

@@ -131,7 +131,7 @@ func TestTheDatabaseIsStopped(t *testing.T) {
 			t.Errorf("a token: %v %d %s", got.err, got.status, got.body)
 		}
 		s.checkReady(t, "the database cannot be reached")
-		s.p.Clock.Advance(10 * time.Second) // the callers in the server's cache have expired
+		s.p.Clock.Advance(10 * time.Second) // let the cached credentials in the server expire
 	}
 	server.Start(t)
 	for _, c := range databaseCalls {

@@ -72,8 +72,9 @@ func allCalls() ([]call, []string) {
 	return all, missing
 }
 
-// about returns a hint to append to the message of a failed call: if the call uses the
-// sending account, it must be in the table listed. For calls in that table it returns "".
+// about returns a hint to append to the message of a failed call. The hint says that a call
+// that uses the sending account must be an entry of the variable listed. For such an entry
+// about returns "".
 func (c call) about() string {
 	if slices.Contains(listed, c) {
 		return ""

@@ -63,9 +63,11 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 // full makes writes to SQLite database files fail as on a full disk, by a limit on the
 // number of pages. files maps the path of a file to whether the limit applies.
 var full = struct {
-	mu     sync.Mutex
-	files  map[string]bool
-	writer chan string // receives the path when a write connection to one of files opens
+	mu    sync.Mutex
+	files map[string]bool
+	// receives the path of a file listed in files when a connection for writing to the file
+	// opens
+	writer chan string
 }{files: map[string]bool{}, writer: make(chan string, 100)}
 
 func init() {
@@ -79,7 +81,7 @@ func init() {
 		}
 		most := "1073741823"
 		if bounded {
-			most = "1" // SQLite then limits the file to its present size
+			most = "1" // SQLite raises a limit below the file's present size to that size
 		}
 		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
 		full.writer <- path
@@ -95,7 +97,7 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	full.mu.Lock()
 	full.files[path] = bounded
 	full.mu.Unlock()
-	for { // retry: a background job may hold the connection, which then is not reopened
+	for { // repeat until the write connection is opened again: GiveBack does not close it while a job uses it
 		if err := p.DB.GiveBack(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -110,9 +112,9 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	}
 }
 
-// fillPostgres adds triggers to a migrated PostgreSQL database that can make writes fail,
-// with the SQLSTATE and message of a full disk. The returned function turns the failure on
-// and off.
+// fillPostgres adds triggers to a migrated PostgreSQL database. The triggers can make
+// writes fail, with the SQLSTATE and message of a full disk. The returned function turns
+// the failure on and off.
 func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	t.Helper()
 	db, err := sql.Open("postgres", address)

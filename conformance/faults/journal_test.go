@@ -8,8 +8,9 @@ import (
 )
 
 // The first three are texts in the answers of the local server that replaces Amazon SES;
-// the last is the secret key of the account. No answer to a caller may contain them. The
-// log must contain neither the third, an email address, nor the secret key.
+// the third of them is an email address. The last is the secret key of the account. No
+// answer to a caller may contain any of the four. The log must contain neither the email
+// address nor the secret key.
 const (
 	providersWord    = "the provider's own word"
 	providersHeader  = "provider-header-value"

@@ -28,8 +28,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.well.ServeHTTP(w, r)
 }
 
-// connect starts a provider, a server whose answers the test can spoil, and connects the
-// demo organization's sending account to it.
+// connect starts a server that acts as the provider's API and whose answers the test can
+// replace by failures. It connects the demo organization's sending account to this server.
 func (s *scene) connect(t *testing.T) *provider {
 	t.Helper()
 	account := &provider{well: wire.New(wire.Config{Account: s.p.Simulator, OrgID: s.p.OrgID})}
@@ -43,7 +43,9 @@ func (s *scene) connect(t *testing.T) *provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.p.Clock.Advance(time.Minute) // the cached connection expires, so the saved one is used
+	// after a minute the cached connection to the sending account has expired, so the new
+	// one is used
+	s.p.Clock.Advance(time.Minute)
 	return account
 }
 

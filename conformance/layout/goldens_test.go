@@ -17,7 +17,7 @@ const goldenTest = "TestGolden"
 // test may be.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
-	uses := map[string]map[string][]string{} // folder -> function -> names that occur in its body
+	uses := map[string]map[string][]string{} // the names in the body of each function, by folder and function
 	for _, s := range repository(t).Sources {
 		if s.IsTest() {
 			if uses[s.Folder()] == nil {

@@ -80,8 +80,8 @@ var domainEdges = map[[2]string]string{
 }
 
 // adapterEdges lists which adapter may import which other domain, and why. An adapter is a
-// subfolder of a domain that implements an interface of that domain. It may import its own
-// domain without an entry.
+// subfolder of a domain that implements an interface of that domain. The import of its own
+// domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
 	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
@@ -120,8 +120,8 @@ var coreModules = map[string]string{
 var coreStandard = []string{"net", "net/http", "net/smtp", "net/rpc", "net/textproto", "database/sql", "os/exec", "plugin", "html/template"}
 
 // refusal returns the reason why a file must not import a package, or "" if it may. folder
-// is the file's folder in the repository, imported a complete import path. test is true for
-// a test file.
+// is the file's folder in the repository. imported is the complete import path of the
+// package. test is true for a test file.
 func refusal(folder, imported string, test bool) string {
 	target, ours := strings.CutPrefix(imported, Module+"/")
 	if !ours {
@@ -165,8 +165,9 @@ func commandFolder(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "cmd/mailhelm"), "/"))
 }
 
-// outsideRefusal returns the reason why a folder must not import a package that is not of
-// this repository, or "" if it may. The rules restrict only packages of core.
+// outsideRefusal returns the reason why a folder must not import a package from outside
+// this repository, or "" if the import is allowed. The rules restrict only packages of
+// core.
 func outsideRefusal(folder, imported string, test bool) string {
 	if top(folder) != "core" || isAdapter(folder) || test {
 		return ""

@@ -7,7 +7,7 @@ import (
 )
 
 // maxChain is the maximum length of a chain of packages of this repository, each of which
-// imports the next. The reason is in core/doc/decisions, page 0073.
+// imports the next. The reason for this limit is in core/doc/decisions, page 0073.
 const maxChain = 9
 
 func TestImportDirections(t *testing.T) {

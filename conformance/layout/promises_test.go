@@ -13,7 +13,8 @@ import (
 var promise = regexp.MustCompile("TO" + "DO|FIX" + "ME|XX" + "X:|not imple" + "mented|unimple" + "mented|place" + "holder")
 
 // flagTag is the struct tag for the value of a command-line flag in the help text. It
-// contains a word that promise matches, so the test removes it first.
+// contains a word that the regular expression promise matches, so the test removes the tag
+// first.
 const flagTag = "place" + `holder:"`
 
 func TestNoPromises(t *testing.T) {

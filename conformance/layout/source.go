@@ -30,8 +30,8 @@ type Source struct {
 // Folder returns the path of the file's folder in the repository; "." is the root.
 func (s Source) Folder() string { return path.Dir(s.Path) }
 
-// IsTest reports whether the file is used in tests only. These are files named _test.go,
-// and all files of a package of test helpers, such as contactstest.
+// IsTest reports whether the file is used in tests only. That is so for files whose names
+// end in _test.go, and for all files of a package of test helpers, such as contactstest.
 func (s Source) IsTest() bool {
 	folder := s.Folder()
 	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(folder, path.Base(path.Dir(folder))+"test")

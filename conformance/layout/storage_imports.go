@@ -9,8 +9,8 @@ var storageShared = map[string]string{
 	"storage/slots":      "attributes, contacts and bulk writes store values by one registry, and predicates read the columns",
 }
 
-// storageEdges lists which domain's package in storage may import which other one, and why:
-// the first of each pair may import the second.
+// storageEdges lists the allowed imports between the domain packages in storage, each with
+// its reason. The first package of a pair may import the second.
 var storageEdges = map[[2]string]string{
 	{"storage/bulk", "storage/contacts"}: "a bulk write writes the records and choices of contacts, many at once",
 }

@@ -20,8 +20,8 @@ import (
 // uses.
 type store struct {
 	guardrails.Buckets
-	// pass moves the clock of the buckets forward, and now returns the time of that clock.
-	// pass is nil for a real Redis, whose clock cannot be moved.
+	// pass moves the clock of the buckets forward, and the function in the field now reads
+	// that clock. pass is nil for a real Redis, whose clock cannot be moved.
 	pass func(time.Duration)
 	now  core.Clock
 }
@@ -65,7 +65,7 @@ func onScript(t testing.TB) store {
 		pass: func(d time.Duration) {
 			now = now.Add(d)
 			server.SetTime(now)
-			server.FastForward(max(0, d)) // removes keys whose time is over
+			server.FastForward(max(0, d)) // removes expired keys
 		},
 	}
 }

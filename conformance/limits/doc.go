@@ -3,8 +3,8 @@
 // and refuse the same calls. If Redis is unavailable, calls must still succeed.
 //
 // Tests can move the clock of buckets in memory, but not that of a real Redis. With a real
-// Redis a test waits, or measures the elapsed time and allows for the tokens returned in
-// it.
+// Redis a test either waits, or measures the elapsed time and accounts for the tokens that
+// the bucket regained in that time.
 //
 // The tests start the redis-server that is installed on the machine; see storagetest.Redis.
 package limits

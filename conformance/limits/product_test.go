@@ -191,8 +191,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3)
 
 	server.Stop()
-	// Calls now use a bucket in memory, because Redis is stopped. It has also counted the
-	// earlier call, which used Redis.
+	// Redis is stopped, so calls now use a bucket in memory. This bucket has also counted
+	// the earlier call, although that call used Redis.
 	for i := range 3 {
 		scopes(t, p, p.Live.APIKey).want(t, 200, 4, 2-i)
 	}
@@ -212,7 +212,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	}
 
 	server.Start(t)
-	scopes(t, p, p.Live.APIKey).want(t, 429, 4, 0) // calls try Redis again only after a pause of 5 seconds
+	// after a failure, calls try Redis again only after a pause of 5 seconds
+	scopes(t, p, p.Live.APIKey).want(t, 429, 4, 0)
 	p.Clock.Advance(5 * time.Second)
 	deadline := time.Now().Add(patience)
 	for log.count("shared again") == 0 && time.Now().Before(deadline) {

@@ -38,7 +38,7 @@ func pauses(draw *rand.Rand, limit int) time.Duration {
 	return time.Duration(draw.Int64N(int64(100 * time.Millisecond)))
 }
 
-// TestNoMinuteAdmitsMoreThanTheLimit checks that in no 60 seconds more calls are admitted
+// TestNoMinuteAdmitsMoreThanTheLimit checks that no period of 60 seconds admits more calls
 // than the limit, for every pattern in arrivals. It also checks the RetryAfter of a refused
 // call. A call after that time must be admitted, and a call one second earlier must be
 // refused.
@@ -55,8 +55,9 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 }
 
 // arrive makes calls to one bucket. Before each call it moves the clock by the duration
-// that next returns. It checks each answer, and that in no 60 seconds more than limit calls
-// are admitted. what describes the pattern in failure messages.
+// that the function next returns. It checks each answer. It also checks that at most limit
+// calls are admitted in any 60 seconds. what describes the pattern of calls in failure
+// messages.
 func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
 	t.Helper()
 	key, begun, total := someKey(), s.now(), 0
@@ -92,8 +93,8 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 		}
 		admit()
 	}
-	// A caller that sends twice as many calls as the limit must get at least nine tenths of
-	// the limit admitted.
+	// If a caller sends twice as many calls as the limit, at least nine tenths of the limit
+	// must be admitted.
 	if passed := s.now().Sub(begun).Minutes(); strings.HasPrefix(what, "twice") && total < int(passed*float64(limit)*9/10) {
 		t.Errorf("%s: %d calls in %.1f minutes", what, total, passed)
 	}

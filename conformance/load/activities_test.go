@@ -63,8 +63,9 @@ func takeIn(b *testing.B, p *product.Product, batch int, keys bool, sent *atomic
 	}
 }
 
-// items returns a request body with a JSON array of n activities. The numbers in their
-// properties begin with from.
+// items returns a request body with a JSON array of n activities. Each activity has a
+// different number in its properties; the first number is the parameter from. If keys is
+// true, each activity has an idempotency key.
 func items(from int64, n int, keys bool) string {
 	var body strings.Builder
 	for i := range int64(n) {
@@ -132,9 +133,9 @@ func (p activityPages) read(b *testing.B, db *storage.DB) {
 	}
 }
 
-// fill inserts n activities with three different names, one second apart. The first
-// happened from seconds after start. Every tenth belongs to the given contact, and each of
-// the others to a contact of its own.
+// fill inserts n activities with three different names, one second apart. The time of the
+// first is start plus the number of seconds in the parameter from. Every tenth belongs to
+// the given contact, and each of the others to a contact of its own.
 func fill(b *testing.B, db *storage.DB, org, contact string, start time.Time, from, n int) {
 	b.Helper()
 	rows := make([]activities.Activity, n)

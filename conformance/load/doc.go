@@ -1,6 +1,6 @@
 // Package load measures Mailhelm under load. Most benchmarks compare Mailhelm with another
-// server in the same run, because the ratio of both depends less on the machine than an
-// absolute number.
+// server in the same run. The ratio of the two measurements depends less on the machine
+// than one measurement alone.
 //
 // The other servers do only a part of the work, such as a minimal go-sdk server or a
 // minimal Gin handler. They run in the same process, on the loopback interface, and the

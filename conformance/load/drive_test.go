@@ -41,7 +41,7 @@ type turns struct {
 
 // compare measures several kinds of calls. It repeats each for one second in turn, for five
 // rounds. It reports calls per second (median), the p50 and p99 of the latency, and
-// allocations per call, with those of the client. It also reports the ratio of the first
+// allocations per call, including the client's. It also reports the ratio of the first
 // target's calls per second to those of each other target. One iteration is a whole
 // comparison, so run it with -benchtime=1x.
 func compare(b *testing.B, targets ...target) {
@@ -68,7 +68,8 @@ func compare(b *testing.B, targets ...target) {
 	}
 }
 
-// add repeats the call for one second from all workers, and adds the measurements to ts.
+// add repeats the call for one second from all workers, and adds the measurements to the
+// turns ts.
 func (ts *turns) add(b *testing.B, c *http.Client, t target) {
 	b.Helper()
 	var before, after runtime.MemStats

@@ -108,9 +108,9 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	return l
 }
 
-// serveListmonk starts the listmonk server and returns a function that stops it. A shell
-// kills listmonk at the end of its standard input, and therefore also if the test process
-// crashes.
+// serveListmonk starts the listmonk server and returns a function that stops it. The server
+// runs in a shell, which kills it when the shell's standard input ends. So the server also
+// ends if the test process crashes.
 func serveListmonk(b *testing.B, dir string, environment []string, program ...string) func() {
 	b.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", `"$@" & read -r _; kill -9 $!; wait`, "sh"}, program...)...)
@@ -205,8 +205,8 @@ func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, err
 	return answer.Data, json.NewDecoder(res.Body).Decode(&answer)
 }
 
-// form returns a multipart form for listmonk's import API, which contains the CSV file, and
-// the content type of the form.
+// form returns a multipart form that contains the CSV file, for listmonk's import API. It
+// also returns the content type of the form.
 func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	b.Helper()
 	people, err := os.ReadFile(file)

@@ -22,8 +22,8 @@ type agent interface {
 	// revision returns the revision of the MCP protocol on which client and server agreed.
 	revision() string
 	list(t *testing.T) []string
-	// call calls a tool and returns its result, also that of a failed tool. It returns an
-	// error for a JSON-RPC error or a refusal over HTTP.
+	// call calls a tool and returns its result, even if the tool failed. It returns an error
+	// for a JSON-RPC error or a refusal over HTTP.
 	call(t *testing.T, tool string, arguments, meta map[string]any) (outcome, error)
 }
 
@@ -103,8 +103,8 @@ type mcpGoAgent struct {
 	agreed string
 }
 
-// Elicit implements the elicitation handler of mcp-go: it answers a form as the person
-// does.
+// Elicit implements the elicitation handler of mcp-go. It answers every form with the
+// action and content that the function p returns.
 func (p person) Elicit(context.Context, mcpgotypes.ElicitationRequest) (*mcpgotypes.ElicitationResult, error) {
 	action, content := p()
 	return &mcpgotypes.ElicitationResult{ElicitationResponse: mcpgotypes.ElicitationResponse{

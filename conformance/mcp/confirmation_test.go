@@ -28,8 +28,8 @@ func inBothForms(t *testing.T, test func(t *testing.T, s *signing, a attempt)) {
 	}
 }
 
-// ask sends the call without a confirmation and checks that the answer asks for one. It
-// returns the call with the confirmation token of that answer added.
+// ask sends the call without a confirmation and checks that the answer asks for a
+// confirmation. It returns the call with the confirmation token of that answer added.
 func (s *signing) ask(t *testing.T, a attempt) attempt {
 	t.Helper()
 	got := s.call(t, a)
@@ -67,8 +67,7 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 				spoil(fmt.Sprint("truncated at ", at), func(a *attempt) { a.token = a.token[:at] })
 			}
 		}
-		// in Base64, some of these last letters decode to the same bytes as the original
-		// letter
+		// in Base64, some of these last letters decode to the same bytes as the original one
 		for _, last := range "AEIMQUYcgkosw048" {
 			if !strings.HasSuffix(good.token, string(last)) {
 				spoil("another last letter", func(a *attempt) { a.token = a.token[:len(a.token)-1] + string(last) })
@@ -95,7 +94,9 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 		refusals[strings.ReplaceAll(changed.refusal(t), "13", "12")] = "other consequence"
 		s.people.Store(12)
 		s.clock.Freeze(noon.Add(10*time.Minute - time.Second))
-		last := s.ask(t, first) // the token expires at 12:19:59, one second after the time that the next line sets
+		// asked at 12:09:59, so the token expires at 12:19:59, one second after the time that
+		// the next line sets
+		last := s.ask(t, first)
 		s.clock.Freeze(noon.Add(20*time.Minute - 2*time.Second))
 		used := last
 		if got := s.call(t, used); !got.sent() || s.sent.Load() != 1 {
@@ -137,8 +138,8 @@ func other(letter byte) string {
 	return "A"
 }
 
-// TestEqualArgumentsConfirm checks that a confirmation also holds if the JSON of the same
-// arguments has other spacing, order or escapes.
+// TestEqualArgumentsConfirm checks that a confirmation is also valid if the JSON of the
+// same arguments has other spacing, order or escapes.
 func TestEqualArgumentsConfirm(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {

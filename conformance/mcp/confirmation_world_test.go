@@ -27,7 +27,7 @@ type signing struct {
 	clock   *product.Clock
 	http    *http.Client
 	callers map[string]core.Principal
-	people  atomic.Int64 // how many people the preview of the next call says it would reach
+	people  atomic.Int64 // the number of recipients that the preview of the next call reports
 	sent    atomic.Int64
 }
 
@@ -102,14 +102,14 @@ func (s *signing) tool(name string, scope core.Scope) core.Operation {
 // the member requestState, together with a person's consent; otherwise it is an argument of
 // the tool.
 type attempt struct {
-	url       string // "" means the endpoint that startSigning started
+	url       string // URL of the MCP endpoint; "" means the endpoint that startSigning started
 	caller    string
 	tool      string
 	arguments string // the tool's arguments as JSON, without the outer braces
 	key       string
 	form      bool
 	token     string
-	unseen    bool // the request state is sent without a person's answer
+	unseen    bool // the call has the request state of a form but no answer of a person to the form
 	formless  bool // the client does not declare that it shows forms
 }
 

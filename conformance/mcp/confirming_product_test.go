@@ -15,8 +15,8 @@ import (
 )
 
 // reach is a running product with an additional operation that sends mail to people and
-// needs confirmation. The product's own checks of calls, listeners and access tokens apply
-// to it.
+// needs confirmation. Calls of this operation pass the same guardrails, listeners and token
+// checks as in the product.
 type reach struct {
 	p *product.Product
 
@@ -151,8 +151,8 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	}
 }
 
-// byForm checks that a client that supports forms asks its user. The tool may be executed
-// only if the user agrees.
+// byForm checks a client that supports forms. The client must ask its user with the
+// server's form. The tool may be executed only if the user agrees.
 func (r *reach) byForm(t *testing.T) {
 	t.Helper()
 	token := r.p.Token(t, r.p.MCPURL)

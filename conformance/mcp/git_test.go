@@ -57,7 +57,7 @@ func definitions() []core.Operation {
 	return []core.Operation{core.Declare(refused), core.Declare(proposed)}
 }
 
-// serveDefinitions starts an endpoint with the two operations of the function definitions,
+// serveDefinitions starts an endpoint with the two operations that definitions() returns,
 // for the callers of s. Only the organization of the caller "mine" has a Git repository.
 func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) {
 	t.Helper()
@@ -68,9 +68,9 @@ func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) 
 }
 
 // TestARepositoryOwnsDefinitions checks changes of definitions, such as lists and
-// templates, in an organization with a Git repository. One operation fails with git_owned.
-// The other opens one pull request, even if called twice. Without a repository both save
-// the change.
+// templates, in an organization with a Git repository. One of two test operations must fail
+// with git_owned. The other must open one pull request, even if called twice. Without a
+// repository both must save the change.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

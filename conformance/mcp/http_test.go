@@ -90,16 +90,16 @@ func (r reply) replayed() bool {
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// TestEveryRefusalCostsAToken checks that every request, also a refused one, uses up one
-// request of the client's rate limit. The answer says how many are left. Batches are
-// refused at every revision.
+// TestEveryRefusalCostsAToken checks that every request uses up one request of the client's
+// rate limit, even if it is refused. The answer has the number of requests that are left.
+// JSON-RPC batches are refused at every protocol revision.
 func TestEveryRefusalCostsAToken(t *testing.T) {
 	t.Parallel()
 	limit := 12
 	p := product.Start(t, product.Options{RateLimit: &limit})
 	p.Clock.Freeze(p.Clock.Now())
 	token := "Bearer " + p.Token(t, p.MCPURL)
-	// another access token of the same client, which shares the limit
+	// another access token of the same client; both tokens share the client's limit
 	narrow := "Bearer " + p.Token(t, p.MCPURL, "api.account.view")
 	type asked struct {
 		token, revision, body string

@@ -25,7 +25,7 @@ type agentTask struct {
 }
 
 // agentSight is what a Node.js program reports about the answers that its MCP library got
-// at one revision.
+// at one protocol revision.
 type agentSight struct {
 	Agreed      string   `json:"agreed"`
 	Tools       []string `json:"tools"`

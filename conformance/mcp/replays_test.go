@@ -77,9 +77,10 @@ func (s *replayScene) request(bearer, method, path, body string) string {
 	return string(text)
 }
 
-// TestADerivedReplayEndsWithTheNextWrite checks when a repeated call without a key is
-// replayed. It is executed again after the same caller wrote something else about the
-// contact, over MCP or REST. Writes of other callers or about other contacts do not matter.
+// TestADerivedReplayEndsWithTheNextWrite checks when a repeated call without an idempotency
+// key is replayed. The call is executed again after the same caller wrote something else
+// about the contact, over MCP or REST. Writes of other callers or about other contacts do
+// not matter.
 func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 	t.Parallel()
 	const out, in = `{"email":"EMAIL","unsubscribe_all":true}`, `{"email":"EMAIL","unsubscribe_all":false}`

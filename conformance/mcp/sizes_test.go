@@ -178,8 +178,8 @@ func flood(t *testing.T, p *product.Product, count int) {
 	}
 }
 
-// TestNoAnswerIsTooLarge checks answers in an organization with very much data. Each must
-// have at most 32 KB, match its schema and say how many items there are.
+// TestNoAnswerIsTooLarge checks answers in an organization with very much data. Each answer
+// must have at most 32 KB, match its schema and say how many items there are.
 func TestNoAnswerIsTooLarge(t *testing.T) {
 	t.Parallel()
 	const lists = 10_000

@@ -59,7 +59,7 @@ func sameChecks(a, b []string) bool {
 
 // TestTheSuiteObjectsToWarningsAndStaleEntries checks that the suite fails on a warning
 // that the baseline file does not expect, and on an expected failure that passes. Otherwise
-// TestOfficialSuite could miss both.
+// TestOfficialSuite could pass in spite of such a warning or such an outdated baseline.
 func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 	t.Parallel()
 	const revision, warning = "2025-11-25", "server-sse-multiple-streams:server-sse-multiple-streams-session"
@@ -86,8 +86,9 @@ func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 }
 
 // TestRequestsAtTheSameTime checks that concurrent requests each get their own progress and
-// result, with different ids and with the same id. The official suite does not check this
-// at revision 2025-11-25, because the endpoint has no session ids.
+// result. It uses different JSON-RPC ids, and pairs of requests with the same id. The
+// official suite does not check this at revision 2025-11-25, because the endpoint has no
+// session ids.
 func TestRequestsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	address, client := startSuiteTools(t, "http://page.test"), &http.Client{Timeout: time.Minute}
@@ -112,8 +113,9 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// must has, by revision, the scenarios that have to pass: a baseline file must not excuse
-// them. Together with the excused scenarios they are all that the suite scores.
+// must has, by revision, the scenarios that have to pass. The baseline file, which lists
+// the expected failures, must not contain them. Every scenario that the suite scores is
+// either in must or in the baseline file.
 var must = map[string][]string{
 	modern: {
 		"server-stateless", "sep-2164-resource-not-found", "tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio", "tools-call-embedded-resource",
@@ -182,8 +184,9 @@ func bearerProxy(t *testing.T) string {
 	return origin
 }
 
-// scenariosIn returns the excused scenarios of a baseline file with their excused checks,
-// nil for a whole scenario. An entry without a reason fails the test.
+// scenariosIn reads a baseline file, which lists test scenarios that may fail. It returns
+// the checks that may fail by scenario, nil if all checks of the scenario may. A line
+// without a reason fails the test.
 func scenariosIn(t *testing.T, baseline string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(baseline)

@@ -38,12 +38,12 @@ type wire struct {
 // the protocol revision requires.
 type exchange struct {
 	verb    string            // the HTTP method; POST unless set
-	token   string            // the access token of the wire unless set; "-" sends no token
-	body    string            // the request body, instead of method and params
+	token   string            // the access token; "" means wire.token, "-" sends no token
+	body    string            // the whole request body; used instead of method and params
 	method  string            // the JSON-RPC method
 	params  map[string]any    // the JSON-RPC params
 	client  map[string]any    // the client's capabilities
-	header  map[string]string // added to the headers that every request has; the value "" removes a header
+	header  map[string]string // header fields to add to those of every request; the value "" removes a field
 	silent  bool              // the request is a notification, which has no JSON-RPC id
 	onReply func(result map[string]any)
 }

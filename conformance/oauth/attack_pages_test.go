@@ -55,9 +55,9 @@ func (s *scene) starts() []string {
 	return []string{"/login", "/dashboard", "/oauth/authorize?" + query(s.app), "/login?next=%2Fdashboard"}
 }
 
-// TestAttackClickjacking checks the headers of every page, error pages included. No other
-// site may frame a page (RFC 9700 section 4.16), no browser may store it, and it sends no
-// referrer.
+// TestAttackClickjacking checks the headers of every page, error pages included. They must
+// forbid other sites to frame the page (RFC 9700 section 4.16), and browsers to store it or
+// to send referrers.
 func TestAttackClickjacking(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // redirectMutations are variants of https://app.example/cb. For each variant, some URL
-// parser takes it for that address, or for an address on the attacker's host.
+// parser reads it as that address, or as an address on the attacker's host.
 var redirectMutations = map[string]string{
 	"path below":                  "https://app.example/cb/evil",
 	"path above":                  "https://app.example/",

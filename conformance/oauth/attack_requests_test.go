@@ -102,9 +102,9 @@ func TestAttackParametersOfOtherProtocols(t *testing.T) {
 	}
 }
 
-// TestAttackResponseTypeAndMode checks that only a code is ever issued, in the query of the
-// redirect. Every other response type or mode gets an error, so scripts on the client's
-// page see no tokens.
+// TestAttackResponseTypeAndMode checks that the authorization endpoint issues nothing but
+// authorization codes, and only in the query of the redirect. Every other response type or
+// mode gets an error, so scripts on the client's page see no tokens.
 func TestAttackResponseTypeAndMode(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

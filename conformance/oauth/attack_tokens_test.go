@@ -35,7 +35,7 @@ func TestAttackAudienceConfusion(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.on(t)
-				for range 2 { // the second request finds the token in the cache
+				for range 2 { // the first request verifies the token, the second finds it in the cache
 					if api, agent := s.atAPI(c.token), s.atAgent(c.token); api != c.api || agent != c.agent {
 						t.Errorf("API %d, agent endpoint %d", api, agent)
 					}

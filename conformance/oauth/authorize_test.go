@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// TestAuthorizationNeverRedirectsToAStranger checks that a request is refused without a
-// redirect unless it names a known client and exactly one of that client's redirect URIs.
+// TestAuthorizationNeverRedirectsToAStranger checks requests with an unknown client, or
+// without exactly one of the client's redirect URIs. Each must be refused without a
+// redirect.
 func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {

@@ -18,7 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// One measured round: several clients send requests to one server at the same time.
+// The size of one measured round. In a round, several clients send requests to one server
+// at the same time.
 const (
 	roundClients  = 4
 	roundRequests = 32 // of each client
@@ -113,9 +114,9 @@ func BenchmarkVerifyToken(b *testing.B) {
 	})
 }
 
-// BenchmarkKnownToken compares the check of a cached token with the least work that a
-// cached check needs: one hash and one lookup. The two alternate. The metric "added-ns" is
-// the additional time of a check, in nanoseconds.
+// BenchmarkKnownToken compares the check of a cached token with the least work that such a
+// check needs: one hash and one lookup. The benchmark alternates between the check and that
+// least work. The metric "added-ns" is the additional time of a check, in nanoseconds.
 func BenchmarkKnownToken(b *testing.B) {
 	w := newWorld(b, storagetest.SQLite(b))
 	token := w.goodToken(w.live)

@@ -36,9 +36,9 @@ func TestCodeExchange(t *testing.T) {
 	})
 }
 
-// TestCodePresentedWrongly checks that a valid code is refused with a wrong client,
-// redirect URI, verifier or resource, or too late. The code may be stolen, so afterwards
-// the right client is refused too.
+// TestCodePresentedWrongly checks that a valid code is refused if it is presented with a
+// wrong client, redirect URI, verifier or resource, or too late. The code may be stolen, so
+// afterwards the right client is refused too.
 func TestCodePresentedWrongly(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -176,7 +176,7 @@ func TestConcurrentRedemptions(t *testing.T) {
 	})
 }
 
-// atOnce calls do in n goroutines at the same time and returns all answers.
+// atOnce calls the function do in n goroutines at the same time and returns all answers.
 func atOnce(n int, do func() answer) []answer {
 	answers := make([]answer, n)
 	begin := make(chan struct{})

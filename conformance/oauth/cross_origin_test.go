@@ -11,7 +11,7 @@ import (
 
 // TestCrossOriginOfTheWholeServer checks that scripts of every origin can call every
 // endpoint of the authorization server and read its answer, without cookies. The pages for
-// people must not allow it.
+// people must not allow such calls.
 func TestCrossOriginOfTheWholeServer(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{DynamicRegistration: true}, func(t *testing.T, p *product.Product) {

@@ -140,7 +140,8 @@ func blocking(p *product.Product) access.Lifecycle {
 	}
 }
 
-// switchTo selects another organization of the person in the browser's session.
+// switchTo makes the organization with this id the current organization of the browser's
+// session. The person must be a member of it.
 func (g *guest) switchTo(orgID string) {
 	g.t.Helper()
 	g.send(http.StatusSeeOther, g.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}})

@@ -32,9 +32,9 @@ func (w *world) lifecycle() access.Lifecycle {
 	}
 }
 
-// TestRefreshLifetimeIsAbsolute checks that a grant ends one lifetime after the
-// authorization, to the second. A late redemption, a refresh and a new lifetime of the
-// client must not move that end.
+// TestRefreshLifetimeIsAbsolute checks that a grant ends one refresh lifetime after the
+// authorization, to the second. Three things must not change this end: a late redemption of
+// the authorization code, a refresh, and a new lifetime in the client's settings.
 func TestRefreshLifetimeIsAbsolute(t *testing.T) {
 	t.Parallel()
 	for _, days := range lifetimes {

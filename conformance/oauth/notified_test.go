@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// told is the longest time that a test waits for a notification of PostgreSQL, which
-// usually takes milliseconds.
+// told is the longest time that a test waits for a notification of PostgreSQL. A
+// notification usually takes milliseconds.
 const told = 20 * time.Second
 
 // node imitates another server process on the same PostgreSQL database. It caches which
@@ -158,8 +158,8 @@ func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	}
 }
 
-// TestOneProcessIsToldOfNothing checks that SQLite sends no notifications. Its only process
-// updates its own caches.
+// TestOneProcessIsToldOfNothing checks that SQLite sends no notifications of changes. Only
+// one process uses an SQLite database, and it updates its own caches.
 func TestOneProcessIsToldOfNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.SQLite(t).FollowAccessChanges(t.Context(), func(c access.Change) { t.Errorf("told of %+v", c) })

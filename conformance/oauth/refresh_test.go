@@ -96,8 +96,8 @@ func TestRefreshScope(t *testing.T) {
 	})
 }
 
-// TestResourceOfAGrant checks that the resource of a grant cannot change, neither at the
-// exchange of the code nor at a refresh.
+// TestResourceOfAGrant checks that the resource of a grant stays the same, both at the
+// exchange of the code and at a refresh.
 func TestResourceOfAGrant(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

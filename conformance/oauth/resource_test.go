@@ -81,7 +81,8 @@ func TestTokenIsGoodAtItsOwnResourceOnly(t *testing.T) {
 			{agentResource, access.Agent, access.API},
 		} {
 			token := w.goodToken(w.live, "resource", c.address)
-			// The second round repeats both requests with the token in the cache.
+			// In the second round the token is in the cache. Each round uses the token at the
+			// wrong resource and at its own.
 			for range 2 {
 				if _, err := w.auth.Authenticate(t.Context(), token, c.foreign); core.AsError(err).Code != core.CodeInvalidKey {
 					t.Errorf("%s: the other resource says %v", c.address, err)

@@ -40,8 +40,9 @@ func (w *world) expectRevoked(t *testing.T, a answer) {
 	}
 }
 
-// TestRevokedAccessTokenIsDenied checks that a revoked access token is refused by the same
-// process at once, and by another within five seconds. The refresh token must stay valid.
+// TestRevokedAccessTokenIsDenied checks that the process that revokes an access token
+// refuses it at once, and another process within five seconds. The refresh token must stay
+// valid.
 func TestRevokedAccessTokenIsDenied(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -247,7 +247,7 @@ func (s *scene) passkeyOf() (virtualwebauthn.RelyingParty, virtualwebauthn.Authe
 // newKey returns a passkey credential whose public key has two coordinates of full 32
 // bytes. The virtual authenticator drops leading zeros, which makes other keys invalid.
 func newKey() virtualwebauthn.Credential {
-	const whole = 77 // the length of a public key with full coordinates, in COSE form
+	const whole = 77 // the length of an encoded public key (COSE) if both coordinates have all 32 bytes
 	for {
 		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 		if len(key.Key.AttestationData()) == whole {

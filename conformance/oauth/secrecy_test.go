@@ -75,8 +75,8 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	})
 }
 
-// TestStoreFailureIsAnsweredWithoutItsCause checks that a failure of the store gives a
-// temporary error that does not reveal the cause.
+// TestStoreFailureIsAnsweredWithoutItsCause checks that a request during a failure of the
+// store gets a temporary error. The error must not reveal the cause.
 func TestStoreFailureIsAnsweredWithoutItsCause(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

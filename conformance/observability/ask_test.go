@@ -63,8 +63,8 @@ func tool(id, name, arguments, meta string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{%s}}}`, id, name, arguments, meta)
 }
 
-// metrics reads the page /metrics at the address admin. It returns the values by the name
-// of the series with its labels, and the text of the page.
+// metrics reads the page /metrics of the admin listener, whose URL is in admin. It returns
+// the values by the name of the series with its labels, and the text of the page.
 func metrics(t *testing.T, client *http.Client, admin string) (map[string]float64, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, admin+"/metrics", nil)

@@ -75,8 +75,8 @@ func (c *collector) take(r *http.Request) error {
 	return nil
 }
 
-// named returns the received spans with the given name. It is complete only when the
-// product has stopped, because the product sends the last spans then.
+// named returns the received spans with the given name. The result is complete only after
+// the product has stopped, because the product sends its last spans when it stops.
 func (c *collector) named(t *testing.T, name string) []*tracepb.Span {
 	t.Helper()
 	c.mu.Lock()

@@ -16,8 +16,8 @@ import (
 )
 
 // TestSpansOfEvents checks the spans of requests with which a sending account posts its
-// events. Their parent must be the span that the request's traceparent header names. They
-// must contain no address, credential or content of an event.
+// events. The parent of such a span must be the one that the request's traceparent header
+// names. The span must contain no address, credential or content of an event.
 func TestSpansOfEvents(t *testing.T) {
 	t.Parallel()
 	const path, key, topic, span = "half-a-secret", "the other half", "arn:aws:sns:eu-west-1:111122223333:events", "POST /ingest/ses/{path}"

@@ -24,8 +24,8 @@ type Call struct{ Method, Path, Body string }
 // whose names begin with "lists_".
 type Values map[string]string
 
-// Tool returns a call of the operation's MCP tool. It fails if it knows no value for a
-// required argument.
+// Tool returns a call of the operation's MCP tool. It fails if a required argument has no
+// value in values.
 func Tool(op core.Operation, values Values) (Call, error) {
 	arguments, err := Arguments(op, core.Agent, values)
 	if err != nil {
@@ -35,8 +35,9 @@ func Tool(op core.Operation, values Values) (Call, error) {
 	return Call{Body: string(body)}, err
 }
 
-// Route returns a call of the operation's REST route. It fails if it has no value for a
-// required argument, or cannot put one into the path or a JSON object as the body.
+// Route returns a call of the operation's REST route, with the values that [Arguments]
+// returns. It fails if Arguments fails, or if an argument fits neither into the path nor
+// into a JSON object as the body.
 func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 	c := Call{Method: route.Method, Path: route.Path}
 	arguments, err := Arguments(op, core.REST, values)
@@ -62,7 +63,7 @@ func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 }
 
 // Arguments returns the required arguments of an operation on the given surface, by name.
-// It fails if it knows no value for one of them.
+// It fails if it can derive no value for one of them from the input schema and values.
 func Arguments(op core.Operation, surface core.Surface, values Values) (map[string]any, error) {
 	var input member
 	if err := json.Unmarshal(op.Input(surface).Text(), &input); err != nil {
@@ -106,9 +107,10 @@ func (m member) example(operation, name string, values Values) (any, error) {
 	return nil, fmt.Errorf("%s: no value is known for the required member %q", operation, name)
 }
 
-// of returns the value for an argument of an operation, and whether there is one. A key
-// with a prefix of the operation's name takes precedence over a key without. If two such
-// prefixes match, the choice is random.
+// of returns the value for an argument of an operation, and whether there is one. A key of
+// v is the argument's name alone, or a prefix of operation names, a space and the
+// argument's name. A key with a matching prefix takes precedence. If two prefixes match,
+// the choice is random.
 func (v Values) of(operation, member string) (string, bool) {
 	for name, value := range v {
 		if prefix, of, ok := strings.Cut(name, " "); ok && of == member && strings.HasPrefix(operation, prefix) {

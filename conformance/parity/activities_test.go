@@ -11,8 +11,8 @@ import (
 )
 
 // TestActivitiesAreTheSameOnBothSurfaces sends the same activities to the route POST
-// /v1/activities and to the tool activities_record. Both must return the same results, and
-// GET /v1/activities must list the activities recorded by each.
+// /v1/activities and to the tool activities_record. Route and tool must return the same
+// results, and GET /v1/activities must list the activities of both calls.
 func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -39,8 +39,8 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 		if diff := cmp.Diff([]any{"agent", "api"}, sources); diff != "" {
 			t.Error(diff)
 		}
-		// An invalid request, rather than an invalid item in it, gets the same refusal from
-		// route and tool.
+		// Route and tool must give the same refusal if the request itself is invalid, and not
+		// only an item in it.
 		for _, wrong := range []string{`[]`} {
 			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
 			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)
@@ -118,8 +118,8 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 }
 
 // outcomes returns the results of recorded activities without the members activity_id and
-// duplicate. These differ between the route and the tool: each creates its own ids, and
-// only the later one can find a duplicate.
+// duplicate. These members differ between the route and the tool: each creates its own ids,
+// and only the later call can find a duplicate.
 func outcomes(results any) []any {
 	items, _ := results.([]any)
 	for _, item := range items {

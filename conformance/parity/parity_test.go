@@ -34,8 +34,9 @@ type sameness struct {
 	// toolCode is the error code of the tool, if the route fails with another code.
 	// Otherwise it is "".
 	toolCode string
-	// pick returns the parts of the tool's and the route's result that must be equal. If it
-	// is nil, only problems are compared, such as for a route that returns no body.
+	// pick returns the parts of the tool's and the route's result that must be equal. If
+	// pick is nil, only problem documents are compared, for example because the route
+	// returns no body.
 	pick func(tool, route map[string]any) (map[string]any, map[string]any)
 }
 
@@ -122,8 +123,9 @@ func ordinaryCases(t *testing.T, p *product.Product) []sameness {
 	return all
 }
 
-// wholly returns the complete results of tool and route for comparison. If the route
-// returns a page, it returns only the items of both.
+// wholly returns the results of the tool and of the route for comparison. If the route
+// returns a page, it reduces both results to their items; otherwise it returns both
+// complete.
 func wholly(tool, route map[string]any) (map[string]any, map[string]any) {
 	if _, isPage := route["data"]; isPage {
 		return itemsOf(tool, route)
@@ -251,7 +253,8 @@ func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
 	for _, c := range slices.Concat(cases(&product.Product{}), suppressionCases(), ordinaryCases(t, &product.Product{})) {
 		compared[c.tool] = true
 	}
-	for _, name := range comparedElsewhere { // ordinaryCases cannot build calls of these, which take a body
+	// these operations take a body, for which ordinaryCases cannot build a call
+	for _, name := range comparedElsewhere {
 		compared[name] = true
 	}
 	hasTool, hasRoute := map[string]bool{}, map[string]bool{}

@@ -7,11 +7,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Clock is a clock that a test can advance or stop. Until then it shows the machine's time.
-// It is safe for concurrent use.
+// Clock is a clock that a test can advance or stop. Before that it shows the machine's
+// time. It is safe for concurrent use.
 type Clock struct {
 	mu sync.Mutex
-	// ahead is the sum of all advances, which Now adds to the machine's time.
+	// ahead is the sum of all durations by which Advance has moved the clock. Now adds it to
+	// the machine's time.
 	ahead time.Duration
 	// frozen is the time of a stopped clock; nil while the clock runs.
 	frozen *time.Time

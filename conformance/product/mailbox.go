@@ -168,7 +168,7 @@ func (s *mailSession) Data(r io.Reader) error {
 	return nil
 }
 
-// Reset does nothing, because Mail discards the data of the previous message.
+// Reset does nothing, because the method Mail discards the data of the previous message.
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 

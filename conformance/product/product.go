@@ -74,8 +74,9 @@ type Options struct {
 	// RedisURL is the URL of a Redis server in which several products share rate limits. ""
 	// means that each product counts calls by itself.
 	RedisURL string
-	// Log receives the product's log as JSON lines, including debug messages; nil discards
-	// it. The product writes to it from one goroutine at a time until it has stopped.
+	// Log receives the product's log as JSON lines, including debug messages. The product
+	// writes to Log from one goroutine at a time, and no longer after it has stopped. nil
+	// discards the log.
 	Log io.Writer
 }
 
@@ -92,7 +93,7 @@ type Product struct {
 	// Org is the demo organization.
 	Org
 	// Other is a second organization with its own credentials and one contact. The demo
-	// organization must not see its data.
+	// organization must not see the data of this organization.
 	Other Org
 
 	// UserEmail and UserPassword are for signing in to the dashboard as the demo user.
@@ -145,8 +146,9 @@ const (
 )
 
 // Start starts a product and stops it when the test ends. It fails the test if the product
-// does not start. A test can start several products. Each has its own ports, data folder
-// and, without Options.Beside, database.
+// does not start. A test can start several products. Each has its own ports and data
+// folder. Each also has its own database, unless Options.Beside names another product whose
+// database it uses.
 func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
@@ -272,8 +274,9 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	}
 }
 
-// prepare writes the demo data to the data folder of a new product and, if it uses one, to
-// its PostgreSQL database. It sets the master key and the database URL in cfg.
+// prepare writes the demo data to the data folder of a new product and, for a product on
+// PostgreSQL, to the PostgreSQL database. It sets the master key and the database URL in
+// cfg.
 func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	t.Helper()
 	filled, err := filledTemplate()
@@ -317,13 +320,14 @@ func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 }
 
 // noAmazon is an HTTP transport for requests to Amazon that never reaches Amazon. It sends
-// requests for the loopback interface with here, and requests for Amazon SNS with topics,
-// which may be nil.
+// requests for the loopback interface with the transport here, and requests for Amazon SNS
+// with the transport topics. It refuses other requests. topics may be nil; then it refuses
+// requests for SNS too.
 type noAmazon struct{ here, topics http.RoundTripper }
 
-// RoundTrip sends requests for loopback addresses with here, and requests for Amazon SNS
-// with topics, unless that is nil. It answers other requests with status 403, as Amazon SES
-// does for unknown credentials.
+// RoundTrip sends requests for loopback addresses with the transport here. It sends
+// requests for Amazon SNS with the transport topics, if that is not nil. It answers all
+// other requests with status 403, as Amazon SES does for unknown credentials.
 func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && ip.IsLoopback() {
 		return n.here.RoundTrip(r)

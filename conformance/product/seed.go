@@ -23,7 +23,8 @@ import (
 // secrets of tests, so it may be public.
 const masterKey = "6d61696c68656c6d2074657374206d6173746572206b65792c206f70656e2121"
 
-// seeded has the demo organization, the second one, and the demo user's credentials.
+// seeded has the demo organization (demo), the second organization (other), and the
+// credentials of the demo user.
 type seeded struct {
 	demo, other             Org
 	userEmail, userPassword string
@@ -64,7 +65,7 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}, err
 }
 
-// cheapSignIn replaces the demo user's password hash by one of the same password that is
+// cheapSignIn replaces the demo user's password hash by a hash of the same password that is
 // quick to check. Many tests sign in, and a usual hash would slow them down.
 func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error {
 	user, err := db.Users().UserByEmail(ctx, c.UserEmail)
@@ -128,13 +129,15 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 	return Credentials{ClientID: client.ClientID, ClientSecret: secret, APIKey: key}, err
 }
 
-// template has the files of a data folder with demo data, to copy for each product.
+// template has the files of a data folder with demo data. Each product that a test starts
+// gets a copy of them.
 type template struct {
 	seeded
 	// files has the content of each file in the folder, by file name. The folder has no
 	// subfolders.
 	files map[string][]byte
-	// tables has the rows of the SQLite database, for products on PostgreSQL.
+	// tables has the rows of the template's SQLite database. A product on PostgreSQL copies
+	// them.
 	tables []table
 }
 

@@ -17,9 +17,9 @@ import (
 // program curl, which some machines do not have.
 const actAsCurl = "MAILHELM_TEST_ACT_AS_CURL"
 
-// shellPaths returns values of the environment variable PATH with which the README's
-// commands are run, by name. With "stand-in" the command curl is the test binary. With
-// "curl" it is the installed program; this entry is missing if curl is not installed.
+// shellPaths returns values of the environment variable PATH, keyed by name. The README's
+// commands are run with each of them. With "stand-in" the command curl is the test binary.
+// With "curl" it is the installed program; this entry is missing if curl is not installed.
 func shellPaths(t *testing.T) map[string]string {
 	t.Helper()
 	self, err := os.Executable()

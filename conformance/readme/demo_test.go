@@ -26,8 +26,8 @@ const lastLine = "Ctrl-C stops"
 // the demo's output.
 const patience = 2 * time.Minute
 
-// demo is a running `mailhelm demo`. dir is its working folder, port the first of its
-// ports, and printed the output before it was ready.
+// demo is a running `mailhelm demo`. dir is its working folder, and port the first of its
+// ports. printed is the output that it printed before it was ready.
 type demo struct {
 	dir     string
 	port    int
@@ -173,7 +173,8 @@ func (d *demo) credentials(t *testing.T) credentials {
 	return c
 }
 
-// boundary is printed between the outputs of two commands, so that paste can separate them.
+// boundary is printed between the outputs of two commands, so that the method paste can
+// split the outputs.
 const boundary = "\n-- next --\n"
 
 // paste runs the commands one after another in the same shell, and returns the output of

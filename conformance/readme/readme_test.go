@@ -15,7 +15,7 @@ var promised = []string{
 	"",                                   // stores the access token in a variable
 	`"name":"contacts_upsert"`,           // lists the tools
 	`"first_name":"Ada"`,                 // reads a contact by a tool
-	`"first_name":"Ada"`,                 // reads the same contact by a route
+	`"first_name":"Ada"`,                 // output of the block that reads the same contact by a route
 	`"email":"new.customer@example.com"`, // creates a contact
 	`"code":"validation_failed"`,         // is refused
 }
@@ -151,7 +151,7 @@ func TestAdministration(t *testing.T) {
 	for i, output := range d.paste(t, path, blocks) {
 		for _, want := range administered[i] {
 			// The invitation link has the default port, because the admin commands do not know
-			// the demo's ports. So the expected text keeps it too.
+			// the demo's ports. So the expected text has the default port too.
 			if !strings.Contains(output, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
 			}
@@ -173,7 +173,8 @@ func TestAdministration(t *testing.T) {
 }
 
 // TestDemoPrintsTheSame checks that the demo prints the README's commands for agents and
-// its MCP client configuration, with the demo's credentials in place of the variables.
+// its MCP client configuration. The printed texts must have the demo's credentials in place
+// of the README's variables.
 func TestDemoPrintsTheSame(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)

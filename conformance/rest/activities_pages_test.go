@@ -153,7 +153,7 @@ func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
 					break
 				}
 				cursor = *page.Pagination.NextCursor
-				record(1, "2026-01-04T10:00:00Z") // too late for the period that the lists ask for
+				record(1, "2026-01-04T10:00:00Z") // later than the period of the requested lists
 			}
 			if diff := cmp.Diff(want, got); diff != "" || pages != 7 {
 				t.Errorf("%s, %d pages (- recorded, + read):\n%.1000s", list, pages, diff)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// agrees reports whether the JSON value got is as want says. If want is "~x", got must
-// match the regular expression x. If want is "!x", got may be any value but x and null.
-// Otherwise got must equal want.
+// agrees reports whether the JSON value got matches want. If want is "~x", got must match
+// the regular expression x. If want is "!x", got may be any value but x and null. Otherwise
+// got must equal want.
 func agrees(want, got any) bool {
 	text, _ := want.(string)
 	if pattern, is := strings.CutPrefix(text, "~"); is {

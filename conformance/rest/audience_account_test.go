@@ -94,7 +94,7 @@ func TestWritesGoToTheAccount(t *testing.T) {
 }
 
 // synced synchronizes topics and consent between the product and the sending account, and
-// returns the report about it.
+// returns the report of the sync.
 func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
 	report, err := serve.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
@@ -106,8 +106,8 @@ func synced(t *testing.T, p *product.Product) topics.SyncReport {
 
 // TestTheMirrorFollowsTheAccount changes contacts at the sending account itself. A read of
 // one contact must show the change at once, and a list after a sync. The sync must add
-// contacts that only the account has, and write contacts back that only the product has. It
-// must report how many.
+// contacts that only the account has, and write contacts back that only the product has.
+// Its report must count the contacts of each kind.
 func TestTheMirrorFollowsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -214,8 +214,8 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 		if c.Status != "active" || !c.UnsubscribeAll || len(c.Lists) != 0 {
 			t.Errorf("came back as %+v", c)
 		}
-		// The product's own job also writes the consent to the account. If it is quicker, the
-		// loop below has nothing to write.
+		// The product's own job also writes the consent to the account. If that job is
+		// quicker, the loop below has nothing to write.
 		p.Clock.Advance(time.Minute)
 		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()

@@ -28,8 +28,8 @@ func (a *api) patient() *api {
 	return &other
 }
 
-// atOnce makes many calls at the same time. It returns how often each outcome occurred: the
-// status, with the error code if the call was refused.
+// atOnce makes many calls at the same time. It returns how often each outcome occurred. An
+// outcome is the response status, followed by the error code if the call was refused.
 func atOnce(t *testing.T, many int, call func(i int) *answer) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -184,7 +184,8 @@ func TestListsRace(t *testing.T) {
 			func(int) *answer { return a.do(t, "PUT", path, `{"lists":["newsletter","tasting-club"]}`) },
 			func(int) *answer { return a.do(t, "PUT", byID+"race", `{"lists":[]}`) },
 			func(i int) *answer {
-				// All calls differ, so that none is answered with the stored result of another.
+				// All calls differ, so that no call is answered with the stored result of
+				// another call.
 				remove := strings.Repeat(`"newsletter",`, i) + `"app-testers"`
 				return a.callTool(t, agent, "contacts_set_list_membership", `{"contact":"race@example.com","add":["tasting-club"],"remove":[`+remove+`]}`)
 			},

@@ -63,7 +63,8 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 			t.Errorf("theirs became %+v", c)
 		}
 
-		// The first organization may use the same names.
+		// The first organization may use the names of the second organization for objects of
+		// its own.
 		ours.do(t, "POST", "/v1/lists", `{"name":"Theirs"}`).want(201)
 		if c := ours.do(t, "PUT", byExternalID, `{"email":"theirs@example.com"}`).want(201).contact(); c.ID == their.ID {
 			t.Error("two organizations share a contact")

@@ -44,8 +44,8 @@ type bulkItem struct {
 	Errors    []struct{ Field, Reason string }
 }
 
-// bulkOf returns the body of a bulk write that creates n contacts. prefix makes their names
-// unique.
+// bulkOf returns the body of a bulk write that creates n contacts. Their addresses and
+// external ids begin with prefix, so that they are unique.
 func bulkOf(prefix string, n int) string {
 	rows := make([]string, n)
 	for i := range rows {

@@ -95,7 +95,9 @@ func TestAChannelIsNamedByItsID(t *testing.T) {
 			by := func(channel string) map[string]any {
 				var shown map[string]any
 				a.callTool(t, agent, tool, `{"channel":"`+channel+`"}`).decode(&shown)
-				delete(shown, "checks") // the texts in checks contain the slug or the id, as the caller sent it
+				// the member "checks" contains the channel as the caller named it: by slug or
+				// by id
+				delete(shown, "checks")
 				delete(shown, "from")
 				delete(shown, "to")
 				return shown

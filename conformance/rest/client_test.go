@@ -28,7 +28,8 @@ func start(t testing.TB, opts product.Options) *api {
 	return on(t, p)
 }
 
-// on returns a caller of a running product with the live API key of the demo organization.
+// on returns an API client for a running product. Its credential is the live API key of the
+// demo organization.
 func on(t testing.TB, p *product.Product) *api {
 	t.Helper()
 	return &api{Product: p, description: describe(t, p), credential: p.Live.APIKey}

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// TestCredentialsThatEnded checks that a revoked key, and a key whose grace period is over,
-// are refused with error codes of their own. Every response with status 401 must have the
+// TestCredentialsThatEnded checks that a revoked key and a key whose grace period is over
+// are each refused with a specific error code. Every response with status 401 must have the
 // URL of the protected-resource metadata.
 func TestCredentialsThatEnded(t *testing.T) {
 	t.Parallel()

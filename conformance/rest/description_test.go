@@ -78,8 +78,8 @@ func describe(t testing.TB, p *product.Product) *description {
 }
 
 // check compares a response with the OpenAPI document. The operation must declare the
-// status and each header of the response that is in the list ours. The body must fit the
-// declared schema.
+// status. It must also declare each response header that is listed in the variable ours.
+// The body must fit the declared schema.
 func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {
@@ -111,7 +111,7 @@ func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 
 // ours has the names of response headers that the OpenAPI document must declare if a
 // response has them. Rate-limit headers must be declared too. All other headers belong to
-// HTTP.
+// HTTP and need no declaration.
 var ours = []string{"X-Request-Id", "Link", "Retry-After", "Www-Authenticate", "Idempotent-Replayed"}
 
 func checkHeaders(t testing.TB, a *answer, declared response) {

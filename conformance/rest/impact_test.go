@@ -21,7 +21,7 @@ type segmentState struct {
 }
 
 // segmentOn returns the demo's segment good-customers. It checks that the REST route and
-// the MCP tool return the same state.
+// the MCP tool return the same state. agent is the access token for the tool.
 func (a *api) segmentOn(t *testing.T, agent string) segmentState {
 	t.Helper()
 	var route segmentState
@@ -84,7 +84,7 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 		if frozen.Status != "invalid" || frozen.Warning == "" || frozen.WarningAt == "" || frozen.Members != before.Members {
 			t.Errorf("it is %+v, was %+v", frozen, before)
 		}
-		// A contact that matches the expression of the invalid segment does not become a
+		// A new contact that matches the predicate of the invalid segment does not become a
 		// member.
 		a.do(t, "POST", "/v1/contacts", `{"email":"frozen@example.com","attributes":{"spent_eur":5000}}`).want(201)
 		isMember := func(want string) {

@@ -174,7 +174,7 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 			fmt.Fprintf(conn, "POST /v1/contacts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n", a.credential, head)
 			if name == "chunked" {
-				// a chunk of 2 MiB that does not end
+				// announces a chunk of 2 MiB and sends only a part of it
 				fmt.Fprintf(conn, "200000\r\n{\"email\":\"%s", strings.Repeat("a", 3<<19))
 			}
 			got, err := http.ReadResponse(bufio.NewReader(conn), nil)

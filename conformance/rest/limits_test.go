@@ -27,7 +27,8 @@ func TestRateLimit(t *testing.T) {
 	if over.header.Get("Retry-After") != "60" || p.RetryAfter != 60 {
 		t.Errorf("Retry-After = %q, retry_after = %d", over.header.Get("Retry-After"), p.RetryAfter)
 	}
-	// Test credentials have a tenth of the limit, and are counted separately.
+	// Test credentials have a tenth of the organization's rate limit, and their calls are
+	// counted separately.
 	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 1, 60)
 	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 0, 60)
 	test.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// previewed is the answer to a preview of a segment expression: how many contacts match, a
-// sample of them, and faults of the expression.
+// previewed is the answer to a preview of a predicate: how many contacts match, a sample of
+// them, and faults of the predicate.
 type previewed struct {
 	Count  int
 	Class  string `json:"eval_class"`
@@ -24,7 +24,8 @@ type previewed struct {
 	}
 }
 
-// found returns the sorted first letters of the addresses in the sample.
+// found returns the first letters of the addresses in the preview's sample of matching
+// contacts, sorted.
 func (p previewed) found() string {
 	var who []string
 	for _, contact := range p.Sample {
@@ -135,8 +136,8 @@ var meanings = []struct{ source, found, class string }{
 	{`not in list "newsletter"`, "hn", "incremental"},
 	{`in segment "good-customers"`, "", "incremental"},
 	{`not in segment "good-customers"`, "fhn", "incremental"},
-	// After many other tests, the compiler translates tests of topics and lists to a
-	// different form of SQL. The meaning must be the same.
+	// In a predicate with many other tests, the compiler translates tests of topics and
+	// lists to a different form of SQL. The result must be the same.
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "offers" and in list "newsletter"`, "f", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and opted out of "offers" and not in list "newsletter"`, "hn", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "product-news" and (suppressed or opted out of "offers")`, "n", "incremental"},
@@ -176,8 +177,8 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz" and count(activity.paid within 1y) >= 1`, "f", "both"},
 }
 
-// TestPredicatesMeanWhatTheySay previews each predicate in meanings over REST and over MCP,
-// on both databases. The expected contacts must match.
+// TestPredicatesMeanWhatTheySay previews each predicate in the variable meanings over REST
+// and over MCP, on both databases. The preview must find the expected contacts.
 func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -257,8 +258,8 @@ var predicateFaults = []struct {
 	{`subscribed to "offer"`, 1, 15, []string{`did you mean "offers"?`}},
 	{`in list "newsleter"`, 1, 9, []string{`did you mean "newsletter"?`}},
 	{`in segment "good-customer"`, 1, 12, []string{`did you mean "good-customers"?`}},
-	// Each of these exceeds a limit of the language by one. The predicates in atTheLimits
-	// reach the limits exactly.
+	// Each of the following predicates exceeds a limit of the language by one. The
+	// predicates in atTheLimits reach the limits exactly.
 	{limit(201, "suppressed", " and "), 0, 0, []string{"200 nodes"}},
 	{strings.Repeat("not ", 20) + "suppressed", 0, 0, []string{"20 deep"}},
 	{"attr.orders in [" + limit(101, "1", ", ") + "]", 0, 0, []string{"100 values"}},
@@ -276,8 +277,8 @@ func limit(n int, test, by string) string {
 }
 
 // TestWhatIsWrongWithAPredicate previews invalid predicates. The REST route must refuse
-// them, and the MCP tool must return the fault in a result. Both must have the same
-// position and text.
+// them, and the MCP tool must return a result that describes the fault. Route and tool must
+// report the same position and text of the fault.
 func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

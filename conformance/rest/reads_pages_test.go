@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// ordered is a list about sending, with the time member by which it is sorted, newest
-// first.
+// ordered is a route with parameters that returns a list, newest first. by is the member
+// with the time by which the list is sorted, or "".
 type ordered struct{ target, by string }
 
 func readsInOrder(bounced string) []ordered {

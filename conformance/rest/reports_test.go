@@ -56,9 +56,10 @@ func (a *api) sent(t *testing.T) {
 	}
 }
 
-// lateMail returns the events of two messages that were sent 48 hours before at. The first
-// was delivered 36 hours before at, and opened 24 and 12 hours before at. The second was
-// delivered at the time at, and its Send event is missing.
+// lateMail returns the events of two messages that were sent 48 hours before the time at.
+// The first message was delivered 36 hours before that time, and opened 24 and 12 hours
+// before it. The second message was delivered exactly at that time, and its Send event is
+// missing.
 func lateMail(at time.Time) []messages.Event {
 	var events []messages.Event
 	for i, kind := range []messages.EventType{messages.Send, messages.Delivery, messages.Open, messages.Open, messages.Delivery} {

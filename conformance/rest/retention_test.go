@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// TestRetentionFollowsTheTier checks that the retention of each tier is in the response of
-// /v1/account, and that time windows beyond it are refused. A single message can be read
-// for 365 days in every tier.
+// TestRetentionFollowsTheTier checks that the response of /v1/account has the retention of
+// the organization's tier. Time windows that are longer than this retention must be
+// refused. A single message can be read for 365 days in every tier.
 func TestRetentionFollowsTheTier(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestContactFromBirthToArchive calls every route that writes contacts for one contact, on
-// both databases.
+// SQLite and on PostgreSQL.
 func TestContactFromBirthToArchive(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -85,8 +85,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestEveryCredentialKind checks that the API accepts keys and access tokens, live and
-// test, and refuses access tokens for the MCP endpoint.
+// TestEveryCredentialKind checks that the API accepts API keys and access tokens of the
+// live and of the test environment. It must refuse access tokens for the MCP endpoint.
 func TestEveryCredentialKind(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -199,8 +199,9 @@ func absences() []need {
 	}
 }
 
-// ordinaryNeeds returns calls of the operations that the functions needs and absences do
-// not call. Scope and status of each call come from the operation's declaration.
+// ordinaryNeeds returns a call of each operation for which neither the function needs nor
+// the function absences returns one. Scope and status of each call come from the
+// operation's declaration.
 func ordinaryNeeds(t *testing.T, a *api) []need {
 	t.Helper()
 	var all []need
@@ -227,8 +228,9 @@ func ordinaryNeeds(t *testing.T, a *api) []need {
 	return all
 }
 
-// TestScopes checks that each route is allowed with its own scope alone. It must be refused
-// without scopes, and with all other scopes together.
+// TestScopes checks for each route that a credential with only the route's scope may call
+// it. A credential without scopes must be refused, and so must a credential with all scopes
+// except the route's.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -51,8 +51,9 @@ func originals(i int) []string {
 	}
 }
 
-// holds runs the steps of rule i in order and checks their responses. The access token
-// agent is used for calls of tools.
+// holds runs the steps of the rule in order and checks their responses. agent is the access
+// token for tool calls. i is the rule's index, from which the rule's own addresses and ids
+// are made.
 func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 	t.Helper()
 	var kept []string
@@ -136,7 +137,8 @@ func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) 
 }
 
 // missing compares two JSON values. It returns a text about the first member of want that
-// got lacks or has with another value, or "" if there is no such member.
+// is absent in got or has another value there. It returns "" if got has all members of
+// want.
 func missing(path string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

@@ -252,7 +252,7 @@ func TestSegmentsFollowProperties(t *testing.T) {
 		d.becomes(t, "known", "active with a warning: 2 of ann bob")
 		d.becomes(t, "big", "active with a warning: 1 of bob")
 		// After eight days the activities are older than the time window of the segment
-		// "big". The sweep job must remove its members.
+		// "big". The sweep job must remove all contacts from the segment.
 		d.Clock.Advance(8 * 24 * time.Hour)
 		if err := d.jobs.Enqueue(t.Context(), segments.SweepArgs{OrgID: d.OrgID}); err != nil {
 			t.Fatal(err)

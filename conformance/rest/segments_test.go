@@ -98,8 +98,8 @@ func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
 	})
 }
 
-// TestPagesOfDefinitions checks that the pages of attributes and of promoted properties
-// have each of them once, newest first.
+// TestPagesOfDefinitions reads the lists of attributes and of promoted properties in pages
+// of several sizes. The pages of a list must contain each entry once, newest first.
 func TestPagesOfDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -25,7 +25,8 @@ func TestIdempotency(t *testing.T) {
 		}
 		create("key-1", `{"email":"twice@example.com"}`).refused(409, core.CodeConflict)
 
-		// The same key at another route, or from another organization, is another key.
+		// The same key at another route, or from another organization, does not cause a
+		// replay.
 		a.do(t, "PUT", "/v1/contacts/once%40example.com", `{}`, "Idempotency-Key", "key-1").want(200)
 		a.as(a.Other.Live.APIKey).do(t, "POST", "/v1/contacts", `{"email":"once@example.com"}`, "Idempotency-Key", "key-1").want(201)
 
@@ -109,7 +110,7 @@ func TestSendingAccountFails(t *testing.T) {
 			// Reads from the database, such as contacts and the plan, succeed without the
 			// sending account.
 			a.do(t, "GET", "/v1/contacts", "").want(200)
-			a.Clock.Advance(2 * time.Minute) // until the cached data of the account has expired
+			a.Clock.Advance(2 * time.Minute) // the cached data of the account has then expired
 			var account struct {
 				AWS   any `json:"aws"`
 				Quota any `json:"send_quota"`

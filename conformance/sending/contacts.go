@@ -186,8 +186,8 @@ func manyContacts(t *testing.T, s Subject) {
 	WantKind(t, "reading what was put twice at once", err, port.NotFound)
 }
 
-// deleteIsRepeatable deletes a contact twice and stores it again. Another contact must
-// stay.
+// deleteIsRepeatable deletes a contact twice and stores it again. Another contact must not
+// be deleted.
 func deleteIsRepeatable(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	s.Seed(t, "org", people(port.Contact{Email: email}, port.Contact{Email: "other@example.com"}))

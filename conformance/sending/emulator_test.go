@@ -91,7 +91,7 @@ func emulatedMessages(t *testing.T, e emulator.Emulator, account sending.Account
 	_, err = account.Send(t.Context(), "org", absent)
 	conformance.WantKind(t, "a template that is not there", err, sending.Rejected)
 	_, err = account.Contact(t.Context(), "org", "ada@example.org")
-	// The emulator has no contact lists. It answers with a page that is no error in the
-	// format of Amazon SES.
+	// The emulator has no contact lists. It answers a call about a contact with a page that
+	// is not in the error format of Amazon SES.
 	conformance.WantKind(t, "what it does not know", err, sending.Refused)
 }

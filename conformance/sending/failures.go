@@ -91,8 +91,8 @@ func failuresAreTyped(t *testing.T, s Subject) {
 	wantShown(t, "PutContact", err, 422, 0)
 }
 
-// wantShown checks the HTTP status and the time to retry that API callers get for an
-// adapter's error.
+// wantShown checks how API callers see an adapter's error: the HTTP status, and after how
+// long they may retry.
 func wantShown(t *testing.T, call string, err error, status int, retryAfter time.Duration) {
 	t.Helper()
 	shown := port.Unavailable(err)

@@ -158,8 +158,9 @@ func everyCallEnds(t *testing.T, a sending.Account) {
 var doneOnce = map[string]bool{"Send": true, "SendBulk": true, "RequestProductionAccess": true}
 
 // TestEveryFailureOfEveryCall checks the kind of each failure. The adapter must try a call
-// twice if a retry may help, and calls in doneOnce only once. Errors must contain no text
-// of the provider, and errors with a status from 500 on must have a time to retry.
+// twice if a retry may help. It must try a method that doneOnce lists only once. Errors
+// must contain no text of the provider, and errors with a status from 500 on must have a
+// time to retry.
 func TestEveryFailureOfEveryCall(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(`{"message":%q,"__type":%q}`, marker, marker)

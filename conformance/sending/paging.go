@@ -12,7 +12,7 @@ import (
 const (
 	// maxPage is the maximum number of contacts that an account may return on a page.
 	maxPage  = 1000
-	maxPages = 100 // maximum number of pages that walk reads, so that an endless token fails the test
+	maxPages = 100 // maximum number of pages that walk reads; the test fails if page tokens never end
 )
 
 // walk reads all pages of an organization's contacts and returns the contacts. If the

@@ -59,7 +59,8 @@ func productionAccessIsAskedForOnce(t *testing.T, s Subject) {
 	wantReview(t, s, port.ReviewPending)
 }
 
-// wantReview checks the state of the review in the overview of the organization "org".
+// wantReview checks the state of the request for production access (Review) that Overview
+// reports for the organization "org".
 func wantReview(t *testing.T, s Subject, want port.Review) {
 	t.Helper()
 	if o, err := s.Account.Overview(t.Context(), "org"); err != nil || o.Review != want {

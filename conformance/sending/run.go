@@ -85,7 +85,7 @@ type promises []struct {
 	run  func(t *testing.T, s Subject)
 }
 
-// hold runs each test as a parallel subtest with a new Subject.
+// hold runs each test in p as a parallel subtest with a new Subject.
 func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	for _, promise := range p {

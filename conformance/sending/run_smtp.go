@@ -63,8 +63,8 @@ func serverTakesMessages(t *testing.T, s Subject) {
 	wantSent(t, s, 4)
 }
 
-// serverRejectsStrangers sends from an address that is not verified, which must fail with
-// Rejected. A malformed message must fail with Invalid.
+// serverRejectsStrangers sends a message from an address that is not verified. The call
+// must fail with Rejected. A malformed message must fail with Invalid.
 func serverRejectsStrangers(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	stranger := bareMessage("ada@example.org")
@@ -120,8 +120,8 @@ func serverCannot(t *testing.T, s Subject) {
 }
 
 // serverHasNone calls methods about templates, channels and suppressed addresses, which
-// SMTP does not have. Reads of all objects must return none, deletions must succeed, and
-// reads of one object must fail with NotFound.
+// SMTP does not have. A read of a list must return no object, and a deletion must succeed.
+// A read of one object must fail with NotFound.
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	all := Calls(t, s.Account, "org")

@@ -11,7 +11,8 @@ import (
 // name.
 const sender = "Ada <news@example.com>"
 
-// senders returns a setup for tests of sending. Its limits are too high to affect a test.
+// senders returns a setup for tests of sending. The account's quota and send rate are too
+// high to affect a test.
 func senders() Setup {
 	setup := people()
 	setup.Overview.Max24HourSend, setup.Overview.MaxSendRate = 50_000, 1_000
@@ -190,8 +191,8 @@ func invalidBulks(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
-// wantAllRejected checks that the account accepts no recipient of a bulk message. The call
-// may fail with Rejected, or each recipient may.
+// wantAllRejected checks that the account accepts no recipient of a bulk message. Either
+// the call fails with Rejected, or the outcome of each recipient is Rejected.
 func wantAllRejected(t *testing.T, s Subject, what string, b port.Bulk) {
 	t.Helper()
 	outcomes, err := s.Account.SendBulk(t.Context(), "org", b)

@@ -45,12 +45,13 @@ type connected struct {
 	accounts    *sending.Accounts
 }
 
-// accessKey returns the access key of an organization. The imitated SES API refuses all
-// other keys for it.
+// accessKey returns the access key of an organization. The imitated SES API refuses
+// requests for this organization with any other key.
 func accessKey(orgID string) string { return "AKID" + orgID }
 
-// open returns the accounts of all organizations. An organization without a connection gets
-// the simulator itself, which has no account for it.
+// open returns the accounts of all organizations. Calls of an organization without a
+// connection go to the simulator directly, and the simulator has no account for this
+// organization.
 func (c connected) open() *sending.Accounts {
 	engine := c.Simulator
 	return sending.NewAccounts(sending.AccountsConfig{

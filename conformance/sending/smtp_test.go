@@ -33,8 +33,9 @@ func TestSMTP(t *testing.T) {
 	})
 }
 
-// served is an SMTP server with the simulator, which stores the contact lists that SMTP
-// does not have.
+// served is a real SMTP server with the connections and accounts of the organizations that
+// send through it. The embedded engine stores the contact lists, because SMTP servers have
+// none.
 type served struct {
 	*engine
 	address     string

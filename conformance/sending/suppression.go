@@ -14,15 +14,15 @@ import (
 // list. It has whole seconds, because providers have no higher precision.
 var listed = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// suppressedEntry returns an entry of the suppression list that was added the given number
-// of minutes after listed.
+// suppressedEntry returns an entry of the suppression list. Its time of addition is the
+// variable listed plus the given number of minutes.
 func suppressedEntry(email string, reason port.SuppressionReason, minutes int) port.Suppressed {
 	return port.Suppressed{Email: email, Reason: reason, At: listed.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// suppressionIsRead checks that a read of one suppressed address and a read of a page
-// return the same entry. An address that only another organization suppressed must give
-// NotFound.
+// suppressionIsRead checks that a lookup of one suppressed address and a page of the
+// suppression list return the same entry. An address that only another organization
+// suppressed must give NotFound.
 func suppressionIsRead(t *testing.T, s Subject) {
 	setup := people()
 	setup.Suppressed = []port.Suppressed{

@@ -12,8 +12,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// errTopicExists is returned by the function of addTopic if the topic exists. ChangeTopics
-// must return it unchanged.
+// errTopicExists is the error of the function that addTopic returns. The function fails
+// with it if the topic exists already. ChangeTopics must return this error unchanged.
 var errTopicExists = errors.New("there is such a topic")
 
 // topicOf returns a valid topic with the name, to which contacts are subscribed by default.
@@ -21,8 +21,8 @@ func topicOf(name string) port.Topic {
 	return port.Topic{Name: name, DisplayName: "About " + name, Description: "What is said of " + name, Default: port.OptIn}
 }
 
-// addTopic returns a change that adds the topic, or fails with errTopicExists if the topic
-// exists.
+// addTopic returns a change that adds the named topic. The change fails with errTopicExists
+// if the account has the topic already.
 func addTopic(name string) port.TopicsChange {
 	return func(topics []port.Topic) ([]port.Topic, error) {
 		if slices.ContainsFunc(topics, func(t port.Topic) bool { return t.Name == name }) {
@@ -106,8 +106,8 @@ func unchangedTopics(t *testing.T, s Subject) {
 	}
 }
 
-// refusedChange makes a change of topics that returns an error. The account must return
-// that error and keep the topics.
+// refusedChange calls ChangeTopics with a change function that returns an error. The
+// account must return that error and keep the topics.
 func refusedChange(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// headers checks three rules of response headers. Only the response about the account may
-// be cached. A page links to the next page. The list of undeliverable addresses links to
-// its rules.
+// headers checks the headers of the responses to GET requests. Only the response of
+// /v1/account may be cached. Only the list of undeliverable addresses has the header with
+// the version of its rules. A page of a list links to the next page.
 func (s scene) headers(t *testing.T, all []route) {
 	var rules struct{ Version string }
 	s.decode(t, s.get(t, s.own, "/v1/undeliverable/rules"), &rules)

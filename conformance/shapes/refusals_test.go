@@ -31,8 +31,9 @@ var extraMembers = map[string]string{
 	"upstream_unavailable":    "retry_after int",
 }
 
-// refused checks that a response is a problem document with this status and code. Its
-// members must be those in problemTable and extraMembers.
+// refused checks that a response is a problem document with this status and code. The
+// document must have exactly the members in problemTable and, for this code, in
+// extraMembers.
 func (s scene) refused(t *testing.T, what string, got answer, status int, code string) {
 	t.Helper()
 	if got.status != status || got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" {

@@ -10,13 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// route is a GET route with the expected members of its response, and calls whose responses
-// together have all of them.
+// route is a GET route with the expected members of its response. It also has calls whose
+// responses together contain all of these members.
 type route struct {
 	path  string
 	table string
-	// own and other complete the path of the route. The first organization calls it with
-	// own, the second with other.
+	// own and other have the ends of URLs. A call's URL is such an end, appended to the part
+	// of path before the first path parameter. The first organization calls the URLs of own,
+	// the second those of other.
 	own, other []string
 }
 

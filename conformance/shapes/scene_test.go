@@ -59,8 +59,8 @@ func (s scene) seed(t *testing.T) {
 	}
 }
 
-// underWay records a message whose only event is Send. The demo has no such message at
-// night.
+// underWay records a message whose only event is Send. At night, the demo's history has no
+// such message.
 func (s scene) underWay(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
@@ -87,8 +87,9 @@ func (s scene) mirror(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		// The transaction that stores the domain also sets its status. Otherwise a job could
-		// first find the DNS records in the simulator.
+		// The transaction that stores the tracking domain also sets its status to failed.
+		// Between two transactions, the job that checks DNS could find the domain's records
+		// in the simulator and store another status.
 		d.Status = channels.TrackingFailed
 		return s.DB.Channels().SetTrackingStatus(ctx, s.OrgID, d)
 	})
@@ -101,8 +102,8 @@ func (s scene) mirror(t *testing.T) {
 	}
 }
 
-// bare gives the other organization data that the first one does not have: messages with
-// only a sender, a message whose events set no status, and a rate limit.
+// bare adds data to the scene's second organization that the first one does not have. These
+// are messages with only a sender, a message whose events set no status, and a rate limit.
 func (s scene) bare(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Hour)
@@ -121,8 +122,8 @@ func (s scene) bare(t *testing.T) {
 	}
 }
 
-// twoMinutes is longer than the product caches responses of the sending account, and longer
-// than the period of the rate limit.
+// twoMinutes is longer than the time for which the product caches responses of the sending
+// account. It is also longer than the period of the rate limit.
 const twoMinutes = 2 * time.Minute
 
 // silence makes every call to the sending account fail while f runs. It first advances the

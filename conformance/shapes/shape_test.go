@@ -16,7 +16,7 @@ import (
 // "[]" means every item of a list.
 type shape map[string]member
 
-// member tells which values a member of a response may have.
+// member describes which values a member of a response may have.
 type member struct {
 	// kinds are the kinds of values: uuid, time, text, int, number, bool, object, array,
 	// open and null. A text with a fixed set of values has a kind for each of them: "=" and
@@ -80,8 +80,8 @@ func above(path string) (parent, kind string) {
 	return "", ""
 }
 
-// declared returns, for each member of the shape, its sorted kinds as one text, such as
-// "null text". An optional member has "?" at the end.
+// declared returns, for each member of the shape, the kinds of its JSON value as one sorted
+// text, such as "null text". The text of an optional member ends with "?".
 func (s shape) declared() map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -98,8 +98,8 @@ func declaration(kinds []string, optional bool) string {
 	return strings.Join(kinds, " ")
 }
 
-// survey compares responses with a shape and records which of the allowed kinds of values
-// occurred.
+// survey compares responses with a shape. In seen it records, by member, the kinds of JSON
+// values that occurred.
 type survey struct {
 	shape
 	seen map[string]map[string]bool
@@ -168,8 +168,9 @@ func (s survey) saw(path, kind string) {
 	s.seen[path][kind] = true
 }
 
-// complete fails the test if a kind that the shape lists occurred in no response, unless it
-// is in rare. If a member has several allowed words, one of them must have occurred.
+// complete fails the test if an allowed kind of a member occurred in no response. It
+// ignores kinds in the member's field rare. If a member has several allowed words, one of
+// them must have occurred.
 func (s survey) complete(t *testing.T, what string) {
 	t.Helper()
 	for path, m := range s.shape {
@@ -192,7 +193,8 @@ func (s survey) complete(t *testing.T, what string) {
 	}
 }
 
-// kindOf returns the kind of the value, if kinds contains it, or "" otherwise.
+// kindOf returns the first of the kinds, such as "null" or "bool", to which the value
+// belongs, or "" if it belongs to none.
 func kindOf(value any, kinds []string) string {
 	for _, kind := range kinds {
 		if isOf(value, kind) {

@@ -18,8 +18,8 @@ type tool struct {
 	table string
 	own   []string
 	other []string
-	// elsewhere names members whose schema is only in the output of another tool. It is not
-	// repeated, because tools/list fills part of an agent's context.
+	// elsewhere names members whose schema tools/list shows only at another tool. The schema
+	// is not repeated, because the answer of tools/list fills part of an agent's context.
 	elsewhere []string
 }
 
@@ -96,13 +96,15 @@ const (
 		truncated                             bool`
 )
 
-// below returns the member table of a record with the path put before each member.
+// below returns the member table of a record, with path and a dot before the name of each
+// member.
 func below(path, record string) string {
 	return strings.ReplaceAll(listOf(record), "data[].", path+".")
 }
 
-// sampleOf returns the expected members of a list in a tool's result: some items, the
-// number of those items, and the number of all items.
+// sampleOf returns the expected members of a shortened list in a tool's result. These are
+// some items, which have the members in record, the numbers of shown and of all items, and
+// a mark of truncation.
 func sampleOf(record string) string {
 	return below("items[]", record) + `
 		shown                                 int
@@ -139,7 +141,7 @@ func toolsOf(t *testing.T, s scene) []tool {
 			name: "messages_diagnose", table: diagnosisTable + "\n" + below("message", messageTable), elsewhere: []string{"message", "events[].type"},
 			own: diagnosed, other: []string{`{"message_id":"bare"}`},
 		},
-		{ // "more" does not occur: the tool accepts no limit, and the demo has few templates
+		{ // the member "more" does not occur in results: the tool accepts no limit, and the demo has few templates
 			name: "templates_list", table: strings.Replace(sampleOf(templateTable), "? text", "? (text)", 1),
 			own: []string{`{}`}, other: []string{`{}`},
 		},
@@ -167,9 +169,9 @@ func TestResultsOfTools(t *testing.T) {
 	}
 }
 
-// listing describes the shape as output schemas in tools/list do: without formats, and with
-// all members optional, because a failure has other members. A member in elsewhere may be
-// any object or text.
+// listing returns the shape as the output schemas in tools/list describe it. The schemas
+// have no formats, and all members are optional, because a failure has other members. A
+// member whose path is in elsewhere may be any object or text.
 func (s shape) listing(elsewhere []string) map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {

@@ -50,16 +50,17 @@ type Config struct {
 type Fixture struct {
 	// Tool is the declaration of the tool in tools/list.
 	Tool *mcp.Tool
-	// Handler runs without the checks of operations. It must return a new result each time.
+	// Handler answers the calls of the tool, without the checks of package guardrails. It
+	// must return a new result for each call.
 	Handler mcp.ToolHandler
 }
 
 // Token is the access token of the client that exists if Config.Callers is nil.
 const Token = "token"
 
-// Serve starts an endpoint and returns its base URL. It stops when the test ends. Endpoints
-// with the same database behave like processes of one installation: they share the key that
-// signs confirmation tokens.
+// Serve starts an MCP endpoint and returns its base URL. The endpoint stops when the test
+// ends. Endpoints with the same database behave like processes of one installation: they
+// share the key that signs confirmation tokens.
 func Serve(t *testing.T, cfg Config) string {
 	t.Helper()
 	if cfg.Clock == nil {
@@ -132,8 +133,8 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 // oneToken is the stored record of the access token [Token].
 type oneToken access.Token
 
-// VerifyToken returns the record of [Token], whatever the resource is. It fails for all
-// other tokens.
+// VerifyToken returns the stored record o if token equals the constant [Token], for every
+// resource. It fails for all other tokens.
 func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
 	if token != Token {
 		return access.Token{}, errors.New("unknown token")

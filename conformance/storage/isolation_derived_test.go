@@ -86,8 +86,8 @@ func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 	return arguments, nil
 }
 
-// call calls the method on its store in db. It returns the method's error, and its results
-// without empty ones; no result is nil.
+// call calls the method on its store in db. It returns the method's error, or the method's
+// results without the empty ones. If all results are empty, it returns a nil slice.
 func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []reflect.Value) (any, error) {
 	accessor, err := m.accessor()
 	if err != nil {
@@ -120,8 +120,8 @@ func (m storeMethod) accessor() (string, error) {
 }
 
 // TestDerivedReaches checks that argumentsFor makes arguments for a method that takes
-// strings, and refuses one with other types. A derived call must find the contact of its
-// own organization only.
+// strings, and refuses a method that takes other types. A call with such arguments must
+// find only the contact of the organization that makes the call.
 func TestDerivedReaches(t *testing.T) {
 	t.Parallel()
 	type unknown interface {

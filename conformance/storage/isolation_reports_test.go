@@ -16,8 +16,8 @@ import (
 var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)}}
 
 // ownReports gives the organization a bounce and an open event, and the daily and hourly
-// counts of the bounce. It also stores the mark of a counted event, which prevents counting
-// the event twice.
+// counts of the bounce. It also stores the mark of a counted event. The mark prevents
+// counting the event twice.
 func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	t.Helper()
 	at := start.Truncate(24 * time.Hour)
@@ -80,7 +80,9 @@ func reachReports(org string) map[string]reach {
 		},
 		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})
-			return len(fresh) == 0, err // The owner's mark must not count as this organization's.
+			// The other organization has stored the same mark. For this organization the mark
+			// must still be new.
+			return len(fresh) == 0, err
 		},
 	}
 }

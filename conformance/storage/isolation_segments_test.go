@@ -41,7 +41,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
 }
 
-// segmentState returns the owner's segments, their members and log, the queued
+// segmentState returns the organization's segments, their members and log, the queued
 // re-evaluations and the suppressed addresses.
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()

@@ -107,7 +107,8 @@ func own(t *testing.T, db *storage.DB) owned {
 	return o
 }
 
-// state returns everything that the owner can read, so that two states can be compared.
+// state returns everything that the organization in o can read, so that two states can be
+// compared.
 func (o owned) state(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Contacts()
@@ -342,7 +343,7 @@ var exempt = []string{
 	"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 	"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 	"InsertRequest",
-	"SaveConnection", "ConnectionByIngestPath", // an ingest path is unique over all organizations
+	"SaveConnection", "ConnectionByIngestPath", // exempt because an ingest path is unique over all organizations
 	"Insert", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
 	"InsertSegment", "Touch",
@@ -364,8 +365,8 @@ var stores = []reflect.Type{
 	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),
 }
 
-// notListed returns the store methods that neither the function reaches calls nor the list
-// exempt names.
+// notListed returns the store methods that are missing in both places: the function reaches
+// does not call them, and the list exempt does not name them.
 func notListed() []storeMethod {
 	listed := reaches(owned{org: "x"}, "y")
 	var missing []storeMethod

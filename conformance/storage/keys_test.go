@@ -137,8 +137,8 @@ func TestClientsOfAnOrganization(t *testing.T) {
 	})
 }
 
-// reachKeys returns calls of the stores of API keys and OAuth clients. The organization org
-// makes them with the objects of another organization, o.
+// reachKeys returns calls of the stores of API keys and OAuth clients. In each call, the
+// organization with the id org uses an object of o, which is another organization.
 func reachKeys(o owned, org string) map[string]reach {
 	stolen := o.client
 	stolen.OrgID, stolen.Name = org, "stolen"

@@ -121,7 +121,7 @@ func TestReserveDoesNotWaitForComplete(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		if db.Engine() == "sqlite" {
-			return // SQLite has one writer, so Reserve waits for it by design
+			return // SQLite has one writer, so Reserve waits until the transaction of Complete has ended
 		}
 		store, k := db.Replay(), newKey(t, db)
 		record, _, err := store.Reserve(t.Context(), k, replay.Claim{Digest: "d"}, start)

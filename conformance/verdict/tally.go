@@ -135,7 +135,8 @@ func reasonOf(output string) string {
 }
 
 // verdict prints the numbers of results. It returns an error if a test failed or no test
-// ran, and if strict is true also if a test was skipped. Call it after read.
+// passed. If strict is true, it also returns an error if a test was skipped. Call it after
+// read.
 func (t *tally) verdict(strict bool) error {
 	if len(t.skipped) > 0 {
 		fmt.Fprintf(t.out, "\n==> %d TESTS DID NOT RUN <==\n", len(t.skipped))

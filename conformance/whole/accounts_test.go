@@ -101,7 +101,7 @@ func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 	}
 }
 
-// longestQuoted is the number of characters to which sentences shorten a name.
+// longestQuoted is the number of characters to which a name is shortened in a sentence.
 const longestQuoted = 80
 
 func checkOf(got answer, name string) map[string]any {

@@ -104,8 +104,8 @@ func (w world) sendHostile(t *testing.T, s subject, h hostile, turn int) {
 	checkVoice(t, s.name()+" with "+h.String()+" at "+place, got, h)
 }
 
-// checkLog checks that each line of the log is JSON. No line may contain a concealed
-// character, or a sentence of one of the texts.
+// checkLog checks that each line of the log is JSON. No line may contain an invisible
+// character, or one of the sentences in texts.
 func checkLog(t *testing.T, log string, texts []hostile) {
 	t.Helper()
 	if strings.Count(log, "\n") < 1000 {

@@ -16,8 +16,9 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// Each kind names segments, activities or bulk writes in one way, such as by id. It creates
-// an object of the other organization and returns its name.
+// The ways to name segments, activities, bulk writes and promoted properties, such as by
+// id. The first function of a kind creates an object of the other organization and returns
+// its name.
 var (
 	segmentID = kind{"segment id", func(t *testing.T, w world, n int) string {
 		return w.segment(t, w.p.Other.OrgID, fmt.Sprintf("foreign-segment-%03d", n)).ID
@@ -50,8 +51,9 @@ var (
 	propertyID = kind{"activity property id", func(t *testing.T, w world, n int) string {
 		return w.property(t, w.p.Other.OrgID, fmt.Sprintf("foreign activity %03d", n), "foreign").ID
 	}, func(int) string { return core.NewID() }}
-	// The name of an activity and the name of a property together identify a promoted
-	// property. A test sends one of the two as the other organization has it stored.
+	// An activity name and a property name together identify a promoted property. The next
+	// two kinds are each of these names, taken from a promoted property of the other
+	// organization.
 	promotedName = kind{"name of promoted activities", func(t *testing.T, w world, n int) string {
 		return w.property(t, w.p.Other.OrgID, fmt.Sprintf("foreign promoted %03d", n), ownAddress("foreign", n)).ActivityName
 	}, func(n int) string { return fmt.Sprintf("absent promoted %03d", n) }}
@@ -77,9 +79,9 @@ var (
 	})
 )
 
-// predicateOf returns a kind whose texts are predicates with the name of an object, such as
-// in list "x". format has a verb for the name. makes creates the object in the other
-// organization.
+// predicateOf returns a kind of text: predicates that name an object, such as in list "x".
+// format is the predicate with %s or %q for the name. makes creates an object with the name
+// in the other organization.
 func predicateOf(sort, format string, makes func(t *testing.T, w world, name string)) kind {
 	return kind{"predicate of a " + sort, func(t *testing.T, w world, n int) string {
 		t.Helper()
@@ -113,7 +115,8 @@ func (w world) property(t *testing.T, orgID, activity, property string) activiti
 	return p
 }
 
-// recordActivity records an activity of a contact in the other organization.
+// recordActivity records an activity of the contact foreign.active@example.org in the
+// organization of w.others. item has the other members of the activity.
 func (w world) recordActivity(t *testing.T, item map[string]any) {
 	t.Helper()
 	item["email"] = "foreign.active@example.org"

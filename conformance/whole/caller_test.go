@@ -177,8 +177,8 @@ func (a answer) said() map[string]any {
 	return a.object
 }
 
-// outcome returns the status and the code of the problem document in an answer. Without
-// one, it returns the HTTP status.
+// outcome returns the status and the code in the answer's problem document. For an answer
+// without a problem document, status is the HTTP status.
 func (a answer) outcome() (status int, code string) {
 	code, _ = a.said()["code"].(string)
 	if of, isProblem := a.said()["status"].(float64); isProblem && code != "" {

@@ -18,7 +18,7 @@ import (
 // onlyCaller is an authenticator that returns the same principal for every request.
 type onlyCaller core.Principal
 
-// Authenticate returns the principal, whatever the credential is.
+// Authenticate returns the principal c for every credential.
 func (c onlyCaller) Authenticate(context.Context, string, access.Resource) (core.Principal, error) {
 	return core.Principal(c), nil
 }
@@ -54,8 +54,9 @@ const (
 	forgetful = "workflows_activate"
 )
 
-// confirming serves the operations quoting and forgetful at an MCP endpoint with the
-// product's database, and returns its URL.
+// confirming serves the operations broadcasts_send (quoting) and workflows_activate
+// (forgetful) at an MCP endpoint, and returns the endpoint's URL. The endpoint uses the
+// product's database.
 func (w world) confirming(t *testing.T) string {
 	t.Helper()
 	mine := core.Principal{
@@ -71,9 +72,9 @@ func (w world) confirming(t *testing.T) string {
 	})
 }
 
-// checkConfirmations uses each text as the name of a list. The operation quoting must quote
-// the name in a plain result, in a form, and in the refusal of a confirmation. The
-// operation forgetful must not show concealed characters of the name.
+// checkConfirmations uses each text as the name of a list. The operation broadcasts_send
+// must quote the name in a plain result, in a form, and in the refusal of a confirmation.
+// The operation workflows_activate must not show concealed characters of the name.
 func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	t.Helper()
 	url := w.confirming(t)

@@ -43,8 +43,9 @@ func corpus(t *testing.T) []hostile {
 	return all
 }
 
-// storable returns the hostile texts that the databases can store, and texts that together
-// have every concealed character.
+// storable returns the hostile texts that the databases can store. It adds texts that
+// together contain every concealed character: one that people do not see and programs
+// interpret.
 func storable(t *testing.T) []hostile {
 	t.Helper()
 	var kept []hostile

@@ -143,8 +143,9 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	}
 }
 
-// TestDemoMailHasACourse checks that mail that the demo's account sends gets events such as
-// deliveries, which arrive like those of a real account.
+// TestDemoMailHasACourse checks mail that the demo's account sends. Events such as
+// deliveries must follow, and must reach the product in the same way as events of a real
+// account.
 func TestDemoMailHasACourse(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})
@@ -177,7 +178,7 @@ func TestDemoMailHasACourse(t *testing.T) {
 }
 
 // TestDemoPastIsMadeOnce checks that a second start of the demo adds no past messages, even
-// if it is later.
+// if time has passed since the first start.
 func TestDemoPastIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true})

@@ -19,7 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The maximum number of characters of a text that is used as a name.
+// The maximum length of the texts that the tests use as names: longestName in general,
+// longestTopic for a topic. Both are in characters.
 const (
 	longestName  = 255
 	longestTopic = 128
@@ -124,7 +125,8 @@ func (w world) inOrganization(t *testing.T, texts []hostile) world {
 	return w
 }
 
-// heldIn returns the name of the attribute that stores the text at this index of a batch.
+// heldIn returns the name of the attribute that stores the text with the index place in a
+// batch.
 func heldIn(place int) string { return fmt.Sprintf("text_%d", place) }
 
 func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
@@ -137,8 +139,8 @@ func batchAddress(batch []hostile) string {
 // fits reports whether the text is short enough for an external id.
 func (h hostile) fits() bool { return len([]rune(h.text)) <= longestName }
 
-// storeContacts stores one contact with all texts of the batch as attributes, and for each
-// text a contact that has it as its external id.
+// storeContacts stores one contact with all texts of the batch as attributes. For each text
+// it also stores a contact that has the text as its external id.
 func (w world) storeContacts(t *testing.T, batch []hostile) {
 	t.Helper()
 	held := map[string]any{}
@@ -213,8 +215,8 @@ func (h hostile) checkExternalID(t *testing.T, what string, got answer) {
 	}
 }
 
-// clippedTo reports whether text is the beginning of h, followed by an ellipsis. Results of
-// tools are limited in size and shorten huge texts.
+// clippedTo reports whether text is the beginning of the hostile text h, followed by an
+// ellipsis. Results of tools are limited in size and shorten huge texts.
 func (h hostile) clippedTo(text string) bool {
 	beginning, clipped := strings.CutSuffix(text, "…")
 	return h.kind == "huge" && clipped && strings.HasPrefix(h.text, beginning)
@@ -272,9 +274,10 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	w.must(t, err)
 }
 
-// throughWrites calls the operations that find a contact by its address and return it, with
-// the contact of the batch. For each text it calls the operations that take an external id,
-// with that text. Operations that archive are called last.
+// throughWrites calls the operations that have an argument email. Operations without an
+// external id in their path are called once, for the contact of the batch. Operations with
+// an external id are called once for each text, with the text as the external id if the
+// text is allowed there. Operations that archive are called last.
 func (w world) throughWrites(t *testing.T, batch []hostile) {
 	t.Helper()
 	shown, values := map[string]bool{}, map[string]any{}
@@ -376,7 +379,8 @@ func (w world) refuseWrites(t *testing.T, texts []hostile) {
 		for batch := range batches(texts) {
 			w.checkWrongValues(t, s, batch)
 		}
-		for i := turn; i < len(texts); i += 2 { // each of the two operations tests every second text alone
+		// the two operations take turns: each tests every second text in a call of its own
+		for i := turn; i < len(texts); i += 2 {
 			w.checkWrongValues(t, s, texts[i:i+1])
 		}
 		turn++
@@ -407,7 +411,9 @@ func (w world) readTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	for batch := range slices.Chunk(texts, 40) {
 		w.storeTopics(t, batch)
-		w.own = callerOf(t, w.p, w.p.Live) // tokens last an hour of the clock, and each batch takes a minute
+		// gets a new access token: a token lasts an hour, and storing a batch advances the
+		// clock by a minute
+		w.own = callerOf(t, w.p, w.p.Live)
 		shown := map[string]bool{}
 		for _, s := range subjects() {
 			if s.Name == "topics_list" || s.Name == "audience_get_schema" {

@@ -18,9 +18,11 @@ import (
 // the names of its objects unique.
 type kind struct {
 	name string
-	// foreign creates an object in the other organization and returns its name.
+	// foreign creates an object in the other organization and returns its name. number makes
+	// the name unique.
 	foreign func(t *testing.T, w world, number int) string
-	// absent returns a name of this kind that no object has, in any organization.
+	// absent returns an unused name of this kind: no object of any organization has it.
+	// Different numbers give different names.
 	absent func(number int) string
 }
 
@@ -106,8 +108,9 @@ var names = map[string][]kind{
 	"identity":                     {messageDomain, identityName},
 }
 
-// namesOf has further kinds of objects for some operations. A key such as "segments_ id"
-// means the member id of all operations whose names begin with segments_.
+// namesOf has more kinds of objects that a member can name, in addition to the kinds in
+// names. The key "segments_ id" means the member id of all operations whose names begin
+// with segments_.
 var namesOf = map[string][]kind{
 	"segments_ id":            {segmentID, segmentKey},
 	"activity_properties_ id": {propertyID},
@@ -161,9 +164,10 @@ type answered struct {
 	why    string
 }
 
-// otherwise has the expected answers other than 404 to the name of another organization's
-// object. A key is an operation and a member, sometimes followed by a kind of name.
-// [subject.aFilter] returns the answers of filters.
+// otherwise has the expected answers other than 404 of calls that name an object of another
+// organization. A key of the map is an operation and a member of its arguments, sometimes
+// followed by the kind of name. The answers for filters are not in the map:
+// [subject.aFilter] returns them.
 var otherwise = map[string]answered{
 	"contacts_archive email":       {200, "", "archiving nobody is no error"},
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
@@ -237,12 +241,13 @@ func inAWrite(place string) (answered, bool) {
 }
 
 // identifying has the members that name the object of an operation. Some operations accept
-// one of several, so that none of them is required in the schema.
+// any one of several such members, so their schema requires none of them.
 var identifying = []string{"email", "external_id", "contact_id", "id", "message_id"}
 
-// aFilter returns the expected answer if a filter of a read names another organization's
-// object: an empty result. The second result is false if the member is required, identifies
-// an object, or belongs to a write.
+// aFilter returns the expected answer to a read whose filter names another organization's
+// object: an empty result. The filter is the input member at place. The second result is
+// false if that member is no filter: it is required, identifies an object, or belongs to a
+// write.
 func (s subject) aFilter(t *testing.T, place string) (answered, bool) {
 	t.Helper()
 	optional := !slices.Contains(nodeOf(t, s.input).Required, place) && slices.Contains(s.input.Members(), place)

@@ -10,8 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// Each kind names messages in one way, such as by id. It creates a message of the other
-// organization and returns its name.
+// Each kind is one way to refer to messages, such as by id. Its first function stores a
+// message of another organization and returns the text that refers to it. Its second
+// function returns a text that refers to no message.
 var (
 	messageID = kind{"message id", func(t *testing.T, w world, n int) string {
 		return w.foreignMessage(t, n).MessageID

@@ -19,8 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// Each kind names objects of the sending account, such as channels, in one way. It creates
-// an object of the other organization and returns its name.
+// Each variable is a kind of name for an object of the sending account, such as a channel's
+// name or id. Its first function creates an object of the other organization and returns
+// the object's name. Its second function returns the name of an object that does not exist.
 var (
 	channelName = kind{"channel name", func(t *testing.T, w world, n int) string {
 		return w.foreignChannel(t, n).Name
@@ -76,7 +77,8 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	}
 	unverified, err := w.p.DB.Channels().UnverifiedDomains(t.Context(), orgID)
 	w.must(t, err)
-	for _, d := range unverified { // sets the status that the job that checks DNS records would set
+	// set the status that the job that checks the DNS records of tracking domains would set
+	for _, d := range unverified {
 		now := w.p.Clock.Now()
 		d.Status, d.CheckedAt, d.VerifiedAt = channels.TrackingVerified, &now, &now
 		w.must(t, w.p.DB.Channels().SetTrackingStatus(t.Context(), orgID, d))
@@ -103,8 +105,9 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 }
 
 // TestNamesInTheMirrorComeBackAsText uses each hostile test text as the name of a channel,
-// a tracking domain, an identity and a template. It also uses it as a subject and as the
-// reason of a suppression. It checks every operation that returns these texts.
+// a tracking domain, an identity and a template. Each text is also the subject of a
+// template and the reason of a suppression. The test checks every operation that returns
+// these texts.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -146,14 +149,14 @@ func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	})
 }
 
-// mirrored has the operations that list channels, templates and other objects that the test
-// stores with hostile names.
+// mirrored has the names of operations that list channels, templates and other objects. The
+// test stores these objects with hostile names.
 var mirrored = []string{
 	"channels_list", "identities_list", "tracking_domains_list", "templates_list", "suppressions_list", "undeliverable_list", "sending_readiness_check",
 }
 
 // readOne calls each operation that reads one object of the sending account. It passes the
-// name, and the address and slug of the test's object number i.
+// object's name, and the slug and the email address that the test gave to object number i.
 func (w world) readOne(t *testing.T, name string, i int, h hostile) {
 	t.Helper()
 	byName := map[string]any{"name": name, "domain": name, "slug": fmt.Sprintf("hostile-%03d", i), "identity": name, "email": address(i)}

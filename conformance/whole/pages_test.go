@@ -52,7 +52,8 @@ type browser struct {
 	t    *testing.T
 	p    *product.Product
 	http http.Client
-	// in is the id of the organization that the dashboard shows. The method named sets it.
+	// in is the id of the organization that the dashboard shows. The method (*browser).named
+	// sets it.
 	in string
 }
 
@@ -103,9 +104,9 @@ type things struct {
 
 const redirect = "http://127.0.0.1/cb"
 
-// named creates an organization of the owner, a client, an API key and a user with the
-// name. It first removes the owner from the previous organization, so that pages do not
-// show earlier names.
+// named creates an organization, an OAuth client, an API key and a user, all with the given
+// name. The product's owner becomes an owner of the organization. The owner also leaves the
+// organization of the previous call, so that pages show no earlier names.
 func (b *browser) named(name string) things {
 	b.t.Helper()
 	ctx, now := b.t.Context(), b.p.Clock.Now()
@@ -196,8 +197,8 @@ func (b *browser) open(address string) page {
 // page is a parsed HTML page.
 type page struct{ root *html.Node }
 
-// shapes returns the set of elements of a page. Each is described by its parent, the names
-// of its attributes, and the kind of URL in its links.
+// shapes returns the set of elements of a page. Each element is described by its parent,
+// the names of its attributes, and the kind of URL in its links.
 func (p page) shapes() map[string]bool {
 	found := map[string]bool{}
 	for n := range p.root.Descendants() {
@@ -218,8 +219,9 @@ func (p page) shapes() map[string]bool {
 	return found
 }
 
-// leadsTo returns the kind of URL in an attribute that a browser may load or follow, or ""
-// for other attributes.
+// leadsTo describes where an attribute that can cause a request points: " to a path" for a
+// path of the same host, otherwise " to " and the value. It returns "" for other
+// attributes.
 func leadsTo(a html.Attribute) string {
 	if !slices.Contains([]string{"href", "src", "action", "formaction", "style", "srcdoc", "content"}, a.Key) {
 		return ""

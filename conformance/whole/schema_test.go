@@ -32,9 +32,9 @@ func nodeOf(t *testing.T, schema *core.Schema) node {
 	return n
 }
 
-// is reports whether the schema allows values of the type. In bulk writes, members of a row
-// have no type in the schema, so that an invalid row fails alone. Their description begins
-// with the type instead.
+// is reports whether the schema allows values of the JSON type in kind. The schema gives
+// the members of a row of a bulk write no type, so that an invalid row fails alone. The
+// description of such a member begins with the type, such as "String".
 func (n node) is(kind string) bool {
 	if kind == "string" && n.Type == nil && strings.HasPrefix(n.Text, "String") {
 		return true
@@ -109,7 +109,9 @@ func (n node) value() any {
 	return of.sample("", "x", nil)
 }
 
-// sample returns a valid value of the schema. Every string in it is the given text.
+// sample returns a valid value of the schema. If the value is a string, it is text. In an
+// object, the function beside gives the text of each member by its path. at is the path of
+// the value.
 func (n node) sample(at, text string, beside func(string) string) any {
 	switch {
 	case n.Enum != nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// holding is a set of scopes with which an operation is called, with a name for messages of
-// tests.
+// holding is a set of scopes with which the tests call an operation. The field name appears
+// in messages of failed tests.
 type holding struct {
 	name   string
 	scopes core.Scopes
@@ -220,7 +220,8 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 }
 
 // TestNoOtherArgumentNeedsAScope checks that with exactly the scopes of an operation, every
-// argument outside scopesOfArguments is allowed. So that table is complete.
+// argument outside scopesOfArguments is allowed. The table scopesOfArguments is then
+// complete.
 func TestNoOtherArgumentNeedsAScope(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -16,9 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestEveryPlaceForTextSaysWhatItNames checks every text member of every input. The table
-// names must list the kinds of objects that it names, or the table namesNothing the meaning
-// of its text. A new member fails the test until it is added.
+// TestEveryPlaceForTextSaysWhatItNames checks that each text member of an input is in one
+// of two tables. The table names has the members that name objects, with the kinds of these
+// objects. The table namesNothing has all other text members, with the meaning of the text.
+// A new member fails the test until it is in a table.
 func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -79,9 +80,9 @@ func foreignCases(t *testing.T) []foreignCase {
 }
 
 // TestAnotherOrganizationsThingsDoNotExist calls every operation with names of the other
-// organization's objects, in every member that can name one. It checks that the answer is
-// the same as for a name that does not exist, and that the other organization's data does
-// not change.
+// organization's objects, in every member of the arguments that can name an object. It
+// checks that the answer is the same as for a name that does not exist. It also checks that
+// the other organization's data does not change.
 func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -126,7 +127,7 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 		completeActivity(arguments, own)
 		maps.Copy(arguments, companions[place])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
-			arguments["email"] = own // the other arguments of the call then identify an existing contact
+			arguments["email"] = own // own is the address of an existing contact of the caller
 		}
 		got := w.own.call(t, s, arguments)
 		got.body = neutral(got.body, name, own)
@@ -192,7 +193,7 @@ var (
 func neutral(body string, asked ...string) string {
 	for _, text := range asked {
 		body = strings.ReplaceAll(body, text, "ASKED")
-		// the list key that the product derives from the name
+		// replace the list key too, which the product derives from the name
 		body = strings.ReplaceAll(body, strings.ReplaceAll(text, "_", "-"), "ASKED")
 	}
 	body = regexp.MustCompile(`own-(foreign|absent)\d+`).ReplaceAllString(body, "OWN")
@@ -233,7 +234,8 @@ func (w world) othersState(t *testing.T) map[string]string {
 			arguments["source"] = everybody
 		}
 		state[s.name()] = w.read(t, s, arguments)
-		if s.Name == "contact_list_get" { // the times may differ, because a sync may finish between two reads
+		// without its times, because a sync of the contact list may finish between two reads
+		if s.Name == "contact_list_get" {
 			state[s.name()] = neutral(state[s.name()])
 		}
 		if s.Name == "contacts_list" {
@@ -267,8 +269,9 @@ func (w world) readContacts(t *testing.T, page string, state map[string]string) 
 	}
 }
 
-// TestPlacesAreFilled checks that the arguments that the tests send have the text in the
-// intended member. Otherwise other tests could pass without testing that member.
+// TestPlacesAreFilled checks the arguments that the other tests send: each must contain the
+// test's text exactly once. Otherwise other tests could pass without testing the intended
+// member.
 func TestPlacesAreFilled(t *testing.T) {
 	t.Parallel()
 	beside := func(string) string { return "own@example.com" }

@@ -63,7 +63,7 @@ func (a answer) blocks() []string {
 var quoted = regexp.MustCompile("`[^`]*`|" + `"[^"]*"`)
 
 // longestSentence is the maximum number of characters of an error sentence. The product
-// shortens names, and lists of names, in it.
+// shortens the names, and the lists of names, that such a sentence contains.
 const longestSentence = 1600
 
 // checkVoice checks rules of every answer. Text blocks and the product's own sentences have

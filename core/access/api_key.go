@@ -19,7 +19,8 @@ type APIKey struct {
 	Scopes      core.Scopes
 	CreatedAt   time.Time
 	RevokedAt   *time.Time
-	// ExpiresAt is set on a rotated key: the end of its 24 hours of grace.
+	// ExpiresAt is the time at which a rotated key stops working, 24 hours after the
+	// rotation. It is nil for a key that was not rotated.
 	ExpiresAt *time.Time
 }
 
@@ -28,8 +29,9 @@ type KeyState string
 
 // The states of an API key.
 const (
-	KeyActive  KeyState = "active"
-	KeyInGrace KeyState = "grace"   // the key was rotated and works until the end of its grace
+	KeyActive KeyState = "active"
+	// the key was rotated and still works until its grace period of 24 hours ends
+	KeyInGrace KeyState = "grace"
 	KeyExpired KeyState = "expired" // the key was rotated, and its 24 hours of grace have ended
 	KeyRevoked KeyState = "revoked" // a person or the operator revoked the key
 )
@@ -55,10 +57,11 @@ func (k APIKey) worksAt(now time.Time) bool {
 	return state == KeyActive || state == KeyInGrace
 }
 
-// KeyStore stores API keys. Finders and changes fail with core.CodeNotFound when the
-// organization has no such key. Every method takes part in the transaction of its context.
+// KeyStore stores API keys. Methods that read or change one key fail with core.CodeNotFound
+// if the organization has no such key. Every method takes part in the transaction of its
+// context.
 type KeyStore interface {
-	// InsertAPIKey fails with core.CodeConflict when the id is taken.
+	// InsertAPIKey stores an API key. It fails with core.CodeConflict when the id is taken.
 	InsertAPIKey(ctx context.Context, k APIKey) error
 	// APIKeys returns the keys of all organizations with this environment and prefix,
 	// including revoked ones. Several keys may have the same prefix; callers compare the

@@ -74,7 +74,7 @@ type AuditAppender interface {
 	AppendAudit(ctx context.Context, e AuditEvent) error
 }
 
-// RecordAudit appends an entry with the given time and a new id.
+// RecordAudit appends an entry to the audit log. The entry gets the time now and a new id.
 func RecordAudit(ctx context.Context, to AuditAppender, now time.Time, e AuditEntry) error {
 	detail := []byte("{}")
 	if e.Detail != nil {
@@ -100,7 +100,8 @@ type AuditStore interface {
 	FindAudit(ctx context.Context, orgID string, f AuditFilter) ([]AuditEvent, error)
 }
 
-// AuditFilter narrows the audit log. The zero value of a field does not narrow it.
+// AuditFilter selects events of the audit log. A field with its zero value selects all
+// events.
 type AuditFilter struct {
 	Action    string
 	ActorID   string
@@ -114,11 +115,12 @@ type AuditFilter struct {
 	Limit int
 }
 
-// AuditCursor is the position of an event in the log.
+// AuditCursor is the position of an event in the audit log.
 type AuditCursor struct {
 	OccurredAt time.Time
 	ID         string
 }
 
-// Cursor returns the position of the event.
+// Cursor returns the position of the event in the audit log, for reading the events before
+// it.
 func (e AuditEvent) Cursor() AuditCursor { return AuditCursor{OccurredAt: e.OccurredAt, ID: e.ID} }

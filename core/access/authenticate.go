@@ -14,7 +14,7 @@ type Resource int
 // The hosts that accept credentials.
 const (
 	API   Resource = iota // the public API, which accepts API keys and access tokens
-	Agent                 // the agent endpoint, which accepts only access tokens
+	Agent                 // the MCP endpoint, which accepts only access tokens
 )
 
 // Token has the claims of a verified access token.
@@ -72,8 +72,9 @@ type known struct {
 	grantID   string // "" for an API key, and for a token of the client_credentials grant
 }
 
-// presented is the cache key: a credential at a resource. One resource may refuse a
-// credential that the other accepts.
+// presented is the key of the cache: a credential and the resource at which it was
+// presented. The API may refuse a credential that the MCP endpoint accepts, and the other
+// way round.
 type presented struct {
 	proof    Proof
 	resource Resource
@@ -213,8 +214,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// expiryTime returns the end of a key's grace. For a key without one, it returns a time in
-// the far future.
+// expiryTime returns the time at which a key expires. For a key that does not expire (nil),
+// it returns a time in the far future.
 func expiryTime(t *time.Time) time.Time {
 	if t == nil {
 		return time.Unix(1<<40, 0)

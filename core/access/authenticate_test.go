@@ -118,7 +118,7 @@ func TestAPIKeyBecomesAPrincipal(t *testing.T) {
 			Credential: core.Credential{Kind: core.APIKey, ID: k.ID, Name: "sk_test_" + k.Prefix, Environment: core.Test},
 			Scopes:     k.Scopes,
 		}
-		for range 2 { // first from the store, then from the cache
+		for range 2 { // the first call reads the key from the store, the second from the cache
 			got, err := g.auth.Authenticate(t.Context(), secret, access.API)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v: %s", err, diff)
@@ -309,7 +309,7 @@ func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 	g.advance(2*time.Second - time.Microsecond)
 	g.expect(token, access.Agent, "")
 	g.advance(time.Microsecond)
-	// the cache has expired, so the closed store is read
+	// the cache entry has expired, so the call reads the store, which is closed and fails
 	g.expect(token, access.Agent, core.CodeTemporarilyUnavailable)
 }
 

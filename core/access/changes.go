@@ -16,9 +16,9 @@ type ChangeKind string
 const (
 	CredentialChanged ChangeKind = "credential"  // an API key or an OAuth client
 	GrantChanged      ChangeKind = "grant"       // the grant of a person to an OAuth client
-	TokenDenied       ChangeKind = "token"       // one access token, which was denied
-	MemberChanged     ChangeKind = "user"        // the membership of a user in an organization
-	OrgChanged        ChangeKind = "org"         // an organization: its tier, settings or blocked clients
+	TokenDenied       ChangeKind = "token"       // one access token, which was put on the denylist
+	MemberChanged     ChangeKind = "user"        // a changed membership of a user in an organization
+	OrgChanged        ChangeKind = "org"         // a changed organization: its tier, settings or blocked clients
 	SigningKeyChanged ChangeKind = "signing_key" // the keys that sign access tokens
 	// Anything means that notifications may have been lost: any record may have changed.
 	Anything ChangeKind = "anything"

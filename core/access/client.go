@@ -32,7 +32,8 @@ type Client struct {
 	RevokedAt      *time.Time
 }
 
-// ClientKind is the source of a client's description.
+// ClientKind says where the description of a client comes from: from an organization that
+// created the client, from a metadata document, or from the client itself.
 type ClientKind string
 
 // The kinds of client.
@@ -45,9 +46,9 @@ const (
 	DynamicClient ClientKind = "dynamic"
 )
 
-// ClientStore stores OAuth clients. Finders and changes fail with core.CodeNotFound when the
-// organization has no such client. Every method takes part in the transaction of its
-// context.
+// ClientStore stores OAuth clients. A method that finds or changes one client fails with
+// core.CodeNotFound if the client does not exist in the organization. Every method takes
+// part in the transaction of its context.
 type ClientStore interface {
 	// InsertClient fails with core.CodeConflict when the id or the client id is taken.
 	InsertClient(ctx context.Context, c Client) error

@@ -38,15 +38,15 @@ func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, client
 }
 
 // openClient is the audit detail of blocking and unblocking. It has the public client id,
-// because a client that belongs to no organization has no record in this one.
+// because the organization that blocks the client has no record of it.
 type openClient struct {
 	ClientID string `json:"client_id"`
 }
 
-// setBlocked calls do, which blocks or unblocks a client, and then revokes the client's
-// grants. If the client has the wanted state already, setBlocked changes nothing.
-// Unblocking revokes grants too, because a person may have approved the client at the
-// moment when it was blocked.
+// setBlocked calls the function do, which blocks or unblocks a client, and then revokes the
+// client's grants. If the client already has the state in the parameter to, setBlocked
+// changes nothing. Unblocking revokes grants too, because a person may have approved the
+// client at the moment when it was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
 		return core.NotFound("client") // not queried: PostgreSQL rejects some bytes, such as NUL

@@ -17,8 +17,8 @@ type NewClient struct {
 	Name        string
 	Environment core.Environment
 	Scopes      core.Scopes
-	// Public clients have no secret. They are programs on the computers of other people,
-	// which cannot keep one.
+	// Public clients have no secret. They are programs on other people's computers, where a
+	// secret cannot be kept from these people.
 	Public       bool
 	RedirectURIs []string
 	RefreshDays  int // see [Client].RefreshDays

@@ -69,7 +69,8 @@ func diffClients(before, after Client) clientDiff {
 	return d
 }
 
-// check fails with core.CodeValidationFailed for an invalid field, and sorts the scopes.
+// check validates the fields of c and sorts the scopes. It fails with
+// core.CodeValidationFailed for an invalid field.
 func (c *Client) check() error {
 	if err := CheckName(c.Name); err != nil {
 		return err

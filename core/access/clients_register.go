@@ -35,8 +35,9 @@ type SelfDescribed struct {
 	Scopes       core.Scopes
 }
 
-// Registrations registers clients that describe themselves. It limits them by network, with
-// counts for this process only. It is safe for use by several goroutines.
+// Registrations registers clients that describe themselves. It limits the registrations
+// from each network, and counts only those in this process. It is safe for use by several
+// goroutines.
 type Registrations struct {
 	clients  ClientStore
 	open     OpenClientStore

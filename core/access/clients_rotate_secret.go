@@ -8,7 +8,7 @@ import (
 )
 
 // RotateClientSecret replaces the secret of a client and returns the new one. The old
-// secret stops working at once; access tokens and grants stay. It fails with
+// secret stops working at once; access tokens and grants stay valid. It fails with
 // core.CodeNotFound for an unknown client, and with core.CodeConflict for a revoked or
 // public one.
 func (l Lifecycle) RotateClientSecret(ctx context.Context, actor Actor, orgID, id string) (Client, string, error) {

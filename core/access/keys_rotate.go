@@ -7,11 +7,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Grace is how long a rotated key works after the rotation.
+// Grace is how long a rotated API key works after the rotation.
 const Grace = 24 * time.Hour
 
-// rotatedTo and rotatedFrom are the details of two audit entries: rotatedTo of the entry
-// about the old key, rotatedFrom of that about the new key.
+// rotatedTo is the detail of the audit entry about the old key of a rotation. rotatedFrom
+// is the detail of the audit entry about the new key.
 type (
 	rotatedTo struct {
 		ReplacedBy string    `json:"replaced_by"` // id of the new key

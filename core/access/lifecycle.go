@@ -39,8 +39,8 @@ type Forgetter interface {
 // maxName is the length of the longest name that [CheckName] accepts, in characters.
 const maxName = 100
 
-// change calls do in a transaction. After the commit, it removes the principals of the
-// credentials with these ids from the cache.
+// change calls the function do in a transaction. After the commit, it removes the
+// principals of the credentials with these ids from the cache.
 func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now time.Time) error, ids ...string) error {
 	err := l.Transactor.InTx(ctx, func(ctx context.Context) error { return do(ctx, l.Clock()) })
 	if err != nil || l.Principals == nil {

@@ -52,8 +52,8 @@ func (g *gate) auditLines() []line {
 	return lines
 }
 
-// wantAccepted authenticates with a key at the public API. It fails the test unless the
-// error has the code want, or if want is "" and there is an error.
+// wantAccepted authenticates with a key at the public API. If want is "", the call must
+// succeed. Otherwise it must fail with the error code want.
 func (g *gate) wantAccepted(secret string, want core.Code) {
 	g.t.Helper()
 	g.expect(secret, access.API, want)

@@ -86,9 +86,9 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable(s))
 }
 
-// headerText returns s without the characters that RFC 6750 section 3 forbids in error,
-// error_description and scope. Quotes and backslashes are replaced, because some clients
-// split the header at quotes.
+// headerText returns s without the characters that RFC 6750 section 3 forbids in the
+// header's parameters error, error_description and scope. Quotes and backslashes are
+// replaced, because some clients split the header at quotes.
 func headerText(s string) string {
 	return strings.NewReplacer(`\`, "/", `"`, "'").Replace(printable(s))
 }

@@ -16,7 +16,8 @@ const PurgeEvery = 10 * time.Minute
 // PurgeArgs is the empty argument of the job that deletes expired rows.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job that deletes expired rows.
+// Kind returns the name of the job that deletes expired rows, such as authorization codes
+// and used refresh tokens.
 func (PurgeArgs) Kind() string { return "access_purge" }
 
 // PurgeWorker returns the worker that deletes expired rows: codes, grants whose code was not

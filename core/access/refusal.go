@@ -22,7 +22,8 @@ var (
 	errMemberGone    = errors.New("the token's person does not belong to the organization any more")
 )
 
-// invalidKeyMessage is the same for every cause of invalid_key: guesses reveal nothing.
+// invalidKeyMessage is the message of every invalid_key. It is the same for each cause, so
+// that a guess at a credential reveals nothing.
 const invalidKeyMessage = "The request carries no credential that this host accepts: it is missing, malformed, unknown, expired or revoked, or meant for another host."
 
 func invalidKey(cause error) *core.Error {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The markers with which credentials begin. People and secret scanners recognize
-// credentials by them.
+// The prefixes of credentials, by kind. People and secret scanners recognize credentials by
+// them.
 const (
 	apiKeyLive   = "sk_live_"
 	apiKeyTest   = "sk_test_"
@@ -54,8 +54,9 @@ func MintClientSecret() Minted {
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintAuthorizationCode returns a new authorization code. It has no marker such as
-// sk_live_: it expires after a minute and is useless without its PKCE verifier.
+// MintAuthorizationCode returns a new authorization code. Unlike API keys it has no prefix
+// such as sk_live_, because it expires after a minute and is useless without its PKCE
+// verifier.
 func MintAuthorizationCode() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
@@ -135,8 +136,8 @@ func IsClientID(s string) bool {
 	return true
 }
 
-// HashSecret returns the SHA-256 hash of a secret, which is stored instead of it. No slower
-// hash is needed, because a secret has 256 random bits.
+// HashSecret returns the SHA-256 hash of a secret. The hash is stored instead of the
+// secret. No slower hash is needed, because a secret has 256 random bits.
 func HashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
@@ -145,7 +146,7 @@ func HashSecret(secret string) []byte {
 // Proof is the SHA-256 hash of a bearer credential. Caches use it as a key.
 type Proof [sha256.Size]byte
 
-// ProofOf returns the proof of a bearer credential.
+// ProofOf returns the SHA-256 hash of a bearer credential; see [Proof].
 func ProofOf(bearer string) Proof { return sha256.Sum256([]byte(bearer)) }
 
 // SecretMatches reports, in constant time, whether the hash is that of the secret. A nil
@@ -160,7 +161,8 @@ func SecretMatches(hash []byte, secret string) bool {
 	return equal && len(hash) == sha256.Size
 }
 
-// noHash is compared with the secret if no hash exists, so that the duration is equal.
+// noHash is compared with the secret of a credential that has no hash. So the comparison
+// takes as long as for a credential with a hash.
 var noHash [sha256.Size]byte
 
 func random(n int) string {

@@ -18,7 +18,8 @@ type Stores struct {
 
 // Orgs finds organizations. The store of core/members implements it.
 type Orgs interface {
-	// Org fails with core.CodeNotFound for an unknown organization.
+	// Org returns the organization with this id. It fails with core.CodeNotFound if the
+	// organization does not exist.
 	Org(ctx context.Context, orgID string) (core.Org, error)
 }
 

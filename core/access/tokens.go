@@ -27,7 +27,7 @@ type RefreshToken struct {
 	IssuedAt time.Time
 }
 
-// Redemption is the outcome of redeeming a code or a refresh token.
+// Redemption is the outcome of redeeming an authorization code or a refresh token.
 type Redemption int
 
 // The outcomes of a redemption. The zero value is not success. Replayed means that the code
@@ -49,7 +49,8 @@ type TokenStore interface {
 	RedeemCode(ctx context.Context, hash []byte, at time.Time) (AuthorizationCode, Redemption, error)
 
 	InsertRefreshToken(ctx context.Context, t RefreshToken) error
-	// PeekRefreshToken returns a token and whether it was used, without marking it as used.
+	// PeekRefreshToken returns a refresh token and whether it was used, without marking it
+	// as used.
 	PeekRefreshToken(ctx context.Context, hash []byte) (t RefreshToken, used bool, err error)
 	// RotateRefreshToken marks the old token as used and stores the next, in one
 	// transaction. If the old token was used before, it returns Replayed, revokes the grant

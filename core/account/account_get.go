@@ -19,8 +19,8 @@ type GetIn struct {
 // plan it pays for.
 type Overview struct {
 	Org OrgRef `json:"org"`
-	// AWS and SendQuota are both null if no sending account is connected or if its state
-	// could not be read. The other members are set in both cases.
+	// AWS and SendQuota are both null if no sending account is connected, or if the state of
+	// the account could not be read. All other members are always set.
 	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null if none is connected or it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was requested."`

@@ -204,9 +204,9 @@ func (f findings) complaintRate() Check {
 		"Send only to people who asked for it, and make leaving easy.")
 }
 
-// judgeRate compares the rate count/sent with two thresholds per thousand. The check passes
-// below the threshold review, and warns from there. From the threshold pause it fails,
-// unless fewer than fewMessages were sent.
+// judgeRate compares the rate count/sent with the thresholds review and pause, which are
+// per thousand. The check passes below review and warns from review on. From pause on it
+// fails, unless fewer than fewMessages were sent.
 func judgeRate(name, what string, count, sent, review, pause int64, next string) Check {
 	if sent == 0 {
 		return Check{name, Pass, fmt.Sprintf("Nothing was sent in the last %d days.", rateDays)}

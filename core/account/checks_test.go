@@ -94,7 +94,8 @@ func TestReadinessLooksAtTheMirror(t *testing.T) {
 }
 
 // TestTheRatesAreOfTheDaysOfTheHealthPage checks that the rates cover the last seven days,
-// today included, as on the sending health page. Both then show the same values.
+// today included. The sending health page covers the same days, so it shows the same
+// values.
 func TestTheRatesAreOfTheDaysOfTheHealthPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{})

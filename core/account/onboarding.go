@@ -66,8 +66,8 @@ func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) 
 }
 
 // steps returns the four onboarding steps in order. The state of a step is pending until
-// the previous step has passed. live is the state of the sending account, and asked the
-// error of reading that state.
+// the previous step has passed. live is the state of the sending account. asked is the
+// error that occurred while the state was read, or nil.
 func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live sending.Overview, asked error) ([]Step, error) {
 	template, err := a.template(ctx, org.ID)
 	if err != nil {

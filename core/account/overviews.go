@@ -37,8 +37,8 @@ type ask func(ctx context.Context, orgID string) (sending.Overview, error)
 func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, account ask) (sending.Overview, error) {
 	a, asks := o.find(orgID, clock())
 	if asks {
-		// The request continues if the first caller gives up, because others may wait for its
-		// result. The called account applies its own deadline.
+		// The request continues if the first caller gives up, because other callers may wait
+		// for its result. The called account applies its own deadline.
 		go o.fill(context.WithoutCancel(ctx), orgID, a, clock, account)
 	}
 	select {
@@ -63,8 +63,8 @@ func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	return a, true
 }
 
-// isExpired reports whether the cached answer is too old at now. A pending answer has not
-// expired.
+// isExpired reports whether the cached answer is too old at the time now. A pending answer
+// has not expired.
 func (a *answer) isExpired(now time.Time) bool {
 	select {
 	case <-a.done:

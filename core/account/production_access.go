@@ -83,9 +83,9 @@ func isText(s string) bool {
 	return true
 }
 
-// mayAsk fails with core.CodeConflict if a request is open, if the account is out of the
-// sandbox, or if its infrastructure template is not the newest. It fails if the account
-// does not answer.
+// mayAsk checks whether the organization may request production access. It fails with
+// core.CodeConflict if a request is open, if the account is out of the sandbox, or if its
+// infrastructure template is not the newest. It also fails if the account does not answer.
 func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	template, err := a.template(ctx, orgID)
 	if err != nil {

@@ -15,8 +15,8 @@ const (
 	// may belong to an earlier request. The provider may also take this long to show the new
 	// request.
 	settling = time.Hour
-	// silence is the time after which a request without a decision of the provider counts as
-	// failed.
+	// silence is the time after which a request for production access without a decision of
+	// the provider counts as failed.
 	silence = 14 * 24 * time.Hour
 )
 
@@ -64,8 +64,9 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
-	// A failed review is no decision on a new request, because it may belong to an earlier
-	// one. The account's state does not show that the provider declined a request.
+	// A failed review alone does not decide a new request, because the review may belong to
+	// an earlier request. The account's state does not show that the provider declined a
+	// request.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:
@@ -81,8 +82,8 @@ func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time
 	return r
 }
 
-// connection returns how the organization's sending account is connected. It returns the
-// zero value if no connection is stored.
+// connection returns the stored connection to the organization's sending account. It
+// returns the zero value if no connection is stored.
 func (a *Account) connection(ctx context.Context, orgID string) (sending.Connection, error) {
 	c, err := a.Connections.Connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -91,7 +92,8 @@ func (a *Account) connection(ctx context.Context, orgID string) (sending.Connect
 	return c, err
 }
 
-// template returns the customer's infrastructure template; see templateOf.
+// template returns the infrastructure template (CloudFormation) that the customer applied
+// to the AWS account; see templateOf.
 func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	c, err := a.connection(ctx, orgID)
 	if err != nil {

@@ -27,7 +27,7 @@ func ready() (sending.Overview, channels.Seen) {
 }
 
 // state is a test case: changes to an account that passes every check, and the expected
-// result of one check. says has the parts of the expected detail text.
+// result of one check. The check's detail must contain every text in the field says.
 type state struct {
 	check, status string
 	says          []string

@@ -124,8 +124,8 @@ func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) erro
 	return err
 }
 
-// maxLooked is the maximum number of channels, of identities and of tracking domains that
-// the checks read.
+// maxLooked is the maximum number of channels that the readiness checks read. It is also
+// the maximum number of identities, and of tracking domains.
 const maxLooked = 1000
 
 func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (Readiness, error) {
@@ -145,8 +145,9 @@ func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckRead
 	}, nil
 }
 
-// fill reads the inputs of the checks that are in the database: channels, identities and
-// tracking domains, the connection, the latest request for production access and the rates.
+// fill reads from the database the data that the checks need and f does not have yet. The
+// data is the channels, identities and tracking domains, the connection, the latest request
+// for production access, and the rates.
 func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	var err error
 	if f.channels == nil && f.identities == nil {

@@ -12,8 +12,8 @@ import (
 // minute.
 const DefaultVolume = 2000
 
-// Config configures [Activities]. All fields are required, except those whose comment gives
-// nil a meaning.
+// Config configures [Activities]. A field may be nil only if its comment says what nil
+// means; all others are required.
 type Config struct {
 	Store Store
 	Clock core.Clock

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListOfContactIn has the contact, the filters and the page of a list of one contact's
-// activities.
+// ListOfContactIn has the arguments for a list of one contact's activities: the contact,
+// the filters, and the size and cursor of the page.
 type ListOfContactIn struct {
 	ID     string     `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id, address or external id of the contact."`
 	Name   string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`

@@ -51,9 +51,9 @@ func (a *Activities) identify(ctx context.Context, orgID string, items []sent, n
 	}
 }
 
-// settle stores the new stubs and the newly bound external ids of p. It returns false if
-// another call has created one of the contacts or bound one of the external ids since p was
-// read.
+// settle stores the new contacts and the newly bound external ids in p. A new contact is a
+// stub, known only from activities. settle returns false if another call has created one of
+// these contacts, or bound one of these ids, since p was read.
 func (a *Activities) settle(ctx context.Context, orgID string, p *people, now time.Time) (bool, error) {
 	made, bound := p.createdPeople(), p.boundPeople()
 	if len(made) > 0 {
@@ -156,8 +156,9 @@ func (p *people) boundPeople() []Person {
 	return p.sortedPeople(func(i *identity) bool { return i.binds && !i.isNew })
 }
 
-// sortedPeople returns the contacts that the function are accepts. They are sorted by email
-// key, so that two batches lock the same contacts in the same order.
+// sortedPeople returns the contacts for which the function in the parameter are returns
+// true. They are sorted by email key, so that two batches lock the same contacts in the
+// same order.
 func (p *people) sortedPeople(are func(*identity) bool) []Person {
 	var found []Person
 	for _, i := range p.byEmail {

@@ -31,8 +31,8 @@ func (Items) JSONSchema() *jsonschema.Schema {
 	return core.RowsSchema(1, maxItems, "An invalid item fails alone.", itemMembers)
 }
 
-// item is an activity in the form in which callers send it; nil means that a member was not
-// sent.
+// item is an activity in the form in which callers send it. A nil field means that the
+// caller did not send the member.
 type item struct {
 	Name           string
 	Email          *string
@@ -47,8 +47,8 @@ var itemPlaces = core.AnyPathsOf[struct {
 	Properties json.RawMessage `json:"properties"`
 }]()
 
-// readItem decodes and checks an item of a request that was received at now. index is the
-// item's place in the request.
+// readItem decodes and checks one item of a request. index is the item's position in the
+// request, and now is the time at which the request was received.
 func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(string) string) sent {
 	var i item
 	if err := core.ReadRow(raw, itemPlaces, i.take); err != nil {

@@ -110,8 +110,8 @@ func TestInvalidItemsAreRejectedAlone(t *testing.T) {
 	}
 }
 
-// TestWholeRequests checks that a request is refused as a whole unless it has 1 to 1,000
-// items, or 1 to 100 items from an agent.
+// TestWholeRequests checks the number of items in a request: 1 to 1,000, or 1 to 100 from
+// an agent. With any other number, the whole request must be refused.
 func TestWholeRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))

@@ -80,8 +80,8 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 	return PropertyChange{Before: before, After: &after}, nil
 }
 
-// edit returns a change that will be stored. It fails with core.CodeConflict if a
-// repository defines the property.
+// edit returns the change that the input in describes, for a caller that will store it. It
+// fails with core.CodeConflict if a Git repository defines the property.
 func (a *Activities) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	change, err := a.change(ctx, c, in)
 	if err != nil {

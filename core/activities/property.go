@@ -22,11 +22,12 @@ type Property struct {
 	UpdatedAt    time.Time    `json:"updated_at"`
 }
 
-// Origin tells where the definition of a property is edited: through the API or in a Git
+// Origin is the place where the definition of a property is edited: the API or a Git
 // repository.
 type Origin string
 
-// The origins of a definition. Definitions from Git are read-only in the API.
+// Where the definition of a promoted property comes from: the API, or a Git repository. The
+// API cannot change definitions from Git.
 const (
 	Managed Origin = "managed"
 	Git     Origin = "git"
@@ -90,8 +91,8 @@ func (in PropertyIn) applyTo(p Property) Property {
 
 // PropertyStore stores the promoted properties.
 type PropertyStore interface {
-	// InsertProperty fails with core.CodeConflict if this property of the same activity name
-	// is already promoted.
+	// InsertProperty stores a promoted property. It fails with core.CodeConflict if this
+	// property of the same activity name is already promoted.
 	InsertProperty(ctx context.Context, orgID string, p Property) error
 	// Property returns the promoted property with the id, or fails with core.CodeNotFound.
 	// Inside a transaction it locks the property until the transaction ends.

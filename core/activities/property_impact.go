@@ -21,8 +21,8 @@ type PropertyChange struct {
 	// Preview is true if the change is only previewed. The function Config.AffectedSegments
 	// must then store nothing.
 	Preview bool
-	// Dropout is the number of active contacts with a value that predicates no longer find;
-	// see [Impact].
+	// Dropout is the number of active contacts with a value that predicates find before the
+	// change but not after it; see [Impact].
 	Dropout int
 }
 
@@ -50,14 +50,16 @@ type AffectedSegment struct {
 	Warning     string `json:"warning" voice:"untrusted"`
 }
 
-// Mutation has the class and the effects of a change of a promoted property.
+// Mutation has the class of a change of a promoted property (free or disruptive). For a
+// disruptive change it also has the effects on segments and contacts.
 type Mutation struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=disruptive"`
 	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"Further effects; present only for a disruptive change."`
 }
 
 // mutation returns the class and the effects of the change. known is the number of contacts
-// that lose a value, if it was counted before the transaction; nil makes mutation count it.
+// that lose a value, if it was counted before the transaction. If known is nil, mutation
+// counts these contacts.
 func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
 	m := Mutation{MutationClass: change.Class()}
 	if m.MutationClass == Free {
@@ -91,9 +93,10 @@ func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyC
 	return a.Store.CountDropout(ctx, orgID, change.Before, stays)
 }
 
-// counted is the number of contacts that lose a value through a change of a property.
-// Counting reads all activities of a name. It happens before the transaction, where it does
-// not delay other writes. before is the property at the time of the count.
+// counted is the number of contacts that lose a value through a change of a promoted
+// property. Counting reads all activities with the property's activity name. It happens
+// before the transaction, where it does not delay other writes. before is the property at
+// the time of the count.
 type counted struct {
 	before Property
 	lost   int
@@ -104,8 +107,8 @@ func (a *Activities) count(ctx context.Context, orgID string, change PropertyCha
 	return &counted{change.Before, lost}, err
 }
 
-// dropout returns the counted number of contacts, or nil if the property has changed since
-// the count.
+// dropout returns the number of contacts that lose values by the change, as counted before.
+// It returns nil if the property has changed since the count.
 func (c *counted) dropout(now Property) *int {
 	if c == nil || c.before.ActivityName != now.ActivityName || c.before.Property != now.Property || c.before.Type != now.Type {
 		return nil

@@ -31,8 +31,8 @@ type Purger interface {
 	// or nil at the end.
 	//
 	// An activity never happens after its receipt. So it is enough to visit activities that
-	// happened before the given time. Activities among them that were received later stay,
-	// and are visited once per run.
+	// happened before the given time. Activities among them that were received later are
+	// kept, and are visited once per run.
 	PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error)
 	// PurgeKeys deletes at most limit expired idempotency keys and returns how many it
 	// deleted.

@@ -48,7 +48,7 @@ func TestOldActivitiesAreForgotten(t *testing.T) {
 }
 
 // TestPurgeTakesManySteps checks that a purge in several steps deletes exactly the old
-// activities when recent ones lie between them.
+// activities when recent activities lie between them.
 func TestPurgeTakesManySteps(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

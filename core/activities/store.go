@@ -13,8 +13,9 @@ import (
 // usable, and the failed call has stored nothing.
 var ErrClaims = errors.New("the claims of activities cannot be asked")
 
-// Store stores activities, and the used keys by which duplicates are found. Every method
-// takes part in the transaction of its context and sees only the given organization.
+// Store stores activities, and the used idempotency keys by which duplicates are found.
+// Every method takes part in the transaction of its context, and reads and writes only the
+// data of the given organization.
 type Store interface {
 	// EmailKey returns the normalized form of an address by which contacts are found. Two
 	// contacts of an organization never have the same key.
@@ -25,8 +26,9 @@ type Store interface {
 	// InsertStubs creates a stub for each person whose address and external id belong to no
 	// contact yet. It returns how many stubs it created.
 	InsertStubs(ctx context.Context, orgID string, people []Person, at time.Time) (int, error)
-	// BindExternalIDs sets the external id of each person's contact if the contact has none
-	// and no other contact has the id. It returns how many ids it set.
+	// BindExternalIDs sets the external id of each person's contact. It skips a contact that
+	// has an external id, and an external id that another contact has. It returns how many
+	// external ids it set.
 	BindExternalIDs(ctx context.Context, orgID string, people []Person, at time.Time) (int, error)
 
 	// ClaimKeys stores idempotency keys as used by activities, until the time in expires. If
@@ -89,7 +91,7 @@ type Filter struct {
 
 // Since has the start times of the counts in a [Summary].
 type Since struct {
-	// Recent is the start of the last 30 days. Received excludes activities that were
-	// received before this time.
+	// Recent is the start of the last 30 days, which are counted separately. Activities that
+	// were received before Received are not counted at all.
 	Recent, Received time.Time
 }

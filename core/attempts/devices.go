@@ -12,20 +12,21 @@ import (
 // devicesKept is the maximum number of known devices that are stored for a person.
 const devicesKept = 20
 
-// DeviceStore stores known devices; core/people has the store. Both methods take part in
-// the transaction of their context.
+// DeviceStore stores known devices; package storage/people implements it. Both methods take
+// part in the transaction of their context.
 type DeviceStore interface {
-	// PutDevice stores a device, or updates its last use and expiry. Of the person's devices
-	// it keeps the most recently used ones, keep in number.
+	// PutDevice stores a device, or updates its last use and expiry. The parameter keep is
+	// the maximum number of stored devices of a person. PutDevice deletes the least recently
+	// used devices beyond this number.
 	PutDevice(ctx context.Context, d people.Device, keep int) error
 	// Device returns the device with the hash, if it has not expired at now, and its
 	// person's email address. It fails with core.CodeNotFound if there is no such device.
 	Device(ctx context.Context, hash []byte, now time.Time) (d people.Device, email string, err error)
 }
 
-// Remember stores that a person has signed in on a device, and returns the secret for its
-// cookie. It keeps the given secret if that belongs to a device of the same person. Any
-// other secret, which an attacker may have planted, is replaced.
+// Remember stores that a person has signed in on a device, and returns the secret for the
+// device's cookie. It keeps the given secret if that belongs to a device of the same
+// person. Any other secret, which an attacker may have planted, is replaced.
 func (l *Limits) Remember(ctx context.Context, userID, secret string) (string, error) {
 	now := l.Clock()
 	d := people.Device{UserID: userID, LastUsedAt: now, ExpiresAt: now.Add(people.DeviceLifetime)}

@@ -1,6 +1,7 @@
 // Package attempts limits guessing at passwords, and requests for links that reset a
-// password. It owns the limits of one process and the secrets of known devices: browsers on
-// which the person has signed in before. Each known device has a limit of its own.
+// password. It implements the limits of one process and the secrets of known devices:
+// browsers on which the person has signed in before. Each known device has a limit of its
+// own.
 //
 // core/people checks passwords and starts sessions, and calls [Limits] first. The pages of
 // oauth/login keep the secret of a device in a cookie.

@@ -16,22 +16,24 @@ import (
 // The limits on attempts at passwords. Each limit refuses a network or a device, never an
 // address as a whole: attempts of others must not lock the owner of the address out.
 const (
-	// Attempts from one network, for all addresses together.
+	// The limit on attempts from one network, for all addresses together.
 	attemptsPerNetwork = 30
 	networkRefill      = 10 * time.Second
-	// Attempts for one address from one network.
+	// The limit on attempts for one address from one network.
 	attemptsPerPair = 10
 	pairRefill      = 30 * time.Second
-	// Attempts for one address from all networks. After these, each network has only
-	// attemptsUnderFire attempts for the address.
+	// Attempts at passwords of one address from all networks. After this number, each
+	// network has only attemptsUnderFire attempts for the address.
 	attemptsPerAddress = 100
 	addressRefill      = time.Minute
 	attemptsUnderFire  = 3
 	underFireRefill    = 5 * time.Minute
-	// Attempts from one known device. Attempts from elsewhere do not count for this limit.
+	// The limit on attempts from one known device. Attempts from any other device do not
+	// count for this limit.
 	attemptsPerDevice = 10
 	deviceRefill      = 30 * time.Second
-	// Wrong passwords for one address before a job warns the address's owner.
+	// number of wrong passwords for one address after which a job warns the owner of the
+	// address
 	wrongUntilWarning = 10
 	wrongRefill       = 30 * time.Minute
 )
@@ -45,8 +47,8 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Limits has the counts of one process and implements [people.Attempts]. It is safe for use
-// by several goroutines.
+// Limits counts the attempts that one process sees, and implements [people.Attempts]. It is
+// safe for use by several goroutines.
 type Limits struct {
 	Config
 	byNetwork, byPair, underFire *throttle.Throttle
@@ -58,7 +60,7 @@ type Limits struct {
 
 var _ people.Attempts = (*Limits)(nil)
 
-// New returns the limits of a process, with all counts at zero.
+// New returns limits that have counted no attempts yet.
 func New(cfg Config) *Limits {
 	return &Limits{
 		Config:    cfg,
@@ -99,14 +101,16 @@ func (l *Limits) AdmitFrom(client string) error {
 	return refuseAttempt(l.byNetwork.Take(client, l.Clock()))
 }
 
-// ClearFailures clears one network's counts of attempts for one address, and no others.
+// ClearFailures clears one network's counts of attempts for one address. It changes no
+// other counts.
 func (l *Limits) ClearFailures(in people.SignInRequest) {
 	l.byPair.Forget(pairOf(in.Email, in.Client))
 	l.underFire.Forget(pairOf(in.Email, in.Client))
 }
 
-// CountFailure counts a wrong password. The tenth for an address enqueues a job that warns
-// the owner, once a day. A failure to enqueue is only logged.
+// CountFailure counts a wrong password for an address. The tenth one enqueues a job that
+// warns the owner of the address, at most once a day. A failure to enqueue the job is only
+// logged.
 func (l *Limits) CountFailure(ctx context.Context, in people.SignInRequest) {
 	now, address := l.Clock(), core.EmailKey(in.Email)
 	if !core.IsEmail(in.Email) || l.wrong.Take(address, now) == 0 || l.warned.Take(address, now) > 0 {

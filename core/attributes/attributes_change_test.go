@@ -153,8 +153,8 @@ func TestMutationClasses(t *testing.T) {
 	}
 }
 
-// seedText creates three contacts with the attribute city and one without it. Two of the
-// three values are numbers in text form.
+// seedText creates three contacts with the attribute city, a string, and one contact
+// without it. Two of the three strings are numbers, such as "12".
 func (w world) seedText(t *testing.T) {
 	t.Helper()
 	for email, attributes := range map[string]string{
@@ -178,12 +178,12 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		w.runPass(t)
 		w.holds(t, "one@x.test", `{"city":12}`)
 		w.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
-		w.holds(t, "three@x.test", `{"age":3}`)  // "Rome" is no number: it stays stored, and reads omit it
+		w.holds(t, "three@x.test", `{"age":3}`)  // "Rome" is no number: the value remains stored, and reads omit it
 		w.Want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		w.holds(t, "three@x.test", `{"age":5}`)
-		// The preview counts contacts whose value predicates find before the change and not
-		// after it. "Rome" is no number, so predicates never found it, and its contact is not
-		// counted.
+		// The preview counts the contacts whose values predicates find under the old name and
+		// not under the new one. Predicates do not find "Rome", because the attribute's type
+		// is number. So that contact is not counted.
 		renamed := w.Want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
 		if lost := renamed["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out of a name that goes %v, want the one in use with a number", lost)
@@ -208,8 +208,8 @@ func TestValuesFollowARename(t *testing.T) {
 		if lost := rename("town")["impact"].(map[string]any)["projected_dropout"]; lost != 3.0 {
 			t.Errorf("drop-out %v, want all three that have a value", lost)
 		}
-		// This is before the job rewrites stored contacts. An edit keeps the value under the
-		// new name, and null clears the value.
+		// The job that rewrites stored contacts has not run yet. An edit must keep the value
+		// under the new name, and null must clear the value.
 		w.Want(t, "contacts_update", `{"email":"one@x.test","attributes":{"age":1}}`)
 		w.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
 		w.Want(t, "contacts_update", `{"email":"two@x.test","attributes":{"town":null}}`)
@@ -363,7 +363,7 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			shows(step+"a string again", bob, `{"city":"five","plan":"pro"}`)
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "city")+`","name":"town","type":"string"}`)
 			shows(step+"renamed", bob, `{"plan":"pro","town":"five"}`)
-			w.runPass(t) // moves the values to town, so that the name city is free again
+			w.runPass(t) // moves the stored values from the name city to the name town, so that city is free again
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "town")+`","name":"city","type":"string"}`)
 			w.runPass(t)
 		}
@@ -379,7 +379,8 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 		shows("cleared", ada, `{"plan":"pro"}`)
 		shows("replaced", bob, `{"plan":"pro"}`)
 		// A value that was removed from the enum stays visible in contacts that have it. A
-		// write of such a contact may repeat the value, and a new contact may not have it.
+		// write of such a contact may repeat the value. Creating a contact with the value
+		// must fail.
 		w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "plan")+`","name":"plan","type":"enum","enum_values":["free"]}`)
 		shows("an enum that lost the value", ada, `{"plan":"pro"}`)
 		w.Want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
@@ -387,8 +388,9 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	})
 }
 
-// showsAndTakesBack checks that reads and a write show the wanted attributes of a contact.
-// It then writes these attributes back with three operations, which must accept them.
+// showsAndTakesBack checks that the results of reads and of a write contain the wanted
+// attributes of a contact. It then writes these attributes back with three operations,
+// which must accept them.
 func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	t.Helper()
 	c := w.Want(t, "contacts_lookup", `{"email":"`+email+`"}`)

@@ -7,7 +7,7 @@ import (
 )
 
 // UpdateAttributeIn has the id of an attribute and the definition that replaces its present
-// one.
+// definition.
 type UpdateAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
 	Definition

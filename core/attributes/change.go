@@ -33,8 +33,8 @@ type Change struct {
 	// Preview is true if the change is only previewed. The function Config.AffectedSegments
 	// must then store nothing.
 	Preview bool
-	// Dropout is the number of active contacts that predicates no longer find by this
-	// attribute; see [Impact].
+	// Dropout is the number of active contacts that predicates find by this attribute before
+	// the change but not after it; see [Impact].
 	Dropout int
 }
 
@@ -77,8 +77,8 @@ func lostValues(before, after Attribute) []string {
 }
 
 // countDropout counts the active contacts that predicates no longer find by the attribute
-// after the change. A new name or a deletion loses every value of the attribute's type. A
-// new type loses the values that cannot be converted to it.
+// after the change. If the attribute is renamed or deleted, predicates find none of its
+// values. If the type changes, predicates do not find values that cannot be converted.
 func (a *Attributes) countDropout(ctx context.Context, orgID string, change Change) (int, error) {
 	if change.Class != Disruptive {
 		return 0, nil
@@ -86,7 +86,7 @@ func (a *Attributes) countDropout(ctx context.Context, orgID string, change Chan
 	lost := 0
 	err := a.Store.AttributeValues(ctx, orgID, change.Before, func(value any, contacts int) {
 		if _, fits := change.Before.Settle(value); !fits {
-			return // predicates do not find the value before the change either
+			return // the value did not fit the attribute before the change, so predicates did not find it
 		}
 		if change.After != nil && change.After.Name == change.Before.Name {
 			if _, fits := change.After.Settle(value); fits {
@@ -127,9 +127,10 @@ type countedDropout struct {
 	lost   int
 }
 
-// countAhead counts the contacts that lose a value if the attribute gets the definition
-// after, or is deleted if after is nil. It fails with core.CodeNotFound if there is no such
-// attribute, and with core.CodeConflict if a repository defines it.
+// countAhead counts the contacts that would lose a value of the attribute. The parameter
+// after is the new definition, or nil to delete the attribute. It fails with
+// core.CodeNotFound if there is no such attribute, and with core.CodeConflict if a
+// repository defines it.
 func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *Attribute) (*countedDropout, error) {
 	before, err := a.readEditable(ctx, orgID, id)
 	if err != nil {
@@ -139,8 +140,8 @@ func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *At
 	return &countedDropout{before, lost}, err
 }
 
-// countFor returns the counted number of contacts, or nil if the attribute's definition has
-// changed since the count.
+// countFor returns the number of contacts that was counted. It returns nil if the
+// attribute's definition has changed since the count.
 func (c *countedDropout) countFor(now Attribute) *int {
 	if c == nil || c.before.Name != now.Name || c.before.Type != now.Type || !slices.Equal(c.before.EnumValues, now.EnumValues) {
 		return nil

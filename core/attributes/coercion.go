@@ -75,7 +75,9 @@ func coerceNumber(value any) (any, string) {
 	if !core.IsExactNumber(text) {
 		return nil, core.InexactNumber + "; register the attribute as a string for identifiers"
 	}
-	n, _ := strconv.ParseFloat(text, 64) // ParseFloat returns infinity for a number out of range
+	// ParseFloat returns infinity for a number out of range, and limitNumber refuses
+	// infinity
+	n, _ := strconv.ParseFloat(text, 64)
 	return limitNumber(n)
 }
 
@@ -117,8 +119,8 @@ func coerceDatetime(value any) (any, string) {
 }
 
 // parseInstant parses a time by the layout and returns it in UTC, truncated to
-// microseconds. It returns false for another form and for a year outside of 1 to 9999,
-// because such a time cannot be read back.
+// microseconds. It returns false for a text in another layout. It also returns false for a
+// year outside of 1 to 9999, because such a time cannot be read back.
 func parseInstant(layout, s string) (time.Time, bool) {
 	t, err := time.Parse(layout, s)
 	t = t.UTC().Truncate(time.Microsecond)

@@ -148,9 +148,9 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 	})
 }
 
-// TestASlotHoldsWhatFits checks SlotValue, which returns the copy of a value that
-// predicates test. It must return a value for each stored value of the attribute's type,
-// and nil for values of other types.
+// TestASlotHoldsWhatFits checks SlotValue, which returns the form of an attribute value
+// that is stored in the column for predicates. It must return a value for each stored value
+// of the attribute's type, and nil for values of other types.
 func TestASlotHoldsWhatFits(t *testing.T) {
 	t.Parallel()
 	types := []Type{String, Number, Bool, Datetime, Enum}

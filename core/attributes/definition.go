@@ -60,8 +60,8 @@ func (d Definition) check() error {
 	return nil
 }
 
-// applyTo returns a with its name, type, values and description replaced by those of the
-// definition.
+// applyTo returns the attribute in the parameter a, with the name, type, values and
+// description of the definition.
 func (d Definition) applyTo(a Attribute) Attribute {
 	a.Name, a.Type, a.EnumValues, a.Description = d.Name, d.Type, slices.Clone(d.EnumValues), d.Description
 	return a

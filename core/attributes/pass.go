@@ -10,12 +10,13 @@ import (
 const (
 	passEvery = 15 * time.Second
 	passLimit = 10 * time.Minute
-	// passStep is the maximum number of contacts that the job converts in one transaction.
+	// passStep is the maximum number of contacts that the job "attribute_pass" converts in
+	// one transaction.
 	passStep = 500
 )
 
-// PassArgs has the arguments of the job that converts stored contacts after a change of
-// attributes. It needs none.
+// PassArgs is the argument of the job that converts stored contacts after a change of
+// attributes. It is empty, because the job needs no data.
 type PassArgs struct{}
 
 // Kind returns the name of the job that converts stored contacts.
@@ -29,8 +30,8 @@ func (a *Attributes) PassWorker() jobs.Worker[PassArgs] {
 	}}
 }
 
-// passContacts converts the stored contacts of one organization, at most passStep of them
-// in each transaction.
+// passContacts converts the stored attribute values of one organization's contacts to the
+// current attribute definitions. One transaction converts at most passStep contacts.
 func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
 	started, changed := a.Clock(), 0
 	for {

@@ -1,10 +1,10 @@
 package attributes
 
 // Settle returns the stored values of one contact, adapted to changes of the registry.
-// moved maps old names of attributes to new ones: a value moves to the new name, unless
-// that name already has a value. Values that can be converted to the registered type are
-// converted, and all others stay. The second result reports whether a value changed. Settle
-// does not modify its arguments.
+// moved maps old names of attributes to new ones. A value moves to the new name; if that
+// name already has a value, the old value is dropped. Values that can be converted to the
+// registered type are converted, and all others are kept. The second result reports whether
+// a value changed. Settle does not modify its arguments.
 func Settle(values map[string]any, registered map[string]Attribute, moved map[string]string) (map[string]any, bool) {
 	settled, changed := values, false
 	put := func(drop, name string, value any) {

@@ -38,7 +38,7 @@ func Show(stored map[string]any, exceptions []Exception) (shown, hidden map[stri
 		value := take(e.Name)
 		if _, taken := shown[e.Present]; e.Present == "" {
 			hide(e.Name, value)
-		} else if !taken { // a value under the present name was written after the renaming, so it is kept
+		} else if !taken { // a value already under the present name is newer, so it is not replaced
 			shown[e.Present] = value
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 // Store stores the registry of attributes. New writes to contacts use a changed definition
 // at once. Contacts that were stored before the change are converted by a job, and the
-// store records that the job is due. Every method sees only the given organization and
-// takes part in the transaction of its context.
+// store records that the job is due. Every method takes part in the transaction of its
+// context, and reads and writes only the data of the given organization.
 type Store interface {
 	// Attributes returns all registered attributes, sorted by name.
 	Attributes(ctx context.Context, orgID string) ([]Attribute, error)
@@ -53,6 +53,6 @@ type PassStore interface {
 type Passed struct {
 	// Changed has the ids of the contacts whose stored values changed.
 	Changed []string
-	// Done is true if no contact of the organization is left to convert.
+	// Done is true if all contacts of the organization have been converted.
 	Done bool
 }

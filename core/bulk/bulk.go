@@ -26,7 +26,8 @@ type Config struct {
 	// static lists that rows name.
 	Topics TopicReader
 	Lists  ListFinder
-	// Orgs lists the ids of all organizations, for the periodic job.
+	// Orgs lists the ids of all organizations. The periodic job, which finishes open bulk
+	// writes and deletes old ones, calls it.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
@@ -42,7 +43,8 @@ type Config struct {
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 	// OnWrite is called with the caller of a bulk write and the contacts that it changed, in
 	// the transaction of the write. The program uses it to delete stored results of the
-	// caller's earlier calls that the write made outdated. nil keeps them.
+	// caller's earlier calls that the write made outdated. If OnWrite is nil, these results
+	// stay stored.
 	OnWrite func(ctx context.Context, orgID, caller string, contactIDs []string) error
 }
 

@@ -28,7 +28,7 @@ type chunkReader struct {
 	stop      context.CancelFunc
 }
 
-// chunk returns the chunk whose first row has the index first.
+// chunk returns the chunk that begins with the row at the index in the parameter first.
 func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error) {
 	if r.next == nil || r.nextFirst != first {
 		r.close()
@@ -40,7 +40,7 @@ func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error)
 	return chunk, err
 }
 
-// prefetch starts to read the chunk whose first row has the index first.
+// prefetch starts to read the chunk that begins with the row at the index in first.
 func (r *chunkReader) prefetch(ctx context.Context, first int) {
 	ctx, r.stop = context.WithCancel(ctx)
 	r.nextFirst = first

@@ -16,13 +16,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// watchedJobs is a JobStore that calls read before each read of a chunk.
+// watchedJobs is a JobStore that calls the function in its field read before it reads a
+// chunk.
 type watchedJobs struct {
 	bulk.JobStore
 	read func(ctx context.Context, first int) error
 }
 
-// watchedContacts is a ContactStore that calls writes before each write of contacts.
+// watchedContacts is a ContactStore that calls the function in its field writes before each
+// write of contacts.
 type watchedContacts struct {
 	bulk.ContactStore
 	writes func(ctx context.Context) error

@@ -22,8 +22,9 @@ const (
 	// the sending account.
 	pushEvery   = 15 * time.Second
 	pushTimeout = 10 * time.Minute
-	// pushBatch is the number of pushes (consent to write to the account) that one process
-	// claims at a time. It locks their addresses together.
+	// pushBatch is the number of pushes that one process claims at a time. A push is the
+	// task to write one contact's consent to the sending account. The process locks the
+	// addresses of all claimed pushes together.
 	pushBatch = 200
 	// pushReaders is the number of contacts that are read from the account concurrently.
 	pushReaders = 8
@@ -44,9 +45,10 @@ type PushArgs struct {
 // Kind returns the name of the job that writes stored consent to the sending accounts.
 func (PushArgs) Kind() string { return "contact_pushes" }
 
-// PushWorker returns the job that writes the consent stored by bulk writes to the sending
-// accounts. For each contact it reads the account's consent and merges both by the times at
-// which they were stated; see [contacts.MergeConsent].
+// PushWorker returns the job that writes to the sending accounts the consent that bulk
+// writes have stored. For each contact it reads the account's consent, and merges it with
+// the stored consent by the times at which the choices were stated; see
+// [contacts.MergeConsent].
 func (ps *Pushes) PushWorker() jobs.Worker[PushArgs] {
 	return jobs.Worker[PushArgs]{Work: ps.pushAll, Every: pushEvery, Timeout: pushTimeout}
 }
@@ -67,8 +69,8 @@ func (ps *Pushes) pushAll(ctx context.Context, args PushArgs) error {
 	})
 }
 
-// PushConfig has the dependencies of [Pushes]. All fields are required, except those whose
-// comment gives nil a meaning.
+// PushConfig has the dependencies of [Pushes]. A field may be nil only if its comment says
+// what nil means; all others are required.
 type PushConfig struct {
 	Store PushStore
 	// Contacts finds the contact that has an address at the time of the push.
@@ -97,15 +99,15 @@ type PushedList interface {
 	// account or the account has no contact list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
 	// WriteToList calls write, which needs the account's contact list. If the account has no
-	// list, WriteToList creates one and calls write again. The argument of write is then
-	// true, because the new list has no topics.
+	// list, WriteToList creates one and calls write again, with bare set to true: the new
+	// list has no topics.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
 // Repairer undoes, at the account, single writes of contacts that changed the account and
 // whose transaction then failed.
 type Repairer interface {
-	// Repair returns the number of writes that it repaired. It may be called again.
+	// Repair returns the number of interrupted writes that it undid. It may be called again.
 	Repair(ctx context.Context, orgID string) (int, error)
 }
 
@@ -284,8 +286,8 @@ func (b *pushedBatch) writeConsent(ctx context.Context, pushes []Push, failures 
 	}
 }
 
-// leave removes an address from the account's list, unless another contact has the address
-// now.
+// leave deletes an address from the contact list of the sending account. If a contact has
+// the address again, leave changes nothing.
 func (b *pushedBatch) leave(ctx context.Context, address string) error {
 	_, err := b.pushes.Contacts.ContactByEmail(ctx, b.org, address)
 	if err == nil || !core.IsNotFound(err) {

@@ -50,8 +50,8 @@ type Fault struct {
 	Reason string `json:"reason" voice:"untrusted"`
 }
 
-// failedItem returns the outcome of the row with the index, which was refused with err. cl
-// has the row's address and external id.
+// failedItem returns the outcome of a row of a bulk write that was refused with err. index
+// is the row's position in the bulk write. cl has the row's address and external id.
 func failedItem(index int, cl contacts.Claim, err error) Item {
 	refusal := core.AsError(err)
 	item := Item{Index: index, Status: ItemFailed, Email: core.Quotable(cl.Email, maxEmailLength), Reason: string(refusal.Code)}
@@ -120,8 +120,8 @@ func (b *Bulk) bulkProgress(ctx context.Context, org string, in GetIn) (Progress
 			return Progress{}, core.Invalid("cursor", "is not a cursor of this job")
 		}
 	}
-	// The job is read before the outcomes. Rows that are processed between the two reads
-	// appear on a later page, so that the page fits the counts.
+	// The job with its counts is read before the outcomes. Rows that are processed between
+	// the two reads are left out, so that a page has no row that the counts do not include.
 	job, err := b.Store.BulkJob(ctx, org, in.JobID)
 	if err != nil {
 		return Progress{}, err

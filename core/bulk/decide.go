@@ -48,20 +48,22 @@ type bulkState struct {
 	byEmail    map[string]*bulkContact
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
-	vacated    map[string]bool // email keys of addresses that rows of this chunk took away from contacts
+	vacated    map[string]bool // email keys of the addresses that rows of this chunk removed from contacts
 	dropped    []string
 	touched    []*bulkContact
 }
 
-// bulkContact is a contact of a chunk, with changes that are not yet written to the
-// database.
+// bulkContact is a contact that the rows of a chunk of a bulk write name. It has the
+// changes of these rows, which are not yet written to the database.
 type bulkContact struct {
 	contacts.Contact
 	stored  bool // whether the database has it
 	touched bool
 	lists   *lists.Change
 	said    *contacts.Said // stated consent that the sending account does not have yet
-	tell    bool           // whether the write must store the consent for the job that pushes it
+	// whether the write must queue the consent in the field said for the job that writes it
+	// to the sending account
+	tell bool
 }
 
 func newBulkState(now time.Time, known []NamedContact) *bulkState {
@@ -90,8 +92,9 @@ func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (contacts
 	return contactOf(s.byEmail[contacts.EmailKey(email)])
 }
 
-// ContactByExternalID returns the contact of the chunk with the external id, or fails with
-// core.CodeNotFound.
+// ContactByExternalID returns the contact with the external id, as it is after the rows
+// that were already decided. It fails with core.CodeNotFound if the state has no such
+// contact.
 func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (contacts.Contact, error) {
 	return contactOf(s.byExternal[externalID])
 }
@@ -112,8 +115,8 @@ func (s *bulkState) waits(cl contacts.Claim) bool {
 	return len(s.freed) > 0 && (cl.Email != "" && s.freed["@"+contacts.EmailKey(cl.Email)] || cl.ExternalID != "" && s.freed["#"+cl.ExternalID])
 }
 
-// decide applies the row to the contacts in s, by the rules of a single write, and returns
-// the outcome.
+// decide applies one row to the state s, which has the contacts of the bulk write, and
+// returns the row's outcome. The rules are the same as for a write of a single contact.
 func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	plan := row.plan
 	existing, shell, err := plan.Claim.Find(ctx, s, "")
@@ -174,8 +177,8 @@ func (s *bulkState) drop(email string) {
 	delete(s.byEmail, contacts.EmailKey(email))
 }
 
-// put replaces the contact c with after. It records the contact for the next write to the
-// database, and the consent that the row states for the account.
+// put replaces the contact in c by the contact after. It records that the contact must be
+// written to the database. It also records the consent that the row states for the account.
 func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Plan) {
 	isNew, archived, wasStub, left := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
 	if !isNew {

@@ -9,17 +9,18 @@ import (
 
 // PushStore stores pushes: consent that has not yet been written to the sending account.
 type PushStore interface {
-	// ClaimPushes returns at most limit pushes that are due at the time due, longest due
-	// first. It hides them from other callers until the claim ends, at the time given by
-	// until.
+	// ClaimPushes returns at most limit pushes that are due at the time due, the longest due
+	// first. Other callers do not get these pushes before the claim ends, at the time given
+	// by until.
 	ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]Push, error)
-	// SettlePushes deletes pushes whose claim ends at the time given by until. In the
-	// contacts of these pushes, it stores the consent that the account now has, with the
-	// time at. A push that was queued again, or whose contact changed, is kept. It returns
-	// how many pushes it deleted.
+	// SettlePushes records that the pushes in settled were written to the sending account.
+	// It deletes those whose claim ends at the time until. In the contacts of the deleted
+	// pushes, it stores the consent that the account now has, with the time at. It keeps a
+	// push that was queued again or whose contact changed. It returns the number of deleted
+	// pushes.
 	SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []Push) (int, error)
-	// PutOffPushes schedules a retry of pushes of these contacts whose claim ends at the
-	// time given by until. The retry is due at next.
+	// PutOffPushes postpones the pushes of these contacts to the time next. It changes only
+	// pushes whose claim ends at the time given by until.
 	PutOffPushes(ctx context.Context, orgID string, until, next time.Time, contactIDs []string) error
 	// CountPushes returns the number of pushes that are stored.
 	CountPushes(ctx context.Context, orgID string) (int, error)

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the plan anew")
 
-// TestGoldenPlanOfARow compares the contacts.Plan (the description of a write) made from a
-// row with a golden file.
+// TestGoldenPlanOfARow makes a contacts.Plan (the description of a write) from a row, and
+// compares it with a golden file.
 func TestGoldenPlanOfARow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

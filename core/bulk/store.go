@@ -11,7 +11,7 @@ import (
 // JobStore stores bulk writes: their jobs, the rows in chunks, and the outcomes of rows.
 type JobStore interface {
 	// InsertBulkJob stores a new bulk write with its rows, split into consecutive chunks. It
-	// fails with core.CodeConflict if a bulk write with the id exists.
+	// fails with core.CodeConflict if a bulk write with the same id exists.
 	InsertBulkJob(ctx context.Context, orgID string, j Job, chunks []Chunk) error
 	// BulkJob returns the bulk write with the id. Inside a transaction it locks the bulk
 	// write until the transaction ends, so that only one worker processes it.
@@ -27,8 +27,8 @@ type JobStore interface {
 
 	// BulkChunk returns the chunk of a bulk write whose first row has the index first.
 	BulkChunk(ctx context.Context, orgID, jobID string, first int) (Chunk, error)
-	// FinishBulkChunk replaces the rows of a chunk by their outcomes. The first row of the
-	// chunk has the index first.
+	// FinishBulkChunk replaces the rows of a chunk by their outcomes. The parameter first is
+	// the index of the chunk's first row in the bulk write.
 	FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []Item) error
 	// BulkItems returns outcomes of a bulk write in the order of its rows, beginning with
 	// the row whose index is from. It returns at least limit outcomes if there are so many,
@@ -84,8 +84,8 @@ type Chunk struct {
 	Rows  []json.RawMessage
 }
 
-// NamedContact is a contact, with the stated consent that has not yet reached the sending
-// account. Pending is nil if there is none.
+// NamedContact is a contact, with the consent that callers stated and that has not yet been
+// written to the sending account. Pending is nil if there is no such consent.
 type NamedContact struct {
 	contacts.Contact
 	Pending *contacts.Said
@@ -98,8 +98,8 @@ type ContactsWrite struct {
 	// Drop has the ids of shells (contacts that only a sync created) to delete, because
 	// other contacts get their addresses.
 	Drop []string
-	// Update has the contacts that are already stored, Insert the new ones. No contact is in
-	// both.
+	// Update has the contacts that are already stored, Insert the new contacts. No contact
+	// is in both slices.
 	Update, Insert []contacts.Contact
 	// Lists maps the id of a contact to the ids of all static lists that it is on after the
 	// write.

@@ -171,8 +171,8 @@ func (b *Bulk) observeBulk(ctx context.Context, org string, before, after Job) {
 	}
 }
 
-// noteBulkFailure counts a failed attempt to process a chunk. After bulkAttempts failures
-// it sets the status failed.
+// noteBulkFailure counts a failed attempt to process a chunk of a bulk write. After
+// bulkAttempts failures it sets the bulk write's status to Failed.
 func (b *Bulk) noteBulkFailure(ctx context.Context, org, id string, failure error) error {
 	return b.Transactor.InTx(ctx, func(ctx context.Context) error {
 		job, err := b.Store.BulkJob(ctx, org, id)
@@ -320,8 +320,8 @@ func (r *rowReader) read(row Row) (readRow, error) {
 }
 
 // writeRows applies the rows in order and writes the changed contacts. It stores each row's
-// outcome in the slice outcomes, which begins with the outcome of the row with the index
-// first.
+// outcome in the slice outcomes. The parameter first is the index of the row to which
+// outcomes[0] belongs.
 func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcomes []Item, first int) error {
 	state, err := b.loadState(ctx, org, rows)
 	if err != nil || len(rows) == 0 {

@@ -17,7 +17,7 @@ type Cache[K comparable, V any] struct {
 	mu      sync.RWMutex
 	entries map[K]cached[V]
 	// epoch counts the calls of Remove. Put does not store a value that was read before the
-	// latest Remove, because that call may have been about this value.
+	// latest Remove, because that Remove may have been for the same key.
 	epoch uint64
 }
 

@@ -1,5 +1,5 @@
 // Package catalogue lists every operation of Mailhelm, in the order in which the
-// documentation and tools/list show them. It owns only the order; each operation is
+// documentation and tools/list show them. It decides only this order; each operation is
 // declared in the package of its subject.
 package catalogue
 

@@ -86,8 +86,8 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 			t.Errorf("%s writes a definition and does not declare GitOwned", op.Info().Name)
 		}
 	}
-	// All operations pass, so this checks with made-up operations that forgetsGit finds a
-	// violation.
+	// The real operations all pass the check above. So made-up operations show that
+	// forgetsGit reports a write without GitOwned.
 	for _, scope := range definitionScopes {
 		for _, effect := range []core.Effect{core.Writes, core.Destroys} {
 			info := core.OperationInfo{Effect: effect, Scopes: []core.Scope{core.ContactsManage, scope}}

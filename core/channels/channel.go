@@ -19,9 +19,9 @@ const (
 	Detached   Status = "detached"
 )
 
-// StatusOf returns the state of a channel. present means that the account has the channel,
-// adopted that the organization has taken it into use. So a channel that returns to the
-// account gets its earlier state.
+// StatusOf returns the state of a channel. present is true if the account has the channel,
+// adopted if the organization has made it active. If a channel disappears from the account
+// and returns, it has the same state as before.
 func StatusOf(present, adopted bool) Status {
 	switch {
 	case !present:

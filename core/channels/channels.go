@@ -29,7 +29,7 @@ type Account interface {
 }
 
 // DNS finds out whether a DNS record is published. An error means that no name server
-// answered, so that it is unknown.
+// answered, so it is unknown whether the record is published.
 type DNS interface {
 	IsPublished(ctx context.Context, orgID string, r Record) (bool, error)
 }

@@ -66,7 +66,7 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 			t.Errorf("another channel came back: %+v", again)
 		}
 		// A configuration set of the same name in another account is a new channel, which the
-		// organization has not taken into use.
+		// organization has not made active.
 		w.account[w.org].overview.AccountID = "999999999999"
 		status(channels.Discovered)
 	})

@@ -85,8 +85,8 @@ func each(t *testing.T, f func(*testing.T, *world)) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { f(t, newWorld(t, db)) })
 }
 
-// shows sets the content of the organization's sending account. All organizations have the
-// same account id and region, so they share one account of the provider.
+// shows sets what the organization's sending account contains. All organizations of a test
+// have the same account id and region, so they share one account of the provider.
 func (w *world) shows(orgID string, s shown) {
 	s.overview = sending.Overview{AccountID: "123456789012", Region: "eu-central-1"}
 	w.account[orgID] = &s

@@ -9,17 +9,18 @@ import (
 )
 
 // Store stores the channels, identities and tracking domains of sending accounts. Methods
-// that find one record fail with core.CodeNotFound if there is none. Pages are newest
-// first. Every method takes part in the transaction of its context and sees only the given
-// organization.
+// that find one record fail with core.CodeNotFound if the record does not exist. Pages list
+// the newest record first. Every method takes part in the transaction of its context, and
+// reads and changes only data of the given organization.
 type Store interface {
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]Channel, error)
-	// Channel returns the channel with the id, the slug or the provider's name in the key.
+	// Channel returns the channel that the key names, by its id, its slug or its name at the
+	// provider.
 	Channel(ctx context.Context, orgID string, by ChannelKey) (Channel, error)
 	// Adopt takes a channel into use and reserves it, with its identities, for the
 	// organization. It fails with core.CodeConflict if another organization on the same
-	// provider's account has reserved one of them. It also fails with that code if the
-	// account does not have the channel now. It may be repeated.
+	// provider's account has reserved the channel or one of the identities. It also fails
+	// with that code if the account does not have the channel now. It may be repeated.
 	Adopt(ctx context.Context, orgID, id string, at time.Time) error
 
 	Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]Identity, error)
@@ -42,8 +43,8 @@ type Store interface {
 	// Mirror replaces the organization's stored channels, identities and tracking domains by
 	// those of the account.
 	Mirror(ctx context.Context, orgID string, seen Seen) error
-	// LastSync returns the time of the last sync, with the account and the region that were
-	// read.
+	// LastSync returns the time of the last sync, and the account and region from which this
+	// sync read.
 	LastSync(ctx context.Context, orgID string) (Sync, error)
 }
 
@@ -58,7 +59,7 @@ type Seen struct {
 	Identities []sending.Identity
 }
 
-// Sync tells which account was read and when. Account is the provider's account id and
+// Sync records which account was read and when. Account is the provider's account id and
 // region. If the provider reports no account id, Account is made from the organization's
 // id, so that the account never counts as shared.
 type Sync struct {

@@ -38,8 +38,9 @@ func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 }
 
 // Sync updates one organization's channels, identities and tracking domains in the database
-// from its account. New channels become discovered and missing ones detached; Sync makes no
-// channel active. Without an account, or after a failure, it changes nothing.
+// from its account. Channels that are new at the account become discovered. Channels that
+// are no longer there become detached. Sync makes no channel active. Without an account, or
+// after a failure, it changes nothing.
 func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	overview, err := c.Account.Overview(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -90,15 +91,15 @@ func isUnsupported(err error) bool {
 
 const longestName = 320
 
-// storable reports whether SQLite and PostgreSQL accept the name. They accept every name of
-// a real provider; a simulated one may have others.
+// storable reports whether SQLite and PostgreSQL accept the name. They accept every name
+// that a real provider allows, but a simulated provider may have other names.
 func storable(name string) bool {
 	return name != "" && len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// Slugs returns a new slug for each name that has no slug yet. The parameter known maps the
-// other names to their slugs. A slug is made from the name, safe in URLs, and different
-// from all other slugs.
+// Slugs returns a new slug for each name that has no slug yet. The parameter known maps
+// names to their existing slugs. A new slug is made from the name, safe in URLs, and
+// different from all existing slugs.
 func Slugs(known map[string]string, names []string) map[string]string {
 	taken := map[string]bool{}
 	for _, slug := range known {

@@ -56,7 +56,8 @@ func dkimRecords(domain string, tokens []string) []Record {
 }
 
 // The intervals at which a pending domain is checked, by the domain's age. DNS records are
-// usually published within the hour, or days later by another person.
+// usually published within the hour. They are published days later if the customer must ask
+// another person to do it.
 const (
 	firstHour = time.Hour
 	firstDay  = 24 * time.Hour
@@ -66,9 +67,9 @@ const (
 	everyTenMinutes = 10 * time.Minute
 	everyHour       = time.Hour
 
-	// early is how much sooner than its interval a check may happen. The job runs every two
-	// minutes, but not exactly. Without early, a check that was slightly late would make the
-	// next run skip the domain.
+	// early is how long before the end of its interval a domain may be checked again. The
+	// job runs every two minutes, but not exactly. Without early, the run after a slightly
+	// late check would skip the domain.
 	early = time.Minute
 )
 
@@ -87,8 +88,9 @@ func (d TrackingDomain) due(now time.Time) bool {
 	return !now.Before(d.CheckedAt.Add(every - early))
 }
 
-// withCheck returns the domain with the result of a check: verified if the records are
-// published, failed if they are still not published after a week.
+// withCheck returns the domain with the result of a check of its DNS records. The status is
+// verified if the records are published. It is failed if they are missing a week after the
+// domain was created.
 func (d TrackingDomain) withCheck(published bool, now time.Time) TrackingDomain {
 	d.CheckedAt = &now
 	switch {

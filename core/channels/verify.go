@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// VerifyArgs has the arguments of the job that checks the DNS records of tracking domains.
-// It needs none.
+// VerifyArgs is the empty argument of the job that checks the DNS records of tracking
+// domains.
 type VerifyArgs struct{}
 
 // Kind returns the name of the job that checks the DNS records of tracking domains.
@@ -27,8 +27,8 @@ func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	}
 }
 
-// Verify checks the DNS records of one organization's tracking domains that are due. A
-// domain stays pending if no name server answers, until it is a week old.
+// Verify checks the DNS records of those tracking domains of one organization that are due
+// for a check. If no name server answers, a domain stays pending until it is a week old.
 func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	rows, err := c.Store.UnverifiedDomains(ctx, orgID)
 	if err != nil {

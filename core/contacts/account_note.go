@@ -8,7 +8,7 @@ import (
 )
 
 // NoteStore stores notes about writes of contacts that are about to change the sending
-// account. A note that remains shows that the write may have been interrupted.
+// account. A note that was not deleted shows that its write may have been interrupted.
 type NoteStore interface {
 	// NoteAccount stores a note outside of any transaction, so that the note is committed
 	// before the write calls the sending account.
@@ -25,9 +25,9 @@ func (wr writer) note(ctx context.Context, org, contactID, put string) (string, 
 	return n.ID, wr.Notes.NoteAccount(ctx, org, n)
 }
 
-// noteWrite records a note before a write that reactivates a contact or changes its
-// address, and returns the note's id. For other writes, it returns "". listed is true if
-// the sending account already has the new address.
+// noteWrite stores an account note before a write that reactivates a contact or changes its
+// address, and returns the note's id. For other writes, it stores nothing and returns "".
+// listed is true if the sending account already has the new address.
 func (wr writer) noteWrite(ctx context.Context, org string, existing *Contact, email string, listed bool) (string, error) {
 	if existing == nil || existing.Status == Active && EmailKey(existing.Email) == EmailKey(email) {
 		return "", nil
@@ -38,8 +38,8 @@ func (wr writer) noteWrite(ctx context.Context, org string, existing *Contact, e
 	return wr.note(ctx, org, existing.ID, email)
 }
 
-// dropNote deletes a note in the transaction of the write that made it. It does nothing for
-// the id "".
+// dropNote deletes the account note with this id. It runs in the transaction of the contact
+// write for which the note was stored. For the id "" it does nothing.
 func (wr writer) dropNote(ctx context.Context, org, id string) error {
 	if id == "" {
 		return nil

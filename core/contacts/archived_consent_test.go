@@ -13,8 +13,8 @@ import (
 
 // TestArchivedOptOutsHold checks that every write that reactivates a contact keeps the
 // contact's opt-outs in the database and at the sending account. That includes opt-outs
-// that the account has deleted or that no sync has copied. Consent that the write states
-// replaces the opt-out.
+// that the account has deleted, and opt-outs that no sync has copied to the database.
+// Consent that the write itself states replaces the opt-out.
 func TestArchivedOptOutsHold(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -83,8 +83,8 @@ func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
 }
 
 // TestArchivedContactsAreReadWithoutTheAccount checks that an archived contact can be read
-// while the sending account fails. Archiving has removed the address from the account, so
-// it is not called.
+// while the sending account fails. The account must not be called, because archiving
+// removed the address from it.
 func TestArchivedContactsAreReadWithoutTheAccount(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, storagetest.SQLite(t))

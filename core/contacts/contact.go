@@ -33,9 +33,9 @@ type Contact struct {
 	// and values that do not fit their attribute's type. A write keeps them unless it
 	// replaces all values.
 	Hidden map[string]any `json:"-"`
-	// Shell is true for a contact that a sync created and that no caller has written yet. If
-	// a caller creates a contact with its address, the shell turns into that contact. If an
-	// existing contact gets its address, the shell is deleted.
+	// Shell is true for a contact that a sync created and that no caller has written yet (a
+	// shell). If a caller creates a contact with the shell's address, the shell turns into
+	// that contact. If an existing contact gets the shell's address, the shell is deleted.
 	Shell bool `json:"-"`
 	// Stub is true for a contact that only activities have named. It has not consented, the
 	// sending account does not have its address, and it is not mailable. It stops being a
@@ -71,8 +71,8 @@ func (c Contact) withMailable() Contact {
 }
 
 // mailableNote returns a sentence that says whether mail may be sent to the contact, and
-// why not. It uses only fields that a result shows, because the stored result of a repeated
-// call has no others.
+// why not. It uses only fields that a result shows. A repeated call gets a stored result,
+// which has no other fields.
 func mailableNote(c Contact) string {
 	switch {
 	case c.Status == Archived:

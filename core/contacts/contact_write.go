@@ -20,31 +20,32 @@ type write struct {
 	Told
 }
 
-// Told has the results of push, the step before the transaction, which store uses inside
-// the transaction.
+// Told has the results of the method push, which runs before the transaction of a write.
+// The method store uses them inside the transaction.
 type Told struct {
-	// Consent is the consent that the sending account accepted, with its email address.
+	// Consent is the consent that the sending account accepted, with the email address for
+	// which it is stored there.
 	Consent sending.Contact
-	// Shell is the id of another contact that only a sync has created and that has the
-	// address which the write sets; "" for none. The write deletes that contact. Each lookup
-	// of the contact to write sets Shell again.
+	// Shell is the id of another contact that has the address which this write sets. A sync
+	// created that contact, and no caller has written it yet. The write deletes it. Shell is
+	// "" if there is no such contact. Each lookup of the contact to write sets Shell again.
 	Shell string
 	// IsNew is true if the contact did not exist before the transaction.
 	IsNew bool
 	// Left is the address that the contact had before the write.
 	Left string
 	// Spared is true if push did not call the sending account. That is so if the contact is
-	// a stub, named only by activities, and the write does not end the stub.
+	// a stub (known only from activities) and still is one after the write.
 	Spared bool
 	// Note is the id of the note that push stored before it changed the sending account; ""
 	// for none. store deletes the note.
 	Note string
 }
 
-// settles reports whether existing still has the address that push wrote to the sending
-// account, or the one that push removed from it. If another write has set a third address
-// since, storing this write would leave consent for that address at the account, without a
-// contact.
+// settles reports whether the contact still has an address that this write may replace.
+// That is the address that push wrote to the sending account, or the one that the contact
+// had before. With a third address, set by another write, the transaction must fail.
+// Otherwise consent for the third address would stay at the account, without a contact.
 func (w *write) settles(existing *Contact) bool {
 	if existing == nil {
 		return true
@@ -130,10 +131,12 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 
 const maxMoves = 5
 
-// hold locks the address and the external id that the write names, and returns the contact,
-// nil if it does not exist. If the contact has another address, hold releases the address
-// lock, locks both addresses, and reads the contact again. The external id is locked before
-// any address and stays locked.
+// hold locks the address and the external id that the write names. It returns the existing
+// contact that one of them identifies, or nil.
+//
+// If the contact has an address that is not locked, hold releases the address locks, locks
+// this address too, and reads the contact again. The external id is locked before any
+// address and stays locked.
 func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
 	org := c.Principal.Org.ID
 	var keys []string
@@ -166,16 +169,17 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 	}
 }
 
-// addressKey returns the key of the lock that writers of an address must hold.
+// addressKey returns the key of the lock that a write of a contact with this address must
+// hold.
 func addressKey(c *core.Call, address string) string {
 	return sending.AddressLockKey(c.Principal.Org.ID, address)
 }
 
 // consentInForce returns the consent that a write to the address email starts from. For an
-// active contact that keeps its address, that is the consent that liveConsent reads.
-// Otherwise it joins the contact's earlier consent with the sending account's consent for
-// email; an opt-out in either counts. The second result reports whether the account has the
-// address.
+// active contact that keeps its address, this is the result of liveConsent. Otherwise it
+// joins the contact's earlier consent with the sending account's consent for email; an
+// opt-out in either of the two counts. The second result reports whether the account has
+// the address.
 func (r consentReader) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
 	var inForce sending.Contact
 	switch {
@@ -242,8 +246,8 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	return written, wr.reportChanged(ctx, org, written.Contact.ID)
 }
 
-// put applies the plan to the contact and stores the result: it updates existing, or
-// inserts a new contact if existing is nil.
+// put applies the planned write to the contact and stores the result. It updates the
+// contact in the parameter existing, or inserts a new contact if existing is nil.
 func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Contact) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	after, err := w.Apply(existing)
@@ -277,9 +281,9 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	return ContactWritten{Contact: after, Result: result}, wr.Store.UpdateContact(ctx, org, after)
 }
 
-// Activate returns the contact as active, with this consent and with at as the time of its
-// last change. stub says whether it is a stub, a contact that only activities have named. A
-// contact without an id gets one.
+// Activate returns the contact as active, with this consent. The parameter at becomes the
+// time of its last change. stub is true if the contact is a stub, which is known only from
+// activities. A contact without an id gets one.
 func (c Contact) Activate(consent sending.Contact, stub bool, at time.Time) Contact {
 	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
 	if c.ID == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// race runs an operation as the guardrails do. It calls the function between after Prepare
-// and before the transaction.
+// race runs an operation as the guardrails do. After Prepare and before the transaction, it
+// calls the function in the parameter between.
 func (b bundle) race(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
 	t.Helper()
 	op := b.Operation(name)
@@ -45,10 +45,10 @@ func (b bundle) syncCreating(t *testing.T, created int) {
 }
 
 // writeRaces are writes during which a sync runs between Prepare and the transaction. The
-// sync finds the address that Prepare wrote to the sending account. That must not change
-// the result.
+// sync finds the address that Prepare wrote to the sending account. The result of the write
+// must be the same as without the sync.
 var writeRaces = []struct {
-	// arguments of an earlier contacts_upsert and, if there are two, of an earlier
+	// arguments of earlier calls: the first of contacts_upsert, the second (if any) of
 	// contacts_archive
 	before          []string
 	surface         core.Surface
@@ -138,8 +138,8 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 }
 
 // TestAClaimIsLostToAMove checks an upsert by external id during which another process
-// changes the contact's address. The upsert must fail, or the sending account would keep
-// consent for an address without a contact. Repeating the call succeeds.
+// changes the contact's address. The upsert must fail. Otherwise the sending account would
+// keep consent for an address without a contact. Repeating the call succeeds.
 func TestAClaimIsLostToAMove(t *testing.T) {
 	t.Parallel()
 	const upsert = "contacts_upsert_by_external_id"

@@ -25,8 +25,8 @@ type Config struct {
 	List AccountList
 	// Lists finds static lists by id or key, and changes which of them a contact is on.
 	Lists Memberships
-	// Locks lets only one write to an address run at a time. The sync must use the same
-	// locks.
+	// Locks makes writes to the same email address run one at a time. The job that syncs
+	// contacts must use the same locks.
 	Locks *sending.KeyedLocks
 	// Sealer encrypts visitor ids.
 	Sealer sending.Sealer
@@ -55,12 +55,12 @@ type AccountList interface {
 	// Topics returns the sending account's topics in order of their names. It returns nil if
 	// the organization has no account, or the account no contact list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
-	// DropUnknownTopics returns a consent without choices about topics that the sending
-	// account no longer has.
+	// DropUnknownTopics returns the given consent without choices about topics that the
+	// sending account no longer has.
 	DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
-	// WriteToList calls write, which needs the sending account's contact list. If the
-	// account has no list, WriteToList creates one without topics and calls write again,
-	// with bare true.
+	// WriteToList calls the function write, which needs the sending account's contact list.
+	// If the account has no list, WriteToList creates one without topics and calls write
+	// again, with bare true.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
@@ -72,8 +72,8 @@ type Memberships interface {
 	ExactChange(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
 	DirectiveChange(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
 	AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*lists.Change, error)
-	// ApplyChange makes a change of membership, and LeaveAll removes a contact from all
-	// lists. Both run in the transaction of a write.
+	// ApplyChange makes a change of a contact's list memberships. The method LeaveAll
+	// removes a contact from all lists. Both methods run in the transaction of a write.
 	ApplyChange(ctx context.Context, orgID, contactID string, current []lists.Ref, change *lists.Change) ([]lists.Ref, error)
 	LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error)
 }

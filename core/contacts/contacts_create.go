@@ -30,7 +30,8 @@ func (cs *Contacts) contactsCreate() core.Operation {
 		Prepare: cs.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
 			written, err := cs.writer().store(ctx, c, in.write)
-			// also if the contact was archived, or only a sync or an activity had created it
+			// the result is "created" also for an archived contact, and for one that only a
+			// sync or an activity had created
 			written.Result = "created"
 			return written, err
 		},

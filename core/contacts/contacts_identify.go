@@ -62,8 +62,8 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 }
 
 // prepareIdentify checks whether the contact must be created or changed. Only then does it
-// call the sending account, so that other visitors are identified even while the account is
-// unavailable.
+// call the sending account. So while the account is unavailable, visitors whose contact
+// needs no change can still be identified.
 func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
 	if in.Email == "" && in.ExternalID == "" {
 		missing := core.Invalid("email", "or `external_id` is required")
@@ -89,15 +89,16 @@ func errArchivedVisitor() *core.Error {
 
 // isKnownAs reports whether the contact needs no write: it is active, has the external id
 // of the call, if any, and was not created only by a sync. A contact that only a sync has
-// created must be written; otherwise, another contact could take its address and replace
-// it.
+// created must be written. Otherwise a write of another contact could take over its address
+// and delete it.
 func (in IdentifyContactIn) isKnownAs(c Contact) bool {
 	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
 }
 
 // findVisitor returns the contact with the visitor's external id or address. It fails with
-// external_id_conflict if the contact with the external id has another address, or the
-// contact with the address has another external id: identifying a visitor changes neither.
+// external_id_conflict if the contact with the external id has another address. It also
+// fails with this code if the contact with the address has another external id. Identifying
+// a visitor changes neither the address nor the external id.
 func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string) (Contact, error) {
 	if cl.ExternalID == "" {
 		return store.ContactByEmail(ctx, org, cl.Email)

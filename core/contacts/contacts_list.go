@@ -72,8 +72,8 @@ func (in ListContactsIn) check() error {
 
 func (in ListContactsIn) status() ContactStatus { return cmp.Or(in.Status, Active) }
 
-// filterText returns the filters as one text. A cursor contains its digest, so that the
-// cursor is valid only for a list with the same filters.
+// filterText returns the filters as one text. A cursor contains the digest of this text, so
+// that the cursor is valid only for a list with the same filters.
 func (in ListContactsIn) filterText() string {
 	unsubscribed, value := "any", ""
 	if in.UnsubscribeAll != nil {

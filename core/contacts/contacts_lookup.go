@@ -16,15 +16,16 @@ type LookupContactIn struct {
 	found Contact
 }
 
-// FoundContact is one contact with all its details. Agents get all fields; a REST response
-// has only the contact.
+// FoundContact is one contact with all its details. Results for agents have all three
+// fields; a REST response has only the field Contact.
 type FoundContact struct {
 	Contact   Contact
 	VisitorID string
 	Segments  int
 }
 
-// LookupView is a contact as an agent sees it.
+// LookupView is the result of the MCP tool contacts_lookup. The REST route returns only the
+// contact.
 type LookupView struct {
 	Contact      Contact `json:"contact"`
 	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`

@@ -49,7 +49,8 @@ func TestSetListMembership(t *testing.T) {
 }
 
 // TestAShellOnAListIsAContact checks a contact that a sync created and that then joined a
-// list. Another contact can no longer take its address and replace it.
+// list. A later write of another contact must not take this contact's address and replace
+// it.
 func TestAShellOnAListIsAContact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -89,9 +89,9 @@ func refusals(c sending.Contact) string {
 }
 
 // TestSyncRepairsWritesThatWereCutOff checks the sync after a write that changed the
-// sending account and whose transaction failed. Afterwards the database and the account
-// agree, and no opt-out is lost. No person is in the audience twice, and no archived person
-// is in it again.
+// sending account and whose transaction failed. After the sync, the database and the
+// account agree, and no opt-out is lost. The account's contact list has no person twice,
+// and no archived person was added to it again.
 func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	t.Parallel()
 	type people = map[string]string
@@ -101,7 +101,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 		operation string
 		arguments string
 		mirror    people
-		account   people // expected at the sending account; nil if the same as mirror
+		account   people // expected at the sending account; nil if it equals the field mirror
 	}{
 		"create":              {nil, "contacts_create", `{"email":"ann@example.com"}`, people{ann: "subscribed"}, nil},
 		"create, opted out":   {nil, "contacts_upsert", `{"email":"ann@example.com","unsubscribe_all":true}`, people{ann: "nothing"}, nil},

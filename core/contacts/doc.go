@@ -8,8 +8,8 @@
 // ids, attribute values, memberships and archiving exist only in Mailhelm.
 //
 // Attributes, lists and topics are defined in core/attributes, core/lists and core/topics.
-// The last one also syncs the mirror with the account. This package uses their types, and
-// calls them through the interfaces in contacts.go.
+// Package core/topics also syncs the mirror with the account. This package uses the types
+// of these three packages, and calls them through the interfaces in contacts.go.
 //
 // Each operation has its own file: contacts_upsert.go is the whole of contacts_upsert.
 // Files named after a noun have what several operations share: contact.go, consent.go,

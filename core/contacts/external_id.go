@@ -15,8 +15,8 @@ type Claim struct {
 	// Rebind allows the write to replace the external id of the contact that has the
 	// address.
 	Rebind bool
-	// Bound is true if the operation has no argument for Rebind. The error message then does
-	// not suggest to rebind.
+	// Bound is true if the operation has no argument that sets Rebind. The error for a
+	// contact with another external id then suggests the REST route that has this argument.
 	Bound bool
 }
 
@@ -66,7 +66,7 @@ func (cl Claim) mayTake(incumbent Contact) error {
 	if cl.Rebind || incumbent.ExternalID == nil || *incumbent.ExternalID == cl.ExternalID {
 		return nil
 	}
-	next := "" // with "", the error has the next step of its code
+	next := "" // if next is "", the error has the default next step of its error code
 	if cl.Bound {
 		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
 			"To give it another one, use the API's route by external id, which can rebind."
@@ -83,7 +83,8 @@ func (cl Claim) mayTake(incumbent Contact) error {
 }
 
 // apply returns the contact with the claim's address and external id. existing is nil for a
-// new contact; it then fails with unknown_external_id if the claim has no address.
+// new contact. A new contact needs an address: without one, apply fails with
+// unknown_external_id.
 func (cl Claim) apply(existing *Contact) (Contact, error) {
 	if existing == nil && cl.Email == "" {
 		return Contact{}, &core.Error{Code: core.CodeUnknownExternalID, Message: "No contact has this external id, and no address was given to create one."}

@@ -11,8 +11,8 @@ import (
 
 // Said records the consent that callers stated for a contact and that is not yet written to
 // the sending account. The time of each statement is in microseconds since 1970. A
-// statement overrides an earlier opt-out at the account. For everything else, the account's
-// value holds.
+// statement overrides an earlier opt-out at the account. Consent that is not stated here
+// stays as the account has it.
 type Said struct {
 	// UnsubscribeAll is the time when the global opt-out was set or removed; 0 for never.
 	UnsubscribeAll int64            `json:"all,omitempty"`
@@ -25,9 +25,9 @@ type Said struct {
 	Fresh bool `json:"fresh,omitempty"`
 }
 
-// Add returns a copy of s with the consent that the plan states at the time now. The
-// parameter left is an address that the contact no longer has, "" for none; the copy
-// includes it. s may be nil.
+// Add returns a copy of s in which all consent that the plan p states has the time now. If
+// left is not "", it is an address that the contact no longer has, and the copy lists it in
+// Left. s may be nil.
 func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	said := Said{}
 	if s != nil {
@@ -51,8 +51,9 @@ func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	return &said
 }
 
-// AddOptOuts returns a copy of s with the opt-outs that an archived contact has, as if they
-// were stated now. The sending account may have deleted them.
+// AddOptOuts returns a copy of s that also contains the opt-outs of the archived contact c,
+// stated at the time now. The sending account may have deleted these opt-outs. A statement
+// in the copy is written to the account again.
 func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 	said := *s
 	if c.UnsubscribeAll {
@@ -72,8 +73,9 @@ func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 }
 
 // MergeConsent returns the consent to store in the database and at the sending account.
-// held is the account's consent, nil for none. A statement in said holds unless the account
-// has a later opt-out. For everything else, the account's value holds.
+// held is the account's consent; if it is nil, the result is the consent of c. A choice in
+// said replaces the account's choice, unless the account's choice is a later opt-out. All
+// other choices are the account's.
 func MergeConsent(held *sending.Contact, c Contact, said Said) sending.Contact {
 	here := ConsentOf(c)
 	if held == nil {

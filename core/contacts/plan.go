@@ -34,9 +34,9 @@ type Way string
 
 // The kinds of writes.
 const (
-	// Creating sets the whole contact and fails if an active contact exists.
+	// Creating sets the whole contact. It fails if the contact exists and is active.
 	Creating Way = "create"
-	// Replacing sets the whole contact, whether or not it exists.
+	// Replacing replaces the whole contact, or creates the contact if it does not exist.
 	Replacing Way = "replace"
 	// Updating changes parts of an active contact, and fails if there is none.
 	Updating Way = "update"
@@ -116,9 +116,12 @@ func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.St
 // StatesConsent reports whether the plan sets a choice about a topic or the global opt-out.
 func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
 
-// KeepsStub reports whether the contact is a stub, named only by activities, and is still
-// one after the write. A plan that states consent or the whole contact ends the stub. So
-// does taking the address of a contact that a sync created; shell is its id, "" for none.
+// KeepsStub reports whether the contact is a stub before and after the write. A stub is
+// known only from activities. A plan that states consent or the whole contact ends the
+// stub.
+//
+// shell is the id of another contact that only a sync has created and whose address the
+// write sets; "" for none. Setting that address also ends the stub.
 func (p Plan) KeepsStub(existing *Contact, shell string) bool {
 	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.StatesConsent() && shell == ""
 }
@@ -133,12 +136,15 @@ func (p Plan) DecideConsent(existing *Contact, inForce sending.Contact) sending.
 	return decided
 }
 
-// choices returns the choices about topics after the write:
+// choices returns the contact's choices about topics after the write. p.Topics has the
+// choices that the write sets, and inForce has the earlier ones.
 //
-//   - Replacing an active contact: exactly those of the plan.
-//   - Creating, and Replacing any other contact: those of the plan, and earlier opt-outs about
-//     other topics. A caller that creates a contact cannot know of earlier opt-outs.
-//   - In every other case: those of the plan, and all earlier ones about other topics.
+//   - Replacing an active contact: exactly the choices in p.Topics.
+//   - Creating, and Replacing any other contact: the choices in p.Topics, and earlier
+//     opt-outs about other topics. A caller that creates a contact cannot know of earlier
+//     opt-outs.
+//   - In every other case: the choices in p.Topics, and all earlier choices about other
+//     topics.
 func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription) map[string]sending.Subscription {
 	named := topics.ChoicesByTopic(p.Topics)
 	if p.Way == Replacing && existing != nil && existing.isInUse() {
@@ -153,9 +159,9 @@ func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription
 	return named
 }
 
-// StubOf returns the stub that an activity creates if its request has the address or
-// external id of no contact. at is the time of creation. A stub has not consented, so it is
-// not mailable.
+// StubOf returns a new stub: the contact that an activity creates if no contact has the
+// address or external id in its request. at is the time of creation. A stub has not
+// consented, so it is not mailable.
 func StubOf(id string, claim Claim, at time.Time) (Contact, error) {
 	stub, err := Plan{Way: Stubbing, Claim: claim}.Apply(nil)
 	if err != nil {

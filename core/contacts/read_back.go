@@ -21,8 +21,8 @@ type ReadBack struct {
 	externalID *string
 }
 
-// differences returns a fault for each member that differs from the stored contact.
-// existing is nil for a contact that the write creates.
+// differences returns a fault for each member of r that differs from the stored contact.
+// existing is nil if the write creates the contact.
 func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	var faults []core.FieldError
 	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }

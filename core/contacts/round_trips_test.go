@@ -24,7 +24,7 @@ type wire struct {
 }
 
 // newWiretapped starts a wire, the recording proxy, in front of a new database. It returns
-// the wire and the database URL that leads through it.
+// the wire and the URL by which clients connect to the database through the wire.
 func newWiretapped(t *testing.T) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(storagetest.PostgresURL(t))
@@ -134,7 +134,7 @@ func TestRoundTripsOfAContactWrite(t *testing.T) {
 	for _, write := range []struct {
 		surface         core.Surface
 		name, arguments string
-		all, inside     int // number of round trips: all, and those from BEGIN to COMMIT
+		all, inside     int // number of round trips of the write (all), and of those from BEGIN to COMMIT (inside)
 	}{
 		{core.Agent, "contacts_upsert", `{"email":"%@example.com","attributes":{"plan":"pro","age":4}}`, 10, 8},
 		{core.Agent, "contacts_upsert", `{"email":"ann@example.com","external_id":"ann","attributes":{"age":%}}`, 11, 8},

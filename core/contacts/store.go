@@ -25,8 +25,8 @@ type Store interface {
 	// Otherwise it does nothing.
 	DropShell(ctx context.Context, orgID, contactID string) error
 	// InsertContact stores a new contact with its topic preferences. It fails with
-	// core.CodeConflict if another contact, archived or not, has the address or the external
-	// id. The transaction stays usable after this failure.
+	// core.CodeConflict if another contact, archived or not, has the same address or the
+	// same external id. The transaction stays usable after this failure.
 	InsertContact(ctx context.Context, orgID string, c Contact) error
 	// UpdateContact replaces the contact with the id c.ID and its topic preferences. It
 	// clears Shell, the mark of contacts that only a sync has created, and sets Stub to

@@ -23,7 +23,7 @@ func (b bundle) stub(t *testing.T, email string) activities.Person {
 }
 
 // TestAStubIsFilled checks that a stub becomes an ordinary contact with the same id when a
-// write states the whole contact or any consent.
+// write creates or replaces the contact, or states consent.
 func TestAStubIsFilled(t *testing.T) {
 	t.Parallel()
 	for _, write := range [][2]string{
@@ -105,8 +105,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 		if c, _ := b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, p.ID); c.Attributes["city"] != "Oslo" || c.Attributes["plan"] != "pro" {
 			t.Errorf("%+v", c)
 		}
-		// The stub gets an address that the sending account has already. It then takes over
-		// the consent for that address.
+		// The stub gets an address that the sending account already has. The contact is then
+		// no longer a stub, and has the account's consent for that address.
 		b.Advance(time.Minute)
 		b.PutAtAccount(t, sending.Contact{Email: "known@x.example", UnsubscribeAll: true})
 		b.SyncLater(t)
@@ -117,8 +117,9 @@ func TestAttributesAreNoConsent(t *testing.T) {
 	})
 }
 
-// TestStubsMeetOtherWrites checks a write during which another write ends or creates the
-// stub. The changes of both writes are kept.
+// TestStubsMeetOtherWrites checks a write to a stub during which another write ends the
+// stub. It also checks a write that creates a contact during which an activity creates the
+// stub. The changes of both must be kept.
 func TestStubsMeetOtherWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

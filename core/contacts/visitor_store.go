@@ -23,7 +23,7 @@ type VisitorStore interface {
 // VisitorID is a visitor id as it is stored.
 type VisitorID struct {
 	ContactID string
-	// Hash is the SHA-256 of the id.
+	// Hash is the SHA-256 of the visitor id.
 	Hash []byte
 	// Sealed is the encrypted visitor id.
 	Sealed   []byte

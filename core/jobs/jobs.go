@@ -31,8 +31,8 @@ type Worker[T Args] struct {
 	Work func(ctx context.Context, args T) error
 	// Timeout is the maximum duration of one run; zero means one minute.
 	Timeout time.Duration
-	// Every is the period of a periodic job, which runs with the zero value of its arguments
-	// and also at the start of the process. Zero means that the job runs only if it is
-	// enqueued.
+	// Every is the period of a periodic job. A periodic job runs with the zero value of its
+	// arguments, and also at the start of the process. Zero means that the job runs only if
+	// it is enqueued.
 	Every time.Duration
 }

@@ -34,8 +34,8 @@ func (e Event) String() string {
 	return text
 }
 
-// content is the subject, the paragraphs and the link of a letter. Only the network of the
-// event comes from outside this service.
+// content is the subject, the paragraphs and the link of a letter. Only one part of its
+// text comes from outside this service: the network of the event.
 type content struct {
 	subject string
 	before  []string // paragraphs

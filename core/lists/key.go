@@ -8,9 +8,9 @@ import (
 
 const longestKey = 64
 
-// checkKey fails with core.CodeValidationFailed unless the key consists of lower-case
-// letters, digits, hyphens and underscores and begins with a letter or digit. A key in the
-// form of an id is refused, too.
+// checkKey fails with core.CodeValidationFailed if the key has characters other than
+// lower-case letters, digits, hyphens and underscores. It also fails if the key does not
+// begin with a letter or digit, or has the form of an id.
 func checkKey(key string) error {
 	wrong := func(r rune) bool { return !isKeyLetter(r) && r != '-' && r != '_' }
 	switch {

@@ -12,7 +12,7 @@ type CheckListMemberIn struct {
 	Contact string `json:"contact" jsonschema:"minLength=1,maxLength=254" jsonschema_description:"Id of the contact, or its percent-encoded address."`
 }
 
-// Membership tells whether a contact is on a list.
+// Membership reports whether a contact is on a list.
 type Membership struct {
 	IsMember bool `json:"is_member"`
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Exactly returns the change that puts a contact on the named lists and on no others, or
-// nil if names is nil. It fails with core.CodeValidationFailed if a list is unknown; field
-// is the name of the member in that error.
+// nil if names is nil. It fails with core.CodeValidationFailed if a list is unknown. The
+// error names the JSON member in the parameter field.
 func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]string) (*Change, error) {
 	if names == nil {
 		return nil, nil
@@ -40,8 +40,8 @@ func (l *Lists) DirectiveChange(ctx context.Context, orgID string, d *Directive)
 }
 
 // AddAndRemove returns the change that adds a contact to the lists in joins and removes it
-// from those in leaves. It fails with core.CodeValidationFailed if a list is unknown or
-// named in both. prefix precedes "add" and "remove" in the error.
+// from the lists in leaves. It fails with core.CodeValidationFailed if a list is unknown or
+// named in both. The error names the JSON member: prefix followed by "add" or "remove".
 func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*Change, error) {
 	add, err := l.resolve(ctx, orgID, prefix+"add", joins)
 	if err != nil {
@@ -59,9 +59,9 @@ func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, l
 	return &Change{Join: add, Leave: remove}, nil
 }
 
-// resolve returns the sorted ids of the lists with these ids or keys. It fails with
-// core.CodeValidationFailed, with one entry for each name that is no static list of the
-// organization.
+// resolve returns the sorted ids of the static lists in names, each named by its id or key.
+// It fails with core.CodeValidationFailed if a name is no static list of the organization.
+// The error has one field error for each such name.
 func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -87,7 +87,8 @@ func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string
 	return slices.Compact(ids), nil
 }
 
-// Find returns the active lists with these ids or keys. It skips ids and keys of no list.
+// Find returns the active lists with these ids or keys. It skips ids and keys that belong
+// to no active list.
 func (l *Lists) Find(ctx context.Context, orgID string, names []string) ([]Ref, error) {
 	return l.Store.ListsByRef(ctx, orgID, names)
 }

@@ -16,8 +16,8 @@ import (
 // send the member.
 type Names []Name
 
-// Name identifies one static list. The fields Key and Name are "" unless the caller sent an
-// object.
+// Name identifies one static list. A caller sends it as a string, which sets Ref, or as an
+// object, which also sets Key and Name.
 type Name struct {
 	Ref       string // id or key
 	Key, Name string
@@ -52,7 +52,7 @@ func (Names) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
-// refs returns the ids or keys of the named lists, or nil if n is nil.
+// refs returns the ids or keys of the lists in n, or nil if n is nil.
 func (n *Names) refs() *[]string {
 	if n == nil {
 		return nil
@@ -64,8 +64,8 @@ func (n *Names) refs() *[]string {
 	return &refs
 }
 
-// isShown reports whether the caller sent an object with a key or a name for one of the
-// lists.
+// isShown reports whether the caller sent an object, with a key or a name, for at least one
+// of the lists. Otherwise every list was sent as a string, or as an object with only an id.
 func (n *Names) isShown() bool {
 	return n != nil && slices.ContainsFunc(*n, func(name Name) bool { return name.Key != "" || name.Name != "" })
 }

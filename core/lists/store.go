@@ -11,14 +11,14 @@ import (
 // in the transaction of its context. Methods that find one list fail with core.CodeNotFound
 // if there is none.
 type Store interface {
-	// InsertList stores a new list. It fails with core.CodeConflict if another list has the
-	// key, even an archived one.
+	// InsertList stores a new list. It fails with core.CodeConflict if another list, even an
+	// archived one, has the same key.
 	InsertList(ctx context.Context, orgID string, l List) error
 	// UpdateList replaces the name, the description and the update time of the list with the
 	// id l.ID.
 	UpdateList(ctx context.Context, orgID string, l List) error
 	// DeleteList deletes the list with the id, and its memberships. Entries of the
-	// membership log stay.
+	// membership log are kept.
 	DeleteList(ctx context.Context, orgID, id string) error
 	// List returns the list that has ref as its id, else as its key, even if it is archived.
 	// Inside a transaction it locks the list until the transaction ends.

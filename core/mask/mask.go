@@ -11,17 +11,19 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Mask hides recipients from callers without the scope api.messages.unmask_recipients, also
-// in texts of mail servers, which quote refused addresses. The zero Mask hides nothing.
+// Mask hides recipients from callers without the scope api.messages.unmask_recipients. It
+// also hides the addresses that mail servers quote in the texts of their refusals. The zero
+// Mask hides nothing.
 type Mask struct {
 	hides bool
-	// whole matches the addresses of the known recipients, local matches the parts before
-	// the @ as words. Each is nil if there is nothing to match.
+	// whole matches the addresses of the known recipients. local matches the parts of these
+	// addresses before the @, where they occur as whole words. Each is nil if there is
+	// nothing to match.
 	whole, local *regexp.Regexp
 }
 
-// For returns the mask for texts about these recipients. It is the zero Mask if the caller
-// has the scope api.messages.unmask_recipients.
+// For returns the mask for texts about these recipients. If the caller has the scope
+// api.messages.unmask_recipients, it returns the zero Mask, which hides nothing.
 func For(c *core.Call, recipients ...string) Mask {
 	if c.Principal.Scopes.Has(core.MessagesUnmask) {
 		return Mask{}
@@ -44,7 +46,7 @@ func For(c *core.Call, recipients ...string) Mask {
 }
 
 // shortestName is the minimum length of a local part (before the @) that is hidden on its
-// own. Shorter ones occur in too many words and identify no person.
+// own. Shorter local parts occur in too many words and identify no person.
 const shortestName = 3
 
 func anyOf(alternatives []string, before, after string) *regexp.Regexp {
@@ -53,7 +55,8 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	}
 	// Longest first, because a regular expression takes the first alternative that matches.
 	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	// An address that is not UTF-8 makes the expression invalid; anyAddress then hides it.
+	// An address that is not UTF-8 makes the expression invalid. The expression anyAddress
+	// then matches and hides that address.
 	found, err := regexp.Compile(before + strings.Join(slices.Compact(alternatives), "|") + after)
 	if err != nil {
 		return nil
@@ -111,8 +114,7 @@ func maskLocalPart(found string) string {
 }
 
 // Metadata returns the JSON object raw, the metadata of an event, with masked texts. It
-// returns nil if raw is empty, is not an object or has no members. Numbers keep their
-// digits.
+// returns nil if raw is empty, is not an object or has no members. Numbers are not rounded.
 func (m Mask) Metadata(raw json.RawMessage) map[string]any {
 	if len(raw) == 0 {
 		return nil

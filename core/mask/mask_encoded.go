@@ -34,7 +34,7 @@ func (m Mask) maskEncoded(s string, depth int) string {
 	}
 	s = percentRun.ReplaceAllStringFunc(s, func(run string) string {
 		if !strings.Contains(strings.ReplaceAll(run, "%40", "@"), "%") {
-			return run // with %40 alone, Text masks the address itself and keeps the domain
+			return run // Text masks an address that is encoded with %40 alone, and keeps its domain
 		}
 		if text, err := url.PathUnescape(run); err == nil && m.names(text, depth) {
 			return hidden
@@ -63,7 +63,8 @@ func (m Mask) names(text string, depth int) bool {
 }
 
 // isNameInHex reports whether hexadecimal digits decode to text with an address or a
-// recipient's name, with or without the first digit, which may belong to other text.
+// recipient's name. It decodes them twice, with and without the first digit, because that
+// digit may belong to the text before.
 func (m Mask) isNameInHex(run string, depth int) bool {
 	for from := range 2 {
 		digits := run[from:]

@@ -54,7 +54,9 @@ func TestEditSettings(t *testing.T) {
 		if p, err := g.auth.Authenticate(ctx, secret, access.API); err != nil || p.Org.Name != wanted.Name {
 			t.Errorf("the next request is of %+v, %v", p.Org, err)
 		}
-		wanted.Name = "Acme" // the organization requires second factors already, so proven may be false
+		// the organization requires second factors already, so the last argument (proven) may
+		// be false
+		wanted.Name = "Acme"
 		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), false)
 		g.must(err)
 		_, err = m.EditSettings(ctx, operator, g.org.ID, edit(wanted), false) // equal settings change nothing

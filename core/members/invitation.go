@@ -32,8 +32,8 @@ type Invitation struct {
 }
 
 // InvitationStore stores open and expired invitations. Used and withdrawn invitations are
-// deleted. Finders and changes fail with core.CodeNotFound if the invitation does not
-// exist. Every method takes part in the transaction of its context.
+// deleted. Methods that find or change one invitation fail with core.CodeNotFound if the
+// invitation does not exist. Every method takes part in the transaction of its context.
 type InvitationStore interface {
 	InsertInvitation(ctx context.Context, i Invitation) error
 	// Invitations returns the invitations of an organization, newest first.

@@ -106,9 +106,9 @@ func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	return core.Conflict("This address is a member's already.", "Change the member's permissions instead.")
 }
 
-// makeRoom deletes the organization's expired invitations and an open invitation of the
-// address of next. It returns the id of the latter, "" for none. It fails with
-// core.CodeConflict if too many open invitations of other addresses remain.
+// makeRoom deletes the organization's expired invitations and, if there is one, the open
+// invitation for next.Email. It returns the id of that open invitation, or "". It fails
+// with core.CodeConflict if too many open invitations of other addresses remain.
 func (m Memberships) makeRoom(ctx context.Context, next Invitation) (string, error) {
 	invitations, err := m.Invitations.Invitations(ctx, next.OrgID)
 	if err != nil {

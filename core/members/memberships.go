@@ -57,7 +57,7 @@ type Forgetter interface {
 	ForgetOrg(orgID string)
 }
 
-// change calls do in a transaction in which the organization is locked.
+// change calls the function do in a transaction in which the organization is locked.
 func (m Memberships) change(ctx context.Context, orgID string, do func(ctx context.Context, now time.Time) error) error {
 	return m.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := m.Members.HoldMembers(ctx, orgID); err != nil {
@@ -67,9 +67,9 @@ func (m Memberships) change(ctx context.Context, orgID string, do func(ctx conte
 	})
 }
 
-// Require fails with invalid_scope if the actor lacks the permission. It locks the
-// organization until the transaction of ctx ends, so that the permission cannot be removed
-// before that. Call it before anything else in a transaction.
+// Require checks that the actor has the permission. It fails with invalid_scope otherwise.
+// It locks the organization until the transaction of ctx ends, so that the permission
+// cannot be removed before that. Call it before anything else in a transaction.
 func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID string, p Permission) error {
 	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (m Member) Has(p Permission) bool {
 }
 
 // Scopes returns the scopes that the member's permissions cover. A token that acts for the
-// member has no others.
+// member has no other scopes.
 func (m Member) Scopes() core.Scopes {
 	var names []string
 	for scope, permission := range permissionOf {

@@ -16,10 +16,10 @@ type removal struct {
 	Invitations int  `json:"invitations_withdrawn"`
 }
 
-// RemoveMember ends a membership. Every member may end their own. Any other removal needs
-// the permission members.manage, and removing an owner needs an owner. It revokes the
-// person's grants to clients in this organization, and deletes the open invitations that
-// the person made.
+// RemoveMember ends a membership. Every member may end their own. To remove another member,
+// the actor needs the permission members.manage; to remove an owner, the actor must be an
+// owner. RemoveMember revokes the person's grants to clients in this organization, and
+// deletes the open invitations that the person made.
 //
 // It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for the last owner.

@@ -6,8 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// OrgStore stores organizations. Finders fail with core.CodeNotFound if the organization
-// does not exist. Every method takes part in the transaction of its context.
+// OrgStore stores organizations. Methods that return or change one organization fail with
+// core.CodeNotFound if it does not exist. Every method takes part in the transaction of its
+// context.
 type OrgStore interface {
 	// InsertOrg fails with core.CodeConflict when the id or the slug is taken.
 	InsertOrg(ctx context.Context, org core.Org) error

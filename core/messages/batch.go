@@ -46,7 +46,8 @@ type delivery struct {
 	done     chan struct{} // closed when the fields recorded and err are set
 }
 
-// NewBatch returns a Batch that stores events through m.
+// NewBatch returns a Batch that lets m store the events of several callers in one
+// transaction.
 func NewBatch(m *Messages) *Batch { return &Batch{messages: m, events: make(map[string]int)} }
 
 // Record stores events as [Messages.Record] does, and returns when they are committed. If
@@ -87,8 +88,8 @@ func (b *Batch) enter(ctx context.Context, d *delivery) bool {
 	return true
 }
 
-// drain takes batches from the waiting calls of Record and stores them, until no call
-// waits.
+// drain combines the events of waiting calls of Record into a batch and stores the batch.
+// It repeats this until no call waits.
 func (b *Batch) drain(ctx context.Context) {
 	for {
 		batch := b.next()
@@ -132,7 +133,8 @@ func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 }
 
 // try stores the events of a batch in one transaction. If that fails, it tries each half of
-// the batch separately, so that an invalid event fails only its own caller.
+// the batch separately. So an invalid event causes an error only for the caller that sent
+// it.
 func (b *Batch) try(ctx context.Context, batch []*delivery) {
 	err := b.recordTogether(ctx, batch)
 	if err == nil {

@@ -106,7 +106,7 @@ func TestBatch(t *testing.T) {
 				}
 			}
 		}
-		if fresh != callers/2-2 { // two callers send each event, and two events are invalid
+		if fresh != callers/2-2 { // the callers send callers/2 different events, of which two are invalid
 			t.Errorf("%d new events", fresh)
 		}
 		again, err := b.Record(t.Context(), "org-0", []messages.Event{event(0, ""), event(600, "")})
@@ -184,8 +184,9 @@ func TestBatchKeepsRoomForOthers(t *testing.T) {
 	}
 }
 
-// TestPoisonCostsFewTransactions checks that one invalid event among 256 callers causes a
-// few more transactions, not one per caller.
+// TestPoisonCostsFewTransactions records the events of 256 callers at once, one of them
+// invalid. The invalid event must cause a few additional transactions, not one for each
+// caller.
 func TestPoisonCostsFewTransactions(t *testing.T) {
 	t.Parallel()
 	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}

@@ -12,7 +12,8 @@ import (
 // course is the delivery of one message to one recipient, as reported by the events.
 type course struct {
 	recipient string
-	// events are the events that name this recipient and those that name none, oldest first.
+	// events are, oldest first, the events that name this recipient and the events that name
+	// no recipient.
 	events []Event
 
 	message Message
@@ -21,9 +22,9 @@ type course struct {
 	now     time.Time
 }
 
-// coursesOf returns one course for each known recipient of a message, in the order in which
-// the message and its events name the recipients. Without a known recipient, it returns one
-// course with all events.
+// coursesOf returns one course (the delivery to one recipient) for each known recipient of
+// a message. The courses are in the order in which the message and its events name the
+// recipients. If no recipient is known, it returns one course with all events.
 func coursesOf(m Message, events []Event) []*course {
 	var order []string
 	byKey := map[string]*course{}
@@ -122,7 +123,7 @@ func (k *course) eventsOf(t EventType) []Event {
 	return found
 }
 
-// subject returns the beginning of a sentence of the diagnosis, which names the recipient.
+// subject returns the words that begin a sentence of the diagnosis and name the recipient.
 // It returns "" if the message has only one recipient.
 func (k *course) subject() string {
 	if k.of < 2 {
@@ -131,8 +132,9 @@ func (k *course) subject() string {
 	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quote(k.hide.Address(k.recipient)), k.of)
 }
 
-// quote returns a sentence about event e: the text before, followed by the quoted text of
-// one member of the event's metadata. It returns "" if that member is missing or empty.
+// quote returns a sentence about event e. The sentence is the text in the parameter before,
+// followed by the quoted text of one member of the event's metadata. quote returns "" if
+// that member is missing or empty.
 func (k *course) quote(e Event, member, before string) string {
 	text, _ := k.hide.Metadata(e.Metadata)[member].(string)
 	if text == "" {

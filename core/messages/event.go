@@ -23,7 +23,8 @@ const (
 	Subscription     EventType = "Subscription"
 )
 
-// Event is one event of one message and, if the provider names one, of one recipient.
+// Event is one event of one message. If the provider names a recipient, the event is about
+// this recipient alone.
 type Event struct {
 	// ID is derived from the event's content. An event that arrives again, also by another
 	// transport such as SNS or EventBridge, has the same id.
@@ -75,7 +76,7 @@ const (
 	UndeterminedBounce = "Undetermined"
 )
 
-// Mail describes a message, as each of its events does.
+// Mail describes a message. Every event of a message contains the same description.
 type Mail struct {
 	From    string // sender's address, without a display name
 	To      []string

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// namedEvents is the maximum number of event ids in one [Claim], which has the ids of the
-// latest events.
+// namedEvents is the maximum number of event ids in one [Claim]. A claim about more events
+// has the ids of the latest ones.
 const namedEvents = 10
 
 // claims returns one claim for each type of event about the delivery to this recipient. The

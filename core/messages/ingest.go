@@ -8,9 +8,9 @@ import (
 // stored.
 type Recorded struct{ New, Duplicates int }
 
-// Record stores the new ones among the events of an organization and passes them to every
-// [Recorder], in one transaction. When it returns nil, the transaction is committed, unless
-// ctx has a transaction of the caller.
+// Record stores those of the events that are new, and passes them to every [Recorder], in
+// one transaction. When it returns nil, the transaction is committed, unless ctx belongs to
+// a transaction of the caller.
 func (m *Messages) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	fresh, err := m.record(ctx, orgID, events)
 	if err != nil {

@@ -39,7 +39,8 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 		}
 	}
 	contains(t, masked, "j***@example.com", "s***@example.net", "u?e***%40example.com", "user j*** unknown", "1.50", `"permanent"`)
-	// one for the Bounce over REST, one for the Bounce for agents; the Send shows none
+	// two members "metadata" in all: that of the Bounce over REST and that of the Bounce for
+	// agents; the Send has none
 	if strings.Count(masked, `"metadata"`) != 2 {
 		t.Error(masked)
 	}

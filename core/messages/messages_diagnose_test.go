@@ -27,7 +27,7 @@ type course struct {
 	then    []messages.Event // events after the Send, which was five hours ago
 	outcome messages.Outcome
 	says    string
-	step    string // part of an expected next step; "" if no step is expected
+	step    string // part of the text of an expected next step; "" if no step is expected
 }
 
 func courses() []course {

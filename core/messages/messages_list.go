@@ -96,7 +96,7 @@ func timeText(t *time.Time) string {
 
 // mayName checks the recipient in the filter of a list. It fails with core.MissingScope if
 // the caller may not see addresses, because such a caller could otherwise find addresses by
-// trial. It also fails if a part of the address is missing.
+// trial. It also fails if the text before or after the last "@" is missing.
 func mayName(c *core.Call, recipient string) error {
 	switch {
 	case recipient == "":
@@ -122,8 +122,8 @@ func domainOf(identity string) string {
 	return strings.ToLower(identity[strings.LastIndexByte(identity, '@')+1:])
 }
 
-// pageAsked has the page parameters of a call: the filter text of the list, the cursor and
-// the page size.
+// pageAsked has the page parameters of a call: the filters of the list as one text, the
+// cursor and the page size.
 type pageAsked struct {
 	filter, cursor string
 	limit          int

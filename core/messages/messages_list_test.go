@@ -140,13 +140,14 @@ func TestRefusalsOfMessages(t *testing.T) {
 		}
 	}
 	d.surface = core.REST
-	// the message is older than the plan's retention, which limits lists and searches only
+	// The message is older than the plan's retention. The retention limits only lists and
+	// searches, so messages_get still returns the message.
 	contains(t, d.must("messages_get", `{"id":"m1"}`), `"id":"m1"`)
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }
 
 // TestAMessageOfWhichNothingIsKnown checks the error for a message that is unknown or too
-// old. It must say that a message is known from its first event on, for 365 days.
+// old. The error must say that a message is known from its first event on, for 365 days.
 func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)

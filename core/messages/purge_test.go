@@ -39,7 +39,7 @@ func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
 }
 
 // yearlyEvents returns three events for each time: the Send, Bounce and Open of one
-// message. The messages have three recipients in turn.
+// message. Three recipients get the messages in turn.
 func yearlyEvents(times ...time.Time) []messages.Event {
 	var all []messages.Event
 	for i, at := range times {
@@ -64,8 +64,8 @@ func (k kept) record(events []messages.Event) {
 	}
 }
 
-// tables returns all messages and statistics that can be read of the organization, of any
-// age.
+// tables returns all messages and statistics of the organization that the stores return for
+// a window of more than ten years.
 func (k kept) tables() map[string]any {
 	k.t.Helper()
 	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}

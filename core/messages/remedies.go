@@ -5,7 +5,7 @@ import (
 )
 
 // remedy is an action that may solve a delivery problem. If tool is set, a call of that
-// tool carries it out, for callers with the scopes.
+// tool carries the action out. Callers need the scopes of the tool for it.
 type remedy struct {
 	step string
 	tool string

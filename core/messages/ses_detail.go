@@ -22,9 +22,10 @@ const (
 	maxMetadataDepth = 6
 )
 
-// sesKind says how to read one type of SES event. member is the JSON member with the
-// details, and recipients the member of the details with the recipients. names maps names
-// of details to Mailhelm's names; other details keep SES's names.
+// sesKind describes how to read one type of SES event. member is the name of the event's
+// JSON member that has the details. recipients is the name of the detail that lists the
+// recipients. names maps SES's names of details to Mailhelm's names; other details keep
+// SES's names.
 type sesKind struct {
 	event      EventType
 	member     string
@@ -145,8 +146,9 @@ type recipient struct {
 }
 
 // recipientsOf removes the list of recipients from the details and returns it without
-// duplicates. If the list is empty, it returns the mail's only recipient; for a Send, all
-// recipients of the mail. Otherwise it returns one empty recipient.
+// duplicates. If the list is empty and the event is a Send, it returns all recipients of
+// the mail. If the list is empty and the mail has only one recipient, it returns this one.
+// In all other cases it returns one recipient without an address.
 func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient, error) {
 	listed, _ := details[k.recipients].([]any)
 	delete(details, k.recipients)
@@ -281,6 +283,7 @@ func identify(e Event, details map[string]any) string {
 		text(details, "feedbackId", MaxSESEvent), text(details, "link", MaxSESEvent),
 		text(details, "userAgent", MaxSESEvent), text(details, "ipAddress", MaxSESEvent),
 	}
-	// No part contains a NUL, so different parts never give the same joined text.
+	// No part contains a NUL, so two different lists of parts never give the same joined
+	// text.
 	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(strings.Join(parts, "\x00")), 8).String()
 }

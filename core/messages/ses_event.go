@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MaxSESEvent is the maximum size of an SES event in bytes, which is the limit of Amazon
-// SNS and Amazon EventBridge.
+// MaxSESEvent is the maximum size of an SES event in bytes: the limit of Amazon SNS and
+// Amazon EventBridge.
 const MaxSESEvent = 256 << 10
 
 // The limits for the parts of an event: maxRecipients is a number, the others are in bytes.

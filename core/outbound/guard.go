@@ -27,14 +27,13 @@ type Guard struct {
 	public  *ssrf.Guardian
 }
 
-// New returns a Guard that allows the ports at public addresses, and every port in the
-// networks that are listed in allowed. The ssrf library refuses IANA's special-purpose
-// networks. For IPv6, it refuses everything outside global unicast, which includes
-// IPv4-mapped, NAT64 and unique-local addresses. New also refuses two networks that the
-// library allows.
+// New returns a Guard that allows the given ports at public addresses, and every port in
+// the networks in allowed. The ssrf library refuses IANA's special-purpose networks. It
+// also refuses every IPv6 address that is not global unicast, such as IPv4-mapped, NAT64
+// and unique-local addresses. New refuses two further networks that the library allows.
 func New(allowed []netip.Prefix, ports ...uint16) Guard {
 	return Guard{allowed: slices.Clone(allowed), ports: slices.Clone(ports), public: ssrf.New(
-		ssrf.WithAnyPort(), // Guard.Control checks the port itself, after the address
+		ssrf.WithAnyPort(), // allows every port, because the method Guard.Control checks the port
 		// Azure's host agent and metadata service use this address, which looks public.
 		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
 		// The network of the 6bone was returned to IANA (RFC 3701) and is not assigned.

@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 )
 
-// TestSlots checks the limits of one host, of all hosts and of waiting requests. The values
-// are the limits for fetching metadata documents of OAuth clients.
+// TestSlots checks the limits on concurrent requests to one host and to all hosts, and the
+// limit on waiting requests. The values are the limits for fetching metadata documents of
+// OAuth clients.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -68,8 +68,8 @@ func TestAnAttackFromEverywhereLocksNobodyOut(t *testing.T) {
 	})
 }
 
-// TestDevices checks that a known device has its own limit on attempts, and only for its
-// person.
+// TestDevices checks that a device known for a person has its own limit on attempts. The
+// device has no such limit for other people.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -185,7 +185,8 @@ func openApp(master signing.MasterKey, app AuthenticatorApp) (string, error) {
 	return string(secret), nil
 }
 
-// appKey returns the AppKey for a secret. If secret is nil, it creates a new one.
+// appKey returns the AppKey for the secret of an authenticator app. If secret is nil, it
+// creates a random secret.
 func appKey(u access.User, secret []byte) (AppKey, error) {
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: appIssuer, AccountName: u.Email, Secret: secret, Period: uint(stepLength / time.Second),

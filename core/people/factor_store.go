@@ -15,12 +15,12 @@ type AuthenticatorApp struct {
 	ConfirmedAt *time.Time
 }
 
-// FactorStore stores authenticator apps and recovery codes. Finders fail with
-// core.CodeNotFound if there is no such record. Every method takes part in the transaction
-// of its context.
+// FactorStore stores authenticator apps and recovery codes. Methods that return one record
+// fail with core.CodeNotFound if it does not exist. Every method takes part in the
+// transaction of its context.
 type FactorStore interface {
-	// SetAuthenticatorApp stores the secret of an app and replaces an unconfirmed one of the
-	// person. It fails with core.CodeConflict if the person has a confirmed one.
+	// SetAuthenticatorApp stores the secret of an app and replaces an unconfirmed app of the
+	// person. It fails with core.CodeConflict if the person has a confirmed app.
 	SetAuthenticatorApp(ctx context.Context, a AuthenticatorApp) error
 	AuthenticatorApp(ctx context.Context, userID string) (AuthenticatorApp, error)
 	// UseStep marks a time step of the person's app as used. It returns false if this step
@@ -75,8 +75,9 @@ type PasskeyStore interface {
 	DeletePasskeysOf(ctx context.Context, userID string) error
 
 	InsertCeremony(ctx context.Context, c PasskeyCeremony) error
-	// TakeCeremony deletes a ceremony that has not expired at now, and returns it. It fails
-	// with core.CodeNotFound if there is none.
+	// TakeCeremony deletes the passkey ceremony (a registration or sign-in in progress) with
+	// the hash, and returns it. It fails with core.CodeNotFound if there is none or if it
+	// has expired at the time now.
 	TakeCeremony(ctx context.Context, hash []byte, now time.Time) (PasskeyCeremony, error)
 	PurgeCeremonies(ctx context.Context, now time.Time) (int, error)
 }

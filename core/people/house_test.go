@@ -233,13 +233,14 @@ func attempt(client, device string) people.SignInRequest {
 	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }
 
-// newHouseBeside returns limits on guessing like those of h, with all counts at zero, as
-// another process on the same database has them.
+// newHouseBeside returns new limits on guessing passwords with the configuration of h and
+// all counts at zero. They are like the limits of a second process on the same database.
 func newHouseBeside(h *house) *attempts.Limits {
 	return attempts.New(h.attempts.Config)
 }
 
-// before is a core.Transactor that calls its function happens before each transaction.
+// before is a core.Transactor that calls the function in its field happens before each
+// transaction.
 type before struct {
 	core.Transactor
 	happens func()

@@ -24,7 +24,7 @@ type MailConfig struct {
 	ResetAddress func(secret string) string
 }
 
-// Mail has the jobs that send mail to people.
+// Mail provides the workers of the jobs that send mail to the users of the dashboard.
 type Mail struct{ cfg MailConfig }
 
 // NewMail returns a Mail.

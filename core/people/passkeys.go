@@ -19,8 +19,9 @@ import (
 // The authenticator must verify the person, for example by a fingerprint. An implementation
 // stores nothing and does not use a clock.
 type PasskeyProtocol interface {
-	// Register returns the options for a new passkey. The authenticator must not have one of
-	// the existing passkeys.
+	// Register returns the options for a new passkey, and in memory the state that
+	// VerifyRegistration needs. The authenticator must not have one of the existing
+	// passkeys.
 	Register(u access.User, existing []Passkey) (options, memory string, err error)
 	VerifyRegistration(u access.User, memory, answer string) (JudgedPasskey, error)
 	// Ask returns the options for proving that the person has one of the existing passkeys.
@@ -32,7 +33,7 @@ type PasskeyProtocol interface {
 	VerifyAnswer(memory, answer string, owner func(credentialID []byte) (string, []Passkey, error)) (JudgedPasskey, error)
 }
 
-// JudgedPasskey is a passkey whose answer was verified.
+// JudgedPasskey is the result of verifying an authenticator's answer.
 type JudgedPasskey struct {
 	CredentialID []byte
 	// Credential is to be stored as the new [Passkey.Credential].
@@ -44,7 +45,7 @@ type JudgedPasskey struct {
 
 // PasskeyQuestion is a request that the browser passes to the authenticator.
 type PasskeyQuestion struct {
-	Options string // JSON for the browser's WebAuthn functions
+	Options string // the request as JSON, for the browser's WebAuthn functions
 	// Ceremony is a secret that the browser must return with the answer.
 	Ceremony string
 }
@@ -64,7 +65,8 @@ const ceremonyWait = 5 * time.Minute
 
 var errNoPasskeys = errors.New("passkeys are not offered here")
 
-// ceremonies creates requests to authenticators, stores them, and verifies their answers.
+// ceremonies creates the requests for passkeys that authenticators answer, stores the
+// requests, and verifies the answers.
 type ceremonies struct {
 	people   *Sessions
 	passkeys PasskeyStore
@@ -94,7 +96,8 @@ func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQ
 }
 
 // keep stores a ceremony, the state of a request until its answer arrives. It returns the
-// request with the options and with a new secret that finds the ceremony.
+// request: the options, and a new secret. The answer must contain the secret, by which take
+// finds the ceremony.
 func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options string) (PasskeyQuestion, error) {
 	q := PasskeyQuestion{Options: options, Ceremony: access.MintLink().Secret}
 	asked.Hash, asked.ExpiresAt = access.HashSecret(q.Ceremony), c.people.Clock().Add(ceremonyWait)
@@ -104,9 +107,10 @@ func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options str
 	return q, nil
 }
 
-// take finds the ceremony, the stored state of the request to which a is the answer. It
-// deletes the ceremony, even if the answer is wrong, and returns it. It fails with
-// validation_failed if the request had another purpose or was for another person.
+// take returns the ceremony to which the answer a belongs, and deletes it, even if the
+// answer is wrong. A ceremony is the stored state of a request for a passkey. take fails
+// with validation_failed if the ceremony does not exist, or if it has another purpose or
+// belongs to another person.
 func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID string) (PasskeyCeremony, error) {
 	if c.protocol == nil {
 		return PasskeyCeremony{}, passkeyError(errNoPasskeys)

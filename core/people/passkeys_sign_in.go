@@ -29,7 +29,7 @@ func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQu
 	return f.ceremonies.keep(ctx, PasskeyCeremony{Purpose: ceremonySignIn, Data: memory}, options)
 }
 
-// SignIn begins a session of the person whose passkey answered, and returns the secret for
+// SignIn begins a session of the person who has used a passkey, and returns the secret for
 // the session's cookie. The passkey counts as a second factor too, because the
 // authenticator has verified the person.
 func (f *SecondFactors) SignIn(ctx context.Context, in PasskeySignIn) (string, error) {

@@ -44,8 +44,8 @@ type Change struct {
 // sessions and invalidates all links that reset the password. It returns the new secret of
 // this session.
 //
-// A person with a second factor must have proved it recently; see [IsProofNeeded]. Change
-// fails with validation_failed for a wrong old password or a refused new one, with
+// A person with a second factor must have confirmed with it recently; see [IsProofNeeded].
+// Change fails with validation_failed for a wrong old password or a refused new one, with
 // rate_limited after too many attempts, and with invalid_key if the session has ended.
 func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	if err := p.cfg.Factors.CheckProof(ctx, c.Visitor); err != nil {
@@ -97,7 +97,8 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 }
 
 // notTheCurrent returns validation_failed for the error of a wrong password, and other
-// errors unchanged. The text of the sign-in error would mention an address.
+// errors unchanged. The text of the sign-in error does not fit, because it mentions an
+// address and this form has none.
 func notTheCurrent(err error) error {
 	if core.AsError(err).Code != core.CodeInvalidKey {
 		return err
@@ -190,8 +191,8 @@ func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash st
 	return nil
 }
 
-// markOf returns a digest of a password hash, which is stored with a reset link. After the
-// password has changed, the digest differs, and the link is invalid.
+// markOf returns a digest of a password hash. The digest is stored with a reset link. After
+// the password has changed, the digest of its hash differs, and the link is invalid.
 func markOf(passwordHash string) []byte {
 	sum := sha256.Sum256([]byte("mailhelm password reset 1\x00" + passwordHash))
 	return sum[:]

@@ -259,9 +259,10 @@ func TestAskingForLinksIsLimited(t *testing.T) {
 	})
 }
 
-// TestASignInBesideAChange checks a sign-in that verifies the old password before a change
-// of the password and would begin its session after it. The sign-in must fail, because the
-// change cannot end a session that begins later.
+// TestASignInBesideAChange checks a sign-in with the old password while another call
+// changes the password. The sign-in verifies the old password before the change and would
+// begin a session after the change. It must fail, because the change ends only the sessions
+// that exist at its time.
 func TestASignInBesideAChange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -27,7 +27,8 @@ type PurgeStores struct {
 }
 
 // PurgeWorker returns the worker that deletes expired sessions, passkey ceremonies, reset
-// links and known devices. It also deletes warnings that no page shows any more.
+// links and known devices. It also deletes warnings about wrong passwords that no page
+// shows any more.
 func PurgeWorker(from PurgeStores, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: purgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		now := clock()

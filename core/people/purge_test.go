@@ -23,8 +23,8 @@ func TestPurgeDeletesWhatHasExpired(t *testing.T) {
 		stores := people.PurgeStores{Store: h.db.People(), Sessions: h.db.Sessions(), Passkeys: h.db.Passkeys()}
 		purge := people.PurgeWorker(stores, h.clock, slog.New(slog.DiscardHandler))
 		h.must(purge.Work(t.Context(), people.PurgeArgs{}))
-		// The queries pass the time start, at which the rows had not expired. So they would
-		// find the rows if these still existed.
+		// The queries use the time start. At that time the rows had not expired, so the
+		// queries would find rows that still exist.
 		_, err := h.db.Sessions().Session(t.Context(), session.Hash, start)
 		h.wantCode("the session", err, core.CodeNotFound)
 		_, err = h.db.Passkeys().TakeCeremony(t.Context(), ceremony.Hash, start)

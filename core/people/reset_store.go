@@ -46,19 +46,19 @@ type Store interface {
 	// parameter keep is the maximum number of devices of one person; those used least
 	// recently are deleted.
 	PutDevice(ctx context.Context, d Device, keep int) error
-	// Device returns the device with this hash, if it has not expired at now, and its
-	// person's email address.
+	// Device returns the device with this hash, if it has not expired at now. It also
+	// returns the email address of the person who owns the device.
 	Device(ctx context.Context, hash []byte, now time.Time) (d Device, email string, err error)
 	// DeleteDevicesOf deletes the known devices of a person, except the one whose hash is
 	// the parameter but. If but is nil, it deletes all.
 	DeleteDevicesOf(ctx context.Context, userID string, but []byte) error
 
 	// Warn stores that a person is warned; at is the time of the warning. If the person was
-	// warned later than the time since, Warn stores nothing and returns false. Of several
-	// concurrent calls, one gets true.
+	// already warned after the time in the parameter since, Warn stores nothing and returns
+	// false. Of several concurrent calls, one gets true.
 	Warn(ctx context.Context, userID string, at, since time.Time) (bool, error)
-	// WarnedAt returns the time when a person was last warned. It fails with
-	// core.CodeNotFound if there was no warning.
+	// WarnedAt returns the time at which Warn last stored a warning of the person. It fails
+	// with core.CodeNotFound if there was no warning.
 	WarnedAt(ctx context.Context, userID string) (time.Time, error)
 
 	// Purge deletes reset links and devices that have expired at now. It also deletes

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// SecondFactorWait is how long after the password a person may take to prove the second
-	// factor.
+	// SecondFactorWait is how long after entering the password a person may take to prove
+	// the second factor.
 	SecondFactorWait = 10 * time.Minute
 	// ProofAge is how long a proof of a second factor counts as recent.
 	ProofAge = 10 * time.Minute
@@ -111,7 +111,7 @@ type Demand string
 const (
 	NoDemand    Demand = ""
 	DemandSetUp Demand = "set_up" // set up a second factor, since the person has none
-	DemandProof Demand = "proof"  // prove the second factor in this session
+	DemandProof Demand = "proof"  // the person must prove the second factor in this session
 )
 
 // Demand returns what the organization of the visitor's session requires before it shows a
@@ -160,7 +160,8 @@ func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	return proofNeededError()
 }
 
-// ready returns the second factors of a visitor. It fails without a recent proof; see
+// ready returns the second factors of a visitor. It fails without a recent proof of a
+// second factor, or without a recent sign-in of a person who has no second factor; see
 // [IsProofNeeded]. Without this check, a stranger at an unattended browser could change the
 // person's factors.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
@@ -181,7 +182,8 @@ func proofNeededError() error {
 	}
 }
 
-// count counts an attempt of a person at a code. It fails with rate_limited after too many.
+// count counts one attempt of a person to enter a code. It fails with rate_limited after
+// too many attempts.
 func (f *SecondFactors) count(userID string) error {
 	if wait := f.tries.Take(userID, f.people.Clock()); wait > 0 {
 		return &core.Error{

@@ -95,8 +95,9 @@ func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, request
 	return next, nil
 }
 
-// renew replaces a session by one with the secret next, in which a second factor was proved
-// now. It fails with invalid_key if the session was signed out since it was read.
+// renew replaces the session by a new one, in which a second factor was proved now and
+// whose secret is next. It fails with invalid_key if the session was ended after the caller
+// had read it.
 func (f *SecondFactors) renew(ctx context.Context, session Session, next string) (Session, error) {
 	now, store := f.people.Clock(), f.people.Sessions
 	session.SecondFactorAt, session.LastSeenAt, session.ExpiresAt = &now, now, endOf(session.CreatedAt, now)

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// require sets that an organization requires second factors of its members.
+// require makes the organization require second factors of its members.
 func (e *factored) require(org core.Org) {
 	e.t.Helper()
 	org.RequireSecondFactor = true
@@ -40,8 +40,8 @@ func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 	})
 }
 
-// TestOneFactorIsLeftOfRemovalsAtOnce checks that of concurrent removals of all second
-// factors, one fails if the organization requires a factor.
+// TestOneFactorIsLeftOfRemovalsAtOnce removes all second factors of a person in concurrent
+// calls. If the organization requires a second factor, one call must fail.
 func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

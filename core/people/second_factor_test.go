@@ -17,8 +17,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// factored is the fixture of tests of second factors: the fixture entrance, which can sign
-// people in, with SecondFactors.
+// factored is the fixture for tests of second factors. It adds SecondFactors to the fixture
+// entrance, which can sign people in.
 type factored struct {
 	*entrance
 	factors *people.SecondFactors

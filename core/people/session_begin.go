@@ -50,8 +50,8 @@ func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
 	}
 	next, now := access.MintLink().Secret, s.Clock()
 	session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
-	// TouchSession fails if the session was signed out since it was read. Otherwise it locks
-	// the session.
+	// TouchSession locks the session. It fails if the session was signed out since it was
+	// read.
 	if err := s.Sessions.TouchSession(ctx, session); err != nil {
 		return "", signedOut(err)
 	}

@@ -46,17 +46,18 @@ type Session struct {
 // session. Every method takes part in the transaction of its context.
 type SessionStore interface {
 	InsertSession(ctx context.Context, s Session) error
-	// Session returns the session with this hash, if it has not expired at now.
+	// Session returns the session with this hash, unless the session has expired at the time
+	// now.
 	Session(ctx context.Context, hash []byte, now time.Time) (Session, error)
-	// TouchSession replaces LastSeenAt, ExpiresAt, the organization and the time of the
-	// second factor of the session with the hash s.Hash. It fails with core.CodeNotFound if
-	// the session has ended.
+	// TouchSession finds the stored session by its hash s.Hash and updates it from s. It
+	// replaces LastSeenAt, ExpiresAt, the organization and the time of the second factor. It
+	// fails with core.CodeNotFound if the session has ended.
 	TouchSession(ctx context.Context, s Session) error
 	DeleteSession(ctx context.Context, hash []byte) error
 	// DeleteSessionsOf ends all sessions of a person.
 	DeleteSessionsOf(ctx context.Context, userID string) error
 	// DeleteOtherSessionsOf ends all sessions of a person except the one with this hash, and
-	// returns their number.
+	// returns the number of ended sessions.
 	DeleteOtherSessionsOf(ctx context.Context, userID string, hash []byte) (int, error)
 	PurgeSessions(ctx context.Context, now time.Time) (int, error)
 }

@@ -21,11 +21,13 @@ const (
 	SessionIdle     = 2 * time.Hour
 )
 
-// touchAfter is the shortest time between two writes of LastSeenAt, which may thus be that
-// much older than the last request. An idle session may end that much too early.
+// touchAfter is the shortest time between two writes of LastSeenAt of a session. The stored
+// LastSeenAt can be older than the last request by up to this time. So an idle session may
+// end too early by up to this time.
 const touchAfter = time.Minute
 
-// App is the surface that audit events record for actions on the pages of the dashboard.
+// App is the surface of the dashboard's pages. Audit events record it for actions on these
+// pages.
 const App core.Surface = "app"
 
 // SessionsConfig has the dependencies of [Sessions]. All fields are required, except that
@@ -50,11 +52,11 @@ type Attempts interface {
 	// Admit counts an attempt at a password. It fails with rate_limited after too many,
 	// whether or not the address exists.
 	Admit(ctx context.Context, in SignInRequest) error
-	// AdmitFrom counts an attempt that names no address. It fails with rate_limited after
-	// too many.
+	// AdmitFrom counts an attempt of this client to sign in with a passkey, for which no
+	// email address is entered. It fails with rate_limited after too many attempts.
 	AdmitFrom(client string) error
-	// AdmitLink counts a request for a link that resets a password. It fails with
-	// rate_limited after too many.
+	// AdmitLink counts a network's request for a link that resets the password of an
+	// address. It fails with rate_limited after too many such requests.
 	AdmitLink(email, client string) error
 	// ClearFailures clears the counts of one network for one address. It is called after a
 	// right password.
@@ -73,8 +75,8 @@ type Sessions struct {
 
 // NewSessions returns a Sessions.
 func NewSessions(cfg SessionsConfig) *Sessions {
-	// computes and keeps the hash now; otherwise the first sign-in with an unknown address
-	// would take longer
+	// computes the decoy hash now and keeps it; otherwise the first sign-in with an unknown
+	// address would take longer
 	_, _ = decoyHash()
 	return &Sessions{
 		SessionsConfig: cfg,
@@ -98,8 +100,8 @@ type Visitor struct {
 // it.
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// FormToken returns a token for a form, which protects it against cross-site requests. It
-// is valid only for this session, its present organization, and the form that the text
+// FormToken returns a token that protects a form against cross-site requests. The token is
+// valid only for this session, its present organization, and the form that the text
 // question identifies.
 func (v Visitor) FormToken(question string) string {
 	mac := hmac.New(sha256.New, []byte(v.secret))
@@ -173,9 +175,8 @@ func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
 	return err
 }
 
-// withPerson calls do in a transaction that locks the person. Of two concurrent changes,
-// the second reads what the first wrote. It fails with invalid_key if the person does not
-// exist.
+// withPerson calls do in a transaction that locks the person, so that concurrent changes of
+// one person run one after another. It fails with invalid_key if the person does not exist.
 func (s *Sessions) withPerson(ctx context.Context, userID string, do func(context.Context) error) error {
 	return s.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := s.Users.HoldUser(ctx, userID); err != nil {
@@ -211,9 +212,10 @@ func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time
 	return session, nil
 }
 
-// change reads a session in a transaction, calls the function with, which modifies it, and
-// stores it with the present time as LastSeenAt. Because the session is read in the
-// transaction, a concurrent change of its organization is kept.
+// change reads a session in a transaction and calls the function in the parameter with,
+// which modifies the session. It then stores the session with the present time as
+// LastSeenAt. Because the session is read in the transaction, a concurrent change of its
+// organization is kept.
 func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
 	var changed Session
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
@@ -266,8 +268,9 @@ func endOf(created, seen time.Time) time.Time {
 	return end
 }
 
-// signedOut returns invalid_key, the error for a session that does not exist or has ended,
-// if err is nil or not_found. It wraps any other error.
+// signedOut converts the result of reading a session. For nil and not_found it returns
+// invalid_key, the error for a session that does not exist or has ended. It wraps any other
+// error.
 func signedOut(err error) error {
 	if err == nil || core.IsNotFound(err) {
 		return &core.Error{

@@ -38,14 +38,15 @@ type SignInRequest struct {
 type Begun struct {
 	// Secret is the value of the cookie. It is always new.
 	Secret string
-	// AwaitsSecondFactor is true if the session opens no page before [SecondFactors.Prove]
-	// is called.
+	// AwaitsSecondFactor is true if the session gives access to no page until
+	// [SecondFactors.Prove] is called.
 	AwaitsSecondFactor bool
 }
 
 // SignIn checks a password and begins a session. The session is in the organization of the
-// browser's previous session, if that was the same person's, or else in the person's first
-// organization. If the person has a second factor, the session awaits it.
+// browser's previous session, if that session was the same person's. Otherwise it is in the
+// person's first organization. If the person has a second factor, the session cannot be
+// used until that factor is proved.
 //
 // An unknown address, a wrong password and a person without an organization fail with
 // invalid_key, with the same text and after the same work. Too many attempts fail with
@@ -78,8 +79,9 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
 }
 
-// requireSamePassword fails with invalid_key if the password was changed after it was
-// checked. A change ends all sessions, so no session may begin with the old password.
+// requireSamePassword fails with invalid_key if the password was changed after this sign-in
+// had checked it. A change of the password ends all sessions, so no session may begin with
+// the old password.
 func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User) error {
 	now, err := s.Users.UserByID(ctx, checked.ID)
 	if err != nil {
@@ -111,8 +113,8 @@ func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Ses
 
 // begin ends the previous session, stores session under a new secret, and returns the
 // secret. The function complete sets further fields of the session. The transaction locks
-// the person. So a first second factor that is added concurrently ends this session or is
-// required by it.
+// the person, because the person may add a second factor at the same time. The new session
+// then either requires that second factor or is ended by the call that adds it.
 func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
 	secret := access.MintLink().Secret
 	session.Hash = access.HashSecret(secret)
@@ -169,8 +171,8 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID stri
 }
 
 // checkPassword returns the person with the address and password. It fails with invalid_key
-// if either is wrong. For an unknown address it does the same work, so that its duration is
-// the same.
+// if either is wrong. For an unknown address it verifies the password against a decoy hash,
+// so that both failures take equally long.
 func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.User, error) {
 	user, err := s.findUser(ctx, in.Email)
 	if err != nil {
@@ -220,7 +222,8 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 }
 
 // findUser returns the user with an address, or the zero user if there is none. It does not
-// query the store for an invalid address, because a database refuses text with some bytes.
+// query the store for an invalid address, because a database refuses text with some bytes,
+// such as zero bytes.
 func (s *Sessions) findUser(ctx context.Context, email string) (access.User, error) {
 	if !core.IsEmail(email) {
 		return access.User{}, nil

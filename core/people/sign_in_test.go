@@ -25,7 +25,7 @@ const (
 var ownersHash = sync.OnceValues(func() (string, error) { return passwords.Hash(ownersPassword) })
 
 // entrance is the fixture of tests of sign-in: a real database with one person in two
-// organizations. By name, Acme is the first of them.
+// organizations. Sorted by name, Acme is the first organization.
 type entrance struct {
 	*gate
 	sessions *people.Sessions

@@ -189,7 +189,7 @@ func rewriteLiteral(v Value, t Type) string {
 	return ""
 }
 
-// literals describes, for messages, how a literal of each type is written.
+// literals describes, for error messages, how a literal of each type is written.
 var literals = map[Type]string{
 	String:   `a string in double quotes`,
 	Number:   `a number without quotes`,

@@ -58,7 +58,7 @@ func castClass(t Type) Type {
 	return t
 }
 
-// PropertyNames returns the names of the properties of an event that predicates can test,
+// PropertyNames returns the names of those properties of an event that predicates can test,
 // sorted.
 func (s Schema) PropertyNames(event Event) []string {
 	names := map[string]bool{}

@@ -30,5 +30,5 @@
 // steps were separate packages, any package could construct one.
 package predicate
 
-// ProfileVersion is the version of the language that this package implements.
+// ProfileVersion is the version of the predicate language that this package implements.
 const ProfileVersion = 1

@@ -12,8 +12,8 @@ func repeat(n int, what, by string) string {
 	return strings.TrimSuffix(strings.Repeat(what+by, n), by)
 }
 
-// TestLimits checks for each limit that a predicate at the limit is accepted, and that one
-// above it fails with the name of the limit.
+// TestLimits checks for each limit that a predicate at the limit is accepted. A predicate
+// above the limit must fail with the name of the limit.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

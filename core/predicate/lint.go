@@ -83,8 +83,9 @@ func (l *linter) node(n Node, guards []subject, negated bool) {
 }
 
 // terms adds the warnings about the terms of an "and" (present is true) or an "or" (present
-// is false). A term such as "has attr.x" in an "and" excludes contacts without x, and
-// "attr.x is unknown" in an "or" includes them. So the other terms need no warning about x.
+// is false). In an "and", the term "has attr.x" excludes contacts without x. In an "or",
+// the term "attr.x is unknown" includes these contacts. So the other terms need no warning
+// about x.
 func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	guards = slices.Clip(guards)
 	for _, term := range terms {
@@ -114,7 +115,7 @@ func guardedSubjects(n Node, present bool) []subject {
 			return nil
 		}
 		guards := []subject{{events: sourceText(n.Source)}}
-		if present { // a contact with the selected events also has events of their kind
+		if present { // a contact that has a selected event also has an event of that type
 			guards = append(guards, subject{events: n.Source.Event.title()})
 		}
 		return guards

@@ -1,6 +1,6 @@
 package predicate
 
-// eventTest evaluates a test of events. It goes through the contact's events once.
+// eventTest evaluates the event test n, in one pass over the contact's events.
 func (e *evaluation) eventTest(n *EventTest) Truth {
 	var f figures
 	for i := range e.subject.Events {

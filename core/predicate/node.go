@@ -17,7 +17,8 @@ type Node interface {
 // it to a line and column. It does not affect the result of a node.
 type Offset int32
 
-// Pos returns o. Nodes embed an Offset and so implement [Node.Pos].
+// Pos returns the offset itself. A node that embeds an Offset thereby implements
+// [Node.Pos].
 func (o Offset) Pos() Offset { return o }
 
 // And has the least result of its terms, in the order False < Unknown < True. It has at
@@ -122,8 +123,8 @@ type EventTest struct {
 }
 
 // EventSource selects events of one contact: those of the kind Event that are inside both
-// windows and for which Where is True. An event for which Where is Unknown is not selected,
-// for example because it lacks the tested property.
+// time windows (Within and Between) and for which Where is True. An event for which Where
+// is Unknown is not selected, for example because the event lacks the tested property.
 type EventSource struct {
 	Offset
 	Event Event
@@ -158,7 +159,7 @@ type Consent struct {
 	// DefaultIn is true if contacts without a choice are in the topic. Check sets it from
 	// the schema.
 	DefaultIn bool
-	// TopicAt is the offset at which the topic's name begins.
+	// TopicAt is the offset in the predicate's text at which the topic's name begins.
 	TopicAt Offset
 }
 
@@ -197,8 +198,8 @@ type Field struct {
 // FieldSource says whether a field is an attribute, the email address or an event property.
 type FieldSource uint8
 
-// The sources of fields. Email is the contact's address, written attr.email, which is
-// always present. Property is a property of the event that a where-condition or an
+// The sources of fields. Email is the contact's address. It is written attr.email, and
+// every contact has one. Property is a property of the event that a where-condition or an
 // aggregate reads.
 const (
 	Attribute FieldSource = iota
@@ -267,7 +268,7 @@ const (
 	First
 )
 
-// ConsentKind says what a Consent tests.
+// ConsentKind is what a [Consent] node tests, such as a subscription to a topic.
 type ConsentKind uint8
 
 // The kinds of consent tests.

@@ -57,7 +57,8 @@ func (p *parser) predicate() Node {
 	return p.parseOr()
 }
 
-// parseOr parses the grammar rule: and { "or" and }.
+// parseOr parses the grammar rule: and { "or" and }. The nonterminal "and" is parsed by
+// parseAnd.
 func (p *parser) parseOr() Node {
 	start := p.tok
 	first := p.parseAnd()
@@ -89,9 +90,9 @@ func (p *parser) parseAnd() Node {
 	return &And{Offset: Offset(start.start), Terms: terms}
 }
 
-// appendOr appends n to the terms of an "or". If n is an "or" itself, from parentheses, it
-// appends the terms of n. That changes no result, because the operator is associative.
-// appendAnd does so for "and".
+// appendOr appends the node n to the terms of an "or". If n is itself an "or" in
+// parentheses, it appends the terms of n instead. The predicate keeps its meaning, because
+// "or" is associative. appendAnd does the same for "and".
 func appendOr(terms []Node, n Node) []Node {
 	if inner, is := n.(*Or); is {
 		return append(terms, inner.Terms...)
@@ -180,8 +181,8 @@ func (p *parser) accept(word string) bool {
 	return true
 }
 
-// word consumes the current token, which must be the given keyword. Otherwise it records a
-// fault.
+// word consumes the current token, which must be the given keyword. If it is another token,
+// word records a fault.
 func (p *parser) word(word string) {
 	if p.fault == nil && !p.accept(word) {
 		p.failExpecting(`"` + word + `"`)
@@ -209,9 +210,10 @@ func (p *parser) limit(l Limit, at int) {
 	p.fail(token{start: at}, Error{Message: limits[l], Limit: l})
 }
 
-// failExpecting records the fault that the current token is not what is expected. It
-// suggests the candidate that is most similar to the token. Without candidates, it takes
-// the keywords in expected.
+// failExpecting records the fault that the current token is not allowed at its position.
+// expected describes the allowed tokens. For a misspelled word, the fault suggests the most
+// similar candidate. Without candidates, the keywords that occur in expected are the
+// candidates.
 func (p *parser) failExpecting(expected string, candidates ...string) {
 	if p.tok.kind == tokenBad {
 		p.fail(p.tok, Error{Message: p.tok.text, Suggestion: p.tok.fix})

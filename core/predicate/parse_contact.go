@@ -43,8 +43,8 @@ func (p *parser) contactTest() Node {
 	return nil
 }
 
-// notATest records the fault that the current token does not begin a test. If an operator
-// follows a bare name, it suggests an attribute of that name.
+// notATest records the fault that the current token does not begin a test. If the token is
+// a bare name before an operator, the fault suggests the attribute of that name.
 func (p *parser) notATest() {
 	t := p.tok
 	switch {

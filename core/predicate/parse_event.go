@@ -3,7 +3,7 @@ package predicate
 import "slices"
 
 // eventKind returns the kind of message event that a word names. For other words it returns
-// a value greater than ActivityEvent.
+// a value greater than ActivityEvent, which is no valid kind.
 func eventKind(word string) EventKind {
 	if i := slices.Index(eventWords[:ActivityEvent], word); i >= 0 {
 		return EventKind(i)
@@ -122,8 +122,9 @@ func (p *parser) parseWhere(t token, s EventSource) Node {
 	return both
 }
 
-// levels returns the nesting depth of n in its canonical spelling. Two conditions that are
-// combined with "and" may need parentheses that neither needs alone.
+// levels returns the nesting depth of n in its canonical spelling. The parser calls it for
+// two conditions that it joins with "and", because the joined form may need parentheses
+// that neither condition has alone.
 func levels(n Node) int {
 	deepest := 0
 	switch n := n.(type) {

@@ -15,7 +15,8 @@ import (
 var withoutPlaces = cmpopts.IgnoreTypes(predicate.Offset(0))
 
 // TestCanonicalSpelling checks that the first predicate of each pair is printed as the
-// second, its canonical spelling. An empty second text means that the first is canonical.
+// second, its canonical spelling. If the second text is empty, the first one is already
+// canonical.
 func TestCanonicalSpelling(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][2]string{

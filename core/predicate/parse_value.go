@@ -14,8 +14,8 @@ func opOf(sign string) Op {
 	return 0
 }
 
-// wordsOf returns the keywords of the language that occur in a hint. They are the
-// candidates for correcting a misspelled word.
+// wordsOf returns the keywords of the predicate language that occur in hint, the text of
+// what the parser expected. They are the candidates for correcting a misspelled word.
 func wordsOf(hint string) []string {
 	words := strings.FieldsFunc(hint, func(r rune) bool { return r == ' ' || r == ',' || r == '"' })
 	kept := words[:0]
@@ -132,7 +132,8 @@ func (p *parser) duration() Duration {
 }
 
 // spacedDuration returns the duration that was probably meant by a number and a separate
-// word, such as 30d for "30 days". It returns "" if the word is not like a unit.
+// word, such as 30d for "30 days". It returns "" if the word does not resemble a unit of
+// time.
 func (p *parser) spacedDuration() string {
 	unit := p.peek()
 	if unit.kind != tokenWord {

@@ -15,8 +15,9 @@ func printNode(n Node) string {
 	return p.String()
 }
 
-// Where an expression is printed: anywhere else, as a term of an "and", or after a "not".
-// It gets parentheses if its operator binds less tightly than the "and" or "not" around it.
+// The places in which an expression is printed: as a term of an "and", after a "not", or
+// anywhere else. The expression gets parentheses if its operator binds less tightly than
+// the "and" or "not" around it.
 const (
 	anywhere = iota
 	insideAnd
@@ -185,8 +186,8 @@ func (p *printer) source(s EventSource) {
 	}
 }
 
-// spanEnd prints the end of a span, which is exclusive, as its last included day or
-// microsecond.
+// spanEnd prints the end of a span of time. until is the first moment after the span, so
+// spanEnd prints the last day or microsecond that the span includes.
 func (p *printer) spanEnd(until int64) {
 	if day := units[Day].micros; until%day == 0 {
 		p.absolute(until - day)

@@ -15,8 +15,7 @@ type References struct {
 	Email bool
 	// Topics has names of topics.
 	Topics []string
-	// Consent is true if the predicate tests topics or whether the contact is unsubscribed
-	// from all.
+	// Consent is true if the predicate tests topics or the contact's global opt-out.
 	Consent bool
 	// Suppression is true if the predicate tests whether the address is suppressed.
 	Suppression bool
@@ -117,7 +116,8 @@ const (
 	Both EvalClass = "both"
 )
 
-// EvalClass returns the evaluation class of the predicate.
+// EvalClass returns whether changes of data, the passing of time or both can change which
+// contacts match the predicate.
 func (c *Checked) EvalClass() EvalClass {
 	var timed, still bool
 	walk(c.Root, nil, func(n Node, event *Event) {

@@ -25,10 +25,10 @@ type Schema struct {
 // AttributeType is the registered type of an attribute.
 type AttributeType struct {
 	Type Type
-	// EnumValues has the values of an Enum. Predicates may compare with other values, which
-	// gives a warning.
+	// EnumValues has the values of an Enum. A predicate may compare the attribute with other
+	// values, which gives a warning.
 	EnumValues []string
 }
 
-// ActivityProperty is a property of all activities that have one name.
+// ActivityProperty is a property of all activities that have the name in Activity.
 type ActivityProperty struct{ Activity, Property string }

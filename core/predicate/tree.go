@@ -1,7 +1,7 @@
 package predicate
 
-// Tree is a predicate with valid syntax that is within all limits. Its names are not yet
-// resolved, which Check does.
+// Tree is a predicate with valid syntax that is within all limits. Its names are not
+// resolved; Check resolves them.
 type Tree struct {
 	// Root is the whole predicate.
 	Root Node
@@ -16,7 +16,7 @@ func (t *Tree) Source() string { return t.text }
 func (t *Tree) Position(at Offset) (line, column int) { return position(t.text, at) }
 
 // String returns the predicate in its canonical spelling: one space between words, no
-// unneeded parentheses, no comments. It parses to an equal tree.
+// unneeded parentheses, no comments. Parsing the result gives an equal tree.
 func (t *Tree) String() string { return printNode(t.Root) }
 
 // Parse parses the text of a predicate. It fails with an [*Error] at the first fault. It is

@@ -12,8 +12,8 @@ const (
 	Number
 	Bool
 	Datetime
-	// Enum occurs only in a Schema. Check replaces it by String, so that changing a
-	// registered attribute from string to enum or back changes no predicate.
+	// Enum occurs only in a Schema. Check replaces it by String. So a predicate remains
+	// unchanged if a registered attribute changes from string to enum or back.
 	Enum
 )
 
@@ -63,8 +63,8 @@ type Moment struct {
 	// 1970-01-01T00:00:00Z.
 	Relative bool
 	Micros   int64
-	// Span is the absolute value of a relative Micros, as it was written in the predicate.
-	// It is zero for "now" without a duration. It is only used for printing.
+	// Span is the duration of a relative moment as it was written in the predicate, without
+	// the sign. It is zero for "now" without a duration. It is only used for printing.
 	Span Duration
 }
 
@@ -111,7 +111,8 @@ const (
 
 const second = int64(1_000_000)
 
-// units has the suffix, the English word and the length in microseconds of each unit.
+// units has, for each unit of time, the suffix in predicates, the English word and the
+// length in microseconds.
 var units = [...]struct {
 	suffix, word string
 	micros       int64

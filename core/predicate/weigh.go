@@ -4,8 +4,9 @@ package predicate
 type Weight struct {
 	// Contact is the number of steps for each contact, without the steps for events.
 	Contact int
-	// Sources has the kinds of events that the predicate reads, with the steps for each
-	// event. Tests of the same kind of event in the same window share one entry.
+	// Sources has the kinds of events that the predicate reads, with the number of
+	// evaluation steps for each event. Tests of the same kind of event in the same window
+	// share one entry.
 	Sources []SourceWeight
 }
 
@@ -16,7 +17,8 @@ type SourceWeight struct {
 	Steps  int
 }
 
-// textSteps is the cost of searching a text (starts with, ends with, contains), in steps.
+// textSteps is the cost of searching a text (starts with, ends with, contains), in
+// evaluation steps. One step costs about as much as comparing two values.
 const textSteps = 4
 
 // Weigh returns how many steps the evaluation takes for each contact and for each event. A

@@ -1,6 +1,6 @@
 package predicate
 
-// The keywords of the language, shared by the lexer, the parser and the printer.
+// The keywords of the predicate language, shared by the lexer, the parser and the printer.
 
 var eventWords = [...]string{
 	Send: "send", Delivery: "delivery", Open: "open", Click: "click", Bounce: "bounce",
@@ -8,7 +8,7 @@ var eventWords = [...]string{
 }
 
 // eventOfVerb maps verbs that authors may write, such as "opened", to the kind of event
-// they mean. It is used for suggestions.
+// that they mean. The parser then suggests a test of this event.
 var eventOfVerb = map[string]EventKind{
 	"sent": Send, "received": Delivery, "delivered": Delivery, "opened": Open, "clicked": Click,
 	"bounced": Bounce, "complained": Complaint, "rejected": Reject,

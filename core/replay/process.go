@@ -17,8 +17,8 @@ const (
 	// Silence is the time without a heartbeat after which a process counts as ended. Other
 	// processes notice this within another second.
 	Silence = 3500 * time.Millisecond
-	// maxUnreturned is the maximum number of reservations whose failed release a process
-	// retries.
+	// maxUnreturned is the maximum number of reservations that a process keeps in memory
+	// because releasing them failed. It retries to release them.
 	maxUnreturned = 10_000
 )
 
@@ -28,7 +28,7 @@ type ProcessStore interface {
 	Beat(ctx context.Context, process string, at time.Time) error
 	// Beats returns the time of the last heartbeat of each process, by process id.
 	Beats(ctx context.Context) (map[string]time.Time, error)
-	// EndProcess deletes the row of a process with its heartbeat.
+	// EndProcess deletes the stored heartbeat of a process.
 	EndProcess(ctx context.Context, process string) error
 	// EndReservations ends the unexpired reservations of idempotency keys by all processes
 	// except one, and returns their number.
@@ -64,15 +64,15 @@ type Process struct {
 	unreturned map[Token]unreturned
 	seen       map[string]sight
 	looks      int           // number of calls of the method look so far
-	shown      int           // number of the call of look that read the heartbeats in seen
+	shown      int           // which call of look, counted as in looks, read the heartbeats in seen
 	looked     time.Time     // time of the last successful read of heartbeats
 	ticked     chan struct{} // closed by the next Tick
 }
 
-// sight is the last heartbeat that was read of another process.
+// sight is the latest heartbeat of another process that this process has read.
 type sight struct {
 	beat time.Time
-	// since is the time at which this heartbeat was first read, by this process's clock.
+	// since is the time at which this process first read this heartbeat, by its own clock.
 	since time.Time
 	// beats is the number of times that the heartbeat has changed.
 	beats int
@@ -144,7 +144,8 @@ func (p *Process) Tick(ctx context.Context) {
 	}
 }
 
-// Stop retries failed releases and deletes the process's row, which ends its reservations.
+// Stop tries again to release the reservations whose release failed. It then deletes the
+// row of the process, which ends the remaining reservations.
 func (p *Process) Stop(ctx context.Context) error {
 	p.returnAll(ctx)
 	if p.Alone {
@@ -161,7 +162,8 @@ func (p *Process) Hold(token Token) {
 	p.held[token] = true
 }
 
-// Drop undoes Hold. It is called after the outcome of the call was stored.
+// Drop removes the record that Hold made: the call no longer uses the reservation with this
+// token. The caller calls Drop after it has stored the outcome of the call.
 func (p *Process) Drop(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,9 +207,9 @@ func (p *Process) returnAll(ctx context.Context) {
 }
 
 // look reads the heartbeats of the other processes and records when each last changed. Time
-// in which the database did not answer does not count, because no process could store a
-// heartbeat then. If a later call of look finished first, the older result is discarded,
-// because it may lack new processes.
+// in which the database did not answer does not count as silence of a process, because no
+// process could store a heartbeat then. If a later call of look finished first, the older
+// result is discarded, because it may lack new processes.
 func (p *Process) look(ctx context.Context) error {
 	p.mu.Lock()
 	p.looks++

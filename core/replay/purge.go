@@ -9,16 +9,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is the interval between deletions of expired records, which no reader uses.
+// PurgeEvery is the interval between deletions of expired replay records, which no call
+// uses any more.
 const PurgeEvery = 10 * time.Minute
 
-// PurgeArgs has the arguments of the purge job, which takes none.
+// PurgeArgs is the empty argument of the job that deletes expired records.
 type PurgeArgs struct{}
 
 // Kind returns the name of the purge job.
 func (PurgeArgs) Kind() string { return "replay_purge" }
 
-// PurgeWorker returns the worker of the job that deletes expired records.
+// PurgeWorker returns the worker of the job that deletes expired records of idempotency
+// keys.
 func PurgeWorker(store Store, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		purged, err := store.Purge(ctx, clock())

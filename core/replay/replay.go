@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Lease is the longest time for which a reservation holds its key; see [Process].
+// Lease is the longest time for which a running call reserves its idempotency key; see
+// [Process].
 const Lease = 60 * time.Second
 
 // Key identifies one stored call. Space separates the keys of different endpoints and
@@ -30,7 +31,7 @@ type Token string
 // NewToken returns a new token.
 func NewToken() Token { return Token(core.NewID()) }
 
-// Claim has the arguments of an attempt to reserve a key.
+// Claim has the arguments of an attempt to reserve an idempotency key.
 type Claim struct {
 	// Token is the token of the new reservation. If it is "", the store makes one.
 	Token Token
@@ -39,12 +40,13 @@ type Claim struct {
 	// Process is the id of the calling process. If it is "", only the lease ends the
 	// reservation; see [Process].
 	Process string
-	// From is a reservation of an ended process. If it holds the key, the claim takes the
-	// key over before the lease expires. "" takes over only expired leases.
+	// From is a reservation of an ended process. If this reservation holds the key, the
+	// claim takes the key over before the lease expires. If From is "", the claim takes the
+	// key over only after the lease has expired.
 	From Token
 }
 
-// Record is the stored state of a key.
+// Record is the stored state of an idempotency key.
 type Record struct {
 	// Token is the token of the new reservation, set only if Reserve reserved the key.
 	Token Token
@@ -52,7 +54,8 @@ type Record struct {
 	Digest string
 	// Done is true if the call has completed and its result is stored.
 	Done bool
-	// Holder is the reservation that holds the key, and Process its process; "" if Done.
+	// Holder is the token of the reservation that currently has the key. Process is the id
+	// of the process that made the reservation. Both are "" if Done is true.
 	Holder  Token
 	Process string
 	// Result is the operation's result as JSON. It is set if Done is true.
@@ -75,10 +78,10 @@ type Outcome struct {
 // at the same time, exactly one succeeds, on SQLite and on PostgreSQL.
 type Store interface {
 	// Reserve reserves the key until now+Lease, in a transaction of its own. won is true if
-	// the key was free, if its record or lease had expired, or if the reservation claim.From
-	// held it. record.Token is then the token for Complete and Release. Otherwise record
-	// describes the existing reservation or result. After an error the key may be reserved
-	// all the same, so the caller must release claim.Token.
+	// it reserved the key: the key was free, its record or lease had expired, or the
+	// reservation in claim.From held it. record.Token is then the token for Complete and
+	// Release. Otherwise record describes the existing reservation or result. After an error
+	// the key may be reserved all the same, so the caller must release claim.Token.
 	Reserve(ctx context.Context, k Key, claim Claim, now time.Time) (record Record, won bool, err error)
 	// Complete stores the outcome of a call, in the transaction of ctx. It fails if another
 	// call has taken the reservation over, so that this transaction is rolled back.

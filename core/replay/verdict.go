@@ -9,20 +9,21 @@ import (
 type Verdict struct {
 	// Ended is true if no process uses the reservation, so that it may be taken over.
 	Ended bool
-	// Waited is true if Judge waited, so that the record of the key may have changed.
+	// Waited is true if Judge waited for a heartbeat of another process. The record of the
+	// idempotency key may then have changed since the caller read it.
 	Waited bool
 	// RetryAfter is the time after which to try again; it has no meaning if Ended is true.
 	RetryAfter time.Duration
 }
 
-// maxTicks is the maximum number of calls of [Process.Tick] for which Judge waits. By then
-// a process has stored a new heartbeat or counts as ended, unless the database did not
-// answer.
+// maxTicks is the maximum number of calls of [Process.Tick] for which Judge waits. After so
+// many calls, the judged process has stored a new heartbeat or counts as ended, unless the
+// database did not answer.
 const maxTicks = int(Silence/Beat) + 3
 
-// Judge reports whether the process of the reservation in holder still runs and uses it.
-// For another process, it waits for a new heartbeat, or until the last one is older than
-// Silence. It fails with the error of the store or of ctx.
+// Judge reports whether the process that made the reservation in holder still runs and uses
+// the reservation. For a process other than this one, it waits for a new heartbeat, or
+// until the last one is older than Silence. It fails with the error of the store or of ctx.
 func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	switch {
 	case holder.Process == p.id:
@@ -62,8 +63,8 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
-// sightOf returns the last heartbeat that was read of a process, if known, and a channel
-// that the next Tick closes.
+// sightOf returns the last heartbeat of a process that p has read, and whether p has read
+// one. The returned channel is closed by the next Tick.
 func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -50,8 +50,9 @@ func (c *Counts) unique(t messages.EventType) *int64 {
 	}
 }
 
-// Tally adds a number of events of type t to c. uniques is the number of recipients who had
-// their first such event.
+// Tally adds events of type t to the counts. The parameter events is the number of events.
+// The parameter uniques is the number of recipients who had no earlier event of this type
+// for the same message.
 func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	if counter := c.counter(t); counter != nil {
 		*counter += events

@@ -23,10 +23,11 @@ type wanted struct{ days, groups bool }
 // read returns the counts that match the filter. Whole days come from the stored daily
 // counts, parts of days from the stored hourly counts and from events.
 //
-// If the window ends now or later, read counts the whole last day, which is faster. This
-// day can contain messages that were sent after the window, if the provider's clock is
-// ahead. If such messages are stored, read counts only the part of the day instead. It
-// checks this after reading the counts, so that it finds every message that they include.
+// If the window ends now or later, read counts the whole last day, which is faster. If the
+// provider's clock is ahead, that day may contain messages sent after the window. If such
+// messages are stored, read counts only the part of the day inside the window. It looks for
+// such messages after reading the counts, so that it finds every message that the counts
+// include.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
@@ -85,8 +86,8 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 	return nil
 }
 
-// readPart counts the events in the window of f, which is a part of one day. It adds the
-// counts to into.
+// readPart counts the events in the window of the filter f, which is a part of one day. It
+// adds the counts to the figures in the parameter into.
 func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into figures) error {
 	type source struct {
 		count  func(context.Context, string, Filter) ([]GroupCounts, error)

@@ -38,8 +38,8 @@ func reaches(part, whole, thousandths int64) bool {
 	return whole > 0 && part*1000 >= whole*thousandths
 }
 
-// fewMessages is the number of sent messages below which rates are not reliable. Below it,
-// one complaint alone would exceed the review threshold.
+// fewMessages is the number of sent messages below which rates are not reliable. With fewer
+// messages, one complaint alone would exceed the review threshold.
 const fewMessages = 1000
 
 // warningsOf returns the warnings about the counts. For each rate it returns only the most
@@ -70,8 +70,8 @@ func warningsOf(c Counts) []Warning {
 	return found
 }
 
-// changeOf returns a text that compares the counts of a window with those of the window
-// before it.
+// changeOf returns a text that compares the counts of a time window (now) with those of the
+// time window before it (then).
 func changeOf(now, then Counts) string {
 	switch {
 	case then.Sent == 0 && now.Sent == 0:
@@ -108,14 +108,15 @@ const (
 	complaintWeight = 50
 )
 
-// mover is a channel or template with its counts in this window and in the window before.
+// mover is a channel or template with its counts in the report's window (now) and in the
+// window before it (then).
 type mover struct {
 	name      string
 	now, then Counts
 }
 
-// weighedChange returns by how much the number of bounces differs between the two windows.
-// Each complaint counts as complaintWeight bounces.
+// weighedChange returns by how much the number of bounces differs between the report's
+// window and the window before it. Each complaint counts as complaintWeight bounces.
 func (m mover) weighedChange() int64 {
 	return distance(m.now.Bounced+complaintWeight*m.now.Complained, m.then.Bounced+complaintWeight*m.then.Complained)
 }

@@ -41,7 +41,8 @@ func TestRatesAreByTheDayOfSending(t *testing.T) {
 		b.pointsAre(t, map[string]any{},
 			reports.DeliverabilityPoint{Period: monday.Truncate(24 * time.Hour), Sent: 2, Delivered: 1, Bounced: 1, Complained: 1, DeliveryRate: 0.5},
 			reports.DeliverabilityPoint{Period: monday.AddDate(0, 0, 2).Truncate(24 * time.Hour), Sent: 1, Delivered: 2, DeliveryRate: 1})
-		// A window covers the messages sent in it, to the microsecond.
+		// A report covers the messages sent in its time window, whose limits are exact to the
+		// microsecond.
 		b.pointsAre(t, map[string]any{"from": monday.Add(time.Microsecond).Format(time.RFC3339Nano), "to": monday.Add(24 * time.Hour).Format(time.RFC3339Nano)})
 		b.pointsAre(t, map[string]any{"from": monday.Format(time.RFC3339Nano), "to": monday.Add(time.Microsecond).Format(time.RFC3339Nano)},
 			reports.DeliverabilityPoint{Period: monday.Truncate(24 * time.Hour), Sent: 2, Delivered: 1, Bounced: 1, Complained: 1, DeliveryRate: 0.5})
@@ -68,7 +69,7 @@ func (b *bundle) pointsAre(t *testing.T, in map[string]any, want ...reports.Deli
 	}
 }
 
-// TestRatesOfTheLastDaysAreThoseOfThePage checks that Rates and Overview have the same
+// TestRatesOfTheLastDaysAreThoseOfThePage checks that Rates and Overview return the same
 // counts for the same days.
 func TestRatesOfTheLastDaysAreThoseOfThePage(t *testing.T) {
 	t.Parallel()

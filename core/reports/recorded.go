@@ -19,9 +19,9 @@ import (
 var _ messages.Recorder = (*Reports)(nil)
 
 // ObserveEvents adds new events to the stored counts; see [messages.Recorder]. It ignores
-// events of test messages. It also ignores bounces and complaints that the provider reports
-// without sending, because the address is on the account's own suppression list. The
-// provider leaves those out of its rates.
+// events of test messages. It also ignores bounces and complaints of messages that the
+// provider did not send, because the address is on the account's own suppression list. The
+// provider's rates do not include these events either.
 func (r *Reports) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	t := tallyOf(events)
 	if len(t.marks) > 0 {

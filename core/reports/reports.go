@@ -9,7 +9,8 @@ import (
 // Config has the dependencies of a [Reports].
 type Config struct {
 	Store Store
-	// Channels may be nil; then every channel is unknown.
+	// Channels finds channels by id, slug or name. If it is nil, reports treat every channel
+	// as not found.
 	Channels Channels
 	Clock    core.Clock
 }

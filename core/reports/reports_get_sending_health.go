@@ -62,15 +62,15 @@ type TrendPoint struct {
 	UniqueOpens int64     `json:"unique_opens"`
 }
 
-// Warning describes a bounce or complaint rate that is too high, or a volume too low to
-// judge.
+// Warning says that a bounce or complaint rate is too high, or that too few messages were
+// sent to judge the rates.
 type Warning struct {
 	Code WarningCode `json:"code" jsonschema:"enum=bounce_review,enum=bounce_pause,enum=complaint_review,enum=complaint_pause,enum=low_volume"`
 	Text string      `json:"text" voice:"ours"`
 }
 
-// Notable is a channel or template whose volume, bounces or complaints changed since the
-// window before.
+// Notable is a channel or template whose volume, bounces or complaints changed compared
+// with the preceding window.
 type Notable struct {
 	Kind string `json:"kind" jsonschema:"enum=channel,enum=template"`
 	Name string `json:"name" voice:"untrusted"`

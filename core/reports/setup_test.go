@@ -23,7 +23,8 @@ const (
 	nobodyID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c02"
 )
 
-// namedChannels knows one channel, with the slug "shop" and the provider's name "shop-set".
+// namedChannels resolves names of channels in tests. Its only channel has the slug "shop"
+// and the provider's name "shop-set".
 type namedChannels struct{}
 
 func (namedChannels) ChannelName(_ context.Context, _, id string) (string, error) {
@@ -119,9 +120,9 @@ func wantRefusal(t *testing.T, err error, code core.Code) {
 	}
 }
 
-// mail describes messages of one channel and template. became has the number of events of
-// each type. Events of one type belong to different messages; the first event of every type
-// belongs to the first message.
+// mail describes messages of one channel and template. The field became has the number of
+// events of each type. Events of one type belong to different messages; the first event of
+// every type belongs to the first message.
 type mail struct {
 	prefix            string
 	at                time.Time

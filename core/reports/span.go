@@ -14,7 +14,8 @@ type span struct {
 	// days covers the whole UTC days of the window. It is empty if days.From is not before
 	// days.To.
 	days core.Window
-	// parts are the partial days, at most two. Each is longer than zero.
+	// parts are the partial days at the beginning and the end of the window, at most two.
+	// Each is longer than zero.
 	parts []core.Window
 }
 
@@ -37,9 +38,9 @@ func cutAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //no
 	return cutAt(w, time.Hour)
 }
 
-// cutAt splits a window at the first and the last multiple of unit in it. It returns the
-// middle part, which is empty if From is not before To. It also returns the rests before
-// and after it, at most two.
+// cutAt splits a window at the first and the last multiple of unit in it. The first result
+// is the part between these two times; it is empty if From is not before To. The second
+// result has the parts before and after it, at most two.
 func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
 	whole := core.Window{From: w.From.Add(unit - 1).Truncate(unit), To: w.To.Truncate(unit)}
 	if whole.From.After(whole.To) {
@@ -61,7 +62,8 @@ func nextMidnight(t time.Time) time.Time { return dayOf(t.Add(day - 1)) }
 // Period is the length of the periods into which a report is divided.
 type Period string
 
-// The periods. Each begins at midnight UTC, and a week on Monday.
+// The periods of a report. Each day, week and month begins at midnight UTC. A week begins
+// on Monday.
 const (
 	Day   Period = "day"
 	Week  Period = "week"

@@ -13,14 +13,14 @@ type Store interface {
 	// Mark stores marks, the keys of unique opens and clicks (see markOf). It returns the
 	// marks that were not stored before. The given marks are sorted and distinct.
 	Mark(ctx context.Context, orgID string, marks []string) (fresh []string, err error)
-	// CountDays adds the counts in rows to the daily counts. The rows are sorted and have
-	// distinct subjects.
+	// CountDays adds the counts in rows to the daily counts. The rows are sorted by Subject,
+	// and no two rows have the same Subject.
 	CountDays(ctx context.Context, orgID string, rows []Counted) error
-	// CountHours adds the counts in rows to the hourly counts. The rows are sorted and have
-	// distinct subjects.
+	// CountHours adds the counts in rows to the hourly counts. The rows are sorted by
+	// Subject, and no two rows have the same Subject.
 	CountHours(ctx context.Context, orgID string, rows []Counted) error
-	// CountBounces adds the numbers in rows to the bounces by day and domain. The rows are
-	// sorted and distinct.
+	// CountBounces adds the numbers in rows to the stored numbers of bounces by day and
+	// domain. The rows are sorted and distinct.
 	CountBounces(ctx context.Context, orgID string, rows []DomainBounces) error
 
 	// DayCounts returns the daily counts that match the filter, one row per day, in no
@@ -39,7 +39,8 @@ type Store interface {
 	AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error)
 
 	// FailingDomains returns the recipients' domains with the most bounces of messages sent
-	// in the window, in descending order. The window must begin at a midnight.
+	// in the window. The domain with the most bounces comes first. The window must begin at
+	// a midnight.
 	FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]DomainBounces, error)
 	// RecentBounces returns the latest bounces in the window, newest first. Their messages
 	// must have been sent in the window and must not be test messages.

@@ -34,8 +34,8 @@ type Affected struct {
 	Warning     string
 }
 
-// PropertyEdit is a change of a promoted property, as far as it concerns segments. A
-// promoted property is a member of the activities' properties that predicates may test.
+// PropertyEdit describes a change of a promoted property to package segments. A promoted
+// property is a member of the activities' properties that predicates may test.
 type PropertyEdit struct {
 	Before predicate.ActivityProperty
 	// After and Type are the property and its type after the change. After is nil if the
@@ -162,9 +162,9 @@ func (e AttributeEdit) applyTo(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// brokenWarning returns a warning that ends when the predicate compiles again. The
-// attribute's values stay stored, so predicates find them again if it gets its old name
-// back.
+// brokenWarning returns the warning that the predicate no longer compiles. The warning is
+// removed when the predicate compiles again. The attribute's values stay stored, so
+// renaming the attribute back makes predicates find them again.
 func (e AttributeEdit) brokenWarning(fault error) string { return warning(fault) }
 
 func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {

@@ -75,8 +75,8 @@ func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// saving is a store that calls the function before once, at the start of the first call of
-// UpdateSegment.
+// saving is a store that calls the function in its field before once: at the start of the
+// first call of UpdateSegment.
 type saving struct {
 	segments.Store
 	before func()

@@ -15,10 +15,10 @@ const (
 	// many steps. PostgreSQL is about five times as fast and has the same limit, so that
 	// both engines accept the same predicates.
 	previewSteps = 40_000_000
-	// weighty is the smallest number of steps per row (event or contact) for which
-	// affordable counts the rows. With fewer steps, counting would cost as much as
-	// evaluating the predicate. The time limit of the preview ends such a predicate if it
-	// takes too long.
+	// weighty is the smallest number of steps per row (event or contact) for which the
+	// function affordable counts the rows. For fewer steps, counting would cost as much as
+	// evaluating the predicate. A predicate whose rows are not counted is limited only by
+	// the time limit of the preview.
 	weighty = 20
 )
 
@@ -57,8 +57,8 @@ func (s *Segments) tooExpensive(steps, rows int, what string) error {
 		WithNext("Search in fewer texts, which takes 4 steps each, test fewer events, or test a shorter window.")
 }
 
-// eventsOf returns a name for the kind of events, for an error message. The name contains
-// no text that the caller sent.
+// eventsOf returns a description of the events that e selects, such as "open events", for
+// an error message. The description contains no text that the caller sent.
 func eventsOf(e predicate.Event) string {
 	if e.Kind == predicate.ActivityEvent {
 		return "activities of one name"

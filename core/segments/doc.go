@@ -7,8 +7,8 @@
 // hours. It finds changes that are caused by time alone, such as the end of a time window.
 //
 // A job locks the row of the segment before it runs the query that updates the members. So
-// any number of workers reach the same result, and only one of them logs an entry. A paused
-// or invalid segment keeps its members.
+// any number of workers reach the same result, and each change of the members is logged
+// once. A paused or invalid segment keeps its members.
 //
 // The language of predicates is in core/predicate, and their translation to SQL in storage.
 // The package sends no mail.

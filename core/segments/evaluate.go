@@ -26,9 +26,9 @@ type definition struct {
 }
 
 // definitions returns the active segments of an organization, sorted so that each segment
-// comes after the segments that it tests. If the predicate of an active segment does not
-// compile, it sets the status to invalid. If that of an invalid segment compiles, it sets
-// the status to active.
+// comes after the segments that it tests. It also updates the status of segments. An active
+// segment whose predicate does not compile becomes invalid. An invalid segment whose
+// predicate compiles becomes active.
 func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Segments) activate(ctx context.Context, orgID string, segment Segment) 
 	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
-// invalidate makes a locked segment invalid whose predicate does not compile because of
-// fault.
+// invalidate gives a locked segment the status Invalid, because its predicate does not
+// compile. fault is the error of the compilation.
 func (s *Segments) invalidate(ctx context.Context, orgID string, segment Segment, fault error) error {
 	at := s.Clock()
 	text := warning(fault)
@@ -125,11 +125,11 @@ func sortByDependency(all []definition) []definition {
 	return sorted
 }
 
-// judge updates the membership of the given contacts in a segment, by the segment's current
-// definition. It does nothing if the segment is not active any more. It returns the number
-// of contacts that entered or left, and whether the definition is still d. If announced is
-// true, it also calls Touch for the contacts, so that segments that test this one evaluate
-// them.
+// judge updates the membership of the given contacts in the segment with the id d.ID, by
+// the segment's current definition. It does nothing if the segment is not active any more.
+// It returns the number of contacts that entered or left, and whether the current
+// definition equals d. If announced is true and contacts entered or left, it also calls
+// Touch, so that segments that test this segment are evaluated for these contacts.
 func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
 	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
@@ -219,9 +219,9 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 	}
 }
 
-// endSweep stores the time of a finished sweep (an evaluation of all contacts) if swept is
-// true and the segment is still the same as d. It returns the current segment and whether
-// it is active.
+// endSweep ends a sweep (an evaluation of all contacts). It stores the time at if swept is
+// true and the segment was not changed since d was read. It returns the current definition
+// of the segment and whether the segment is active.
 func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
 	var current definition
 	var active bool
@@ -236,24 +236,27 @@ func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swe
 	return current, active, err
 }
 
-// The beginnings of the texts in Segment.EvalWarning. The fault of the predicate follows.
+// The beginnings of the texts in Segment.EvalWarning. In each text, a description of the
+// predicate's fault follows.
 const (
 	broken = "It no longer compiles: "
-	// lost begins the warning after a list or topic was deleted. It does not end when a list
-	// or topic of the same name is created, because the deleted members or choices do not
-	// come back.
+	// lost begins the warning after a list or topic was deleted. The warning stays even if a
+	// list or topic of the same name is created. The new one does not have the members or
+	// choices of the deleted one.
 	lost = "It no longer compiles, and what it tests was deleted: "
-	// replaced begins the warning after a new list or topic got the name of a deleted one.
+	// replaced is the beginning of the warning if a list or topic that the predicate tests
+	// was deleted and a new one has its name.
 	replaced = "What it tests was deleted, and something new has the name: "
 )
 
-// earlier stands between two parts of a warning. When the predicate compiles again, the
-// part before it is removed and the part after it stays.
+// earlier separates two parts of a warning. When the predicate compiles again, the part
+// before the separator is removed and the part after it is kept.
 const earlier = "\nBefore that: "
 
-// keptOf returns the part of the present warning that must be appended to the warning next,
-// because it stays valid after the predicate compiles again. It returns "" if there is no
-// such part, or if next itself does not end then.
+// keptOf returns the part of a warning that stays valid after the segment's predicate
+// compiles again, for appending to the warning next. It returns "" if no such part exists.
+// It also returns "" if next does not begin with the text broken. Such a text stays in the
+// warning after the predicate compiles again.
 func keptOf(warning, next string) string {
 	if kept := afterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
 		return earlier + kept
@@ -261,8 +264,8 @@ func keptOf(warning, next string) string {
 	return ""
 }
 
-// afterRepair returns the part of a warning that stays when the predicate compiles again,
-// or "" if none does.
+// afterRepair returns the part of a warning that is kept when the predicate compiles again,
+// or "" if no part is kept.
 func afterRepair(warning string) string {
 	if strings.HasPrefix(warning, broken) {
 		_, kept, _ := strings.Cut(warning, earlier)

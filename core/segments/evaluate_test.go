@@ -195,9 +195,9 @@ func TestCirclesAreRefused(t *testing.T) {
 	})
 }
 
-// TestMembershipIsEventuallyWhatContactsSay runs many writers while several workers
-// evaluate. It checks that the members are finally the contacts that match, and that the
-// log has no contact that enters twice.
+// TestMembershipIsEventuallyWhatContactsSay runs many writers of contacts while several
+// workers evaluate segments. At the end, the members must be the contacts that match. In
+// the membership log, entries and exits of each contact must alternate.
 func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

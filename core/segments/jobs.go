@@ -43,7 +43,7 @@ type SweepArgs struct {
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that evaluates all contacts for segments.
 func (SweepArgs) Kind() string { return "segments_sweep" }
 
 // ObserveChange stores that contacts were written or had an activity, so that
@@ -95,8 +95,8 @@ func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
 	return jobs.Worker[SweepArgs]{Work: work, Every: SweepEvery, Timeout: time.Hour}
 }
 
-// Follow evaluates all contacts of an organization for the segments that were saved, and
-// then its changed contacts for all segments.
+// Follow evaluates all contacts of an organization for its stale segments, such as those
+// that were saved. Then it evaluates the organization's changed contacts for all segments.
 func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	definitions, err := s.definitions(ctx, orgID)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	return errors.Join(failures...)
 }
 
-// sweepAll evaluates all contacts for each segment for which due returns true.
+// sweepAll evaluates all contacts for each segment for which the function due returns true.
 func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []definition, due func(definition) bool) error {
 	tested := map[string]bool{}
 	for _, d := range definitions {

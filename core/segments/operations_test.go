@@ -181,8 +181,8 @@ func TestDefinitionsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	// A definition from a Git repository may replace one that was saved through the API, but
-	// not the reverse.
+	// A definition from a Git repository may replace one that was saved through the API. A
+	// definition that is saved through the API may not replace one from a repository.
 	_, err := w.Save(t.Context(), w.org, good)
 	must(t, err)
 	git := good
@@ -222,7 +222,9 @@ func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 			_, err := w.call(t, core.REST, "segments_preview_predicate", `{"source":`+strconv.Quote(source)+`}`)
 			return err
 		}
-		w.PreviewSteps = 2000 // counts takes 712 steps for each of 3 events, contacts 88 for each of 12 contacts
+		// the predicate counts takes 712 steps for each of 3 events, the predicate contacts
+		// 88 for each of 12 contacts
+		w.PreviewSteps = 2000
 		if err := preview(counts); err == nil || err.Code != core.CodeValidationFailed || len(err.Fields) != 1 || err.Fields[0].Field != "source" ||
 			!strings.Contains(err.Message, "712 steps for each of at least 3 rows (open events), and a preview has 2,000") || err.Next == "" {
 			t.Errorf("eight counts of 22 searches: %v", err)

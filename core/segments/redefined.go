@@ -20,8 +20,8 @@ type Redefinition struct {
 
 // ApplyRedefinition updates the segments that test a changed list or topic. Call it in the
 // transaction of the change, before the change. A segment that no longer compiles becomes
-// invalid with a warning, so that a job does not evaluate it without the list or topic. The
-// other segments are evaluated again soon after.
+// invalid with a warning, so that a job does not evaluate it without the list or topic. A
+// job soon evaluates again the updated segments that still compile.
 func (s *Segments) ApplyRedefinition(ctx context.Context, orgID string, what Redefinition) error {
 	_, err := s.applyEdit(ctx, orgID, what, false)
 	return err
@@ -44,8 +44,9 @@ func (r Redefinition) applyTo(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// brokenWarning returns a warning that stays if a list or topic of the same name is created
-// later. The new one has other members or choices.
+// brokenWarning returns the warning for a segment that no longer compiles after a list or
+// topic was deleted. The warning remains if a list or topic of the same name is created
+// later, because it has other members or choices.
 func (r Redefinition) brokenWarning(fault error) string { return lost + firstFault(fault) }
 
 func (r Redefinition) loses() bool { return false }

@@ -31,19 +31,19 @@ const (
 var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 
 // Save creates a segment, or replaces the definition of the segment with the key d.Key, and
-// returns it. All contacts are evaluated again soon after. Save clears the warning, and
-// makes an invalid or archived segment active; a paused segment stays paused. It fails with
-// core.CodeValidationFailed if the predicate does not compile, or tests the segment itself
-// through other segments. It fails with core.CodeConflict if a definition from the API
-// would replace one from a Git repository.
+// returns the segment. All contacts are evaluated again soon after. Save removes the
+// segment's warning. An invalid or archived segment becomes active; a paused segment stays
+// paused. Save fails with core.CodeValidationFailed if the predicate does not compile, or
+// tests the segment itself, directly or through other segments. It fails with
+// core.CodeConflict if a definition from the API would replace one from a Git repository.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err
 	}
 	var saved Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		// The lock makes concurrent saves wait. Otherwise two definitions that are saved at
-		// once could form a cycle together.
+		// The lock makes concurrent saves wait. Otherwise two segments that are saved at the
+		// same time could test each other, which is a cycle.
 		if err := s.Store.LockSegments(ctx, orgID); err != nil {
 			return err
 		}
@@ -142,9 +142,9 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	return checked, nil
 }
 
-// reaches reports whether a path of tests leads from one of the segments in from to the
-// segment goal. tests maps each segment's key to the keys of the segments that it tests.
-// seen has the keys that were already visited.
+// reaches reports whether a path of tests leads from one of the segments in the slice from
+// to the segment with the key goal. tests maps each segment's key to the keys of the
+// segments that it tests. seen has the keys that were already visited.
 func reaches(tests map[string][]string, from []string, goal string, seen map[string]bool) bool {
 	for _, key := range from {
 		if key == goal {

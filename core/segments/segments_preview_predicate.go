@@ -34,7 +34,7 @@ type Found struct {
 // RESTView returns the preview without Lint and Error, which only agents get.
 func (p Preview) RESTView() Found { return Found{p.Count, p.EvalClass, p.Sample} }
 
-// Lint is a warning about a part of a predicate that compiles.
+// Lint is a warning about a part of a valid predicate.
 type Lint struct {
 	Message    string `json:"message" voice:"untrusted"`
 	Line       int    `json:"line"`
@@ -124,8 +124,9 @@ func faultOf(err error) *Fault {
 	return &Fault{Message: text + listNames(&first), Line: first.Line, Column: first.Column}
 }
 
-// listNames returns the names that exist, as the end of the message about a fault with an
-// unknown name. It returns "" for other faults.
+// listNames returns the valid names (such as the existing lists) for a fault that is an
+// unknown name. The text is the end of the message about the fault. For other faults it
+// returns "".
 func listNames(fault *predicate.Error) string {
 	switch {
 	case fault.Known == nil:

@@ -174,7 +174,7 @@ func (w *world) wantMembers(t *testing.T, key string, want ...string) {
 	}
 }
 
-// log returns the entries of the membership log about a segment, in order.
+// log returns the entries of the membership log about a segment, oldest first.
 func (w *world) log(t *testing.T, key string) []lists.Transition {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)

@@ -94,7 +94,7 @@ type Schema struct {
 // segments.
 type Filter struct {
 	Status Status
-	// Query matches a part of the name or the key, ignoring case.
+	// Query selects segments whose name or key contains this text, ignoring case.
 	Query string
 	After *core.After
 	Limit int

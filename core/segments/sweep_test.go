@@ -49,7 +49,8 @@ func runOnce(happens *func()) {
 	}
 }
 
-// during returns another worker on the same database. The worker uses the given store.
+// during returns a second Segments on the same database, which acts as another worker. Its
+// store is the given one, which calls a function of the test during a sweep.
 func (w *world) during(store amid) *segments.Segments {
 	worker := segments.New(w.Config)
 	store.Store = worker.Store
@@ -61,7 +62,8 @@ func (w *world) during(store amid) *segments.Segments {
 // change, and bob after it.
 type redefinition struct {
 	source string
-	// prepare creates the lists, topics or segments that the segment's predicate names.
+	// prepare creates everything that the segment's predicate names, and the contacts ann
+	// and bob.
 	prepare func(t *testing.T, w *world)
 	change  func(t *testing.T, w *world)
 }
@@ -164,8 +166,9 @@ var redefinitions = map[string]redefinition{
 	},
 }
 
-// TestWhatChangesDuringASweepIsNotLost changes a definition during a sweep, an evaluation
-// of all contacts. It checks that the members are finally those of the new definition.
+// TestWhatChangesDuringASweepIsNotLost changes what a segment tests while a sweep evaluates
+// all contacts; see redefinitions. It checks that the segment finally has the members that
+// match after the change.
 func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -194,8 +197,9 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	})
 }
 
-// TestAnOldDefinitionIsNotJudgedBy checks that a worker that read an old definition does
-// not undo the result of a newer one, and logs no wrong entry or exit.
+// TestAnOldDefinitionIsNotJudgedBy checks a worker that read a segment's definition before
+// it was changed. The worker must not undo the result of the newer definition, and must log
+// no wrong entry or exit.
 func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -290,8 +294,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if notes, err := w.Store.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
-		// The paused segment inner keeps its members, and the other segments test these
-		// members.
+		// The segment "inner" is paused and keeps its members. The other segments test this
+		// membership.
 		_, err := w.SetStatus(t.Context(), w.org, inner.ID, segments.Paused)
 		must(t, err)
 		w.put(t, "bob", map[string]any{"plan": "pro"})

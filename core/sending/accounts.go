@@ -45,8 +45,8 @@ const (
 	// connectionGoodFor is how long a connection is used before it is read again. Until
 	// then, changes by other processes have no effect.
 	connectionGoodFor = 3 * time.Second
-	// lookTimeout is the deadline for reading the connection from the database. The call to
-	// the account has its own deadline.
+	// lookTimeout is the deadline for reading the stored connection settings from the
+	// database. The call to the account has its own deadline.
 	lookTimeout     = 5 * time.Second
 	maxOpenAccounts = 10_000
 	evictionSample  = 8

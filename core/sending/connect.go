@@ -132,7 +132,8 @@ func (c Connection) checkSecret() error {
 
 // NewIngestKey creates a key that authenticates unsigned events, replaces the
 // organization's earlier key, and returns the new one. Only its hash is stored, so the key
-// cannot be shown again. It fails with core.CodeNotFound without a connection.
+// cannot be shown again. It fails with core.CodeNotFound if the organization has no
+// connection.
 func (c Connecting) NewIngestKey(ctx context.Context, orgID string) (Connection, string, error) {
 	key := random(ingestKeyBytes)
 	hash := sha256.Sum256([]byte(key))
@@ -160,8 +161,8 @@ func (c Connecting) SetAccountID(ctx context.Context, orgID, accountID string) (
 }
 
 // Disconnect deletes the organization's connection with its secret and its ingest path. It
-// does not change the account at the provider. It fails with core.CodeNotFound without a
-// connection.
+// does not change the account at the provider. It fails with core.CodeNotFound if the
+// organization has no connection.
 func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 	err := c.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := c.Connections.DeleteConnection(ctx, orgID); err != nil {
@@ -173,8 +174,8 @@ func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 	return err
 }
 
-// edit changes the organization's existing connection and writes the audit log. It fails
-// with core.CodeNotFound without a connection.
+// edit applies the function change to the organization's stored connection and writes the
+// audit log. It fails with core.CodeNotFound if the organization has no connection.
 func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[string]any, change func(*Connection)) (Connection, error) {
 	return c.change(ctx, orgID, action, nil, func(before Connection, known bool) (Connection, map[string]any, error) {
 		if !known {
@@ -187,7 +188,7 @@ func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[s
 
 // change stores the connection that next returns and writes the audit log. The new
 // UpdatedAt is always later than the stored one, even if the clock was set back, because
-// other processes detect the change by it.
+// other processes compare UpdatedAt to detect the change.
 func (c Connecting) change(
 	ctx context.Context, orgID, action string, follow func(context.Context, string) error,
 	next func(before Connection, known bool) (Connection, map[string]any, error),

@@ -132,7 +132,7 @@ func (n NewConnection) checkSMTP() error {
 }
 
 // describesServer reports whether the input has identities or send limits. Only SMTP
-// accounts may have them; other providers report their own.
+// accounts may have them; the other providers report identities and limits themselves.
 func (n NewConnection) describesServer() bool {
 	return len(n.Identities) > 0 || n.Max24HourSend != 0 || n.MaxSendRate != 0
 }

@@ -9,8 +9,8 @@ import (
 // Verdict is the severity of what a check of an account found.
 type Verdict string
 
-// The verdicts of a check: Fine if it passed, Warning if some function does not work,
-// Broken if nothing can be sent.
+// The verdicts of a check: Fine if it passed, Warning if some functions of the account
+// fail, Broken if nothing can be sent.
 const (
 	Fine    Verdict = "ok"
 	Warning Verdict = "warn"

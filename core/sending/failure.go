@@ -44,7 +44,7 @@ const (
 // Failure is the error of every failed call to a sending account.
 type Failure struct {
 	Kind       FailureKind
-	RetryAfter time.Duration // how long the account asks callers to wait; zero if it does not say
+	RetryAfter time.Duration // how long the account asks callers to wait; zero if the account gave no time
 	Err        error         // the cause; it is only logged
 }
 
@@ -137,8 +137,8 @@ func Unavailable(err error) error {
 	return e
 }
 
-// requestError returns the API error for kinds of failure that a retry of the same request
-// cannot fix.
+// requestError returns the API error for a kind of failure that the same request would
+// always meet again, such as Full, Rejected or Unsupported.
 func requestError(kind FailureKind, cause error) *core.Error {
 	e := core.Invalid("", "holds a value that the connected sending account does not accept")
 	switch kind {

@@ -30,8 +30,8 @@ const (
 	SuppressedByHand      SuppressionReason = "manual"
 )
 
-// Suppressed is an entry of the account's suppression list. Email has the spelling of the
-// account.
+// Suppressed is an entry of the account's suppression list. Email is spelled as the account
+// stores the address.
 type Suppressed struct {
 	Email  string
 	Reason SuppressionReason

@@ -75,7 +75,7 @@ func (k *Keys) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Log
 }
 
 // askFor reads the store for an unknown key id and returns the key. Concurrent callers wait
-// for the same read. Callers within a second after it use its result.
+// for the same read. Calls within a second after the read use its result.
 func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -83,8 +83,8 @@ func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 		return key, true
 	}
 	if k.clock().Sub(k.asked) >= askEvery {
-		// The second begins when the read ends. Otherwise each caller that waited for a slow
-		// read would read again.
+		// The time askEvery counts from the end of the read. Otherwise each caller that
+		// waited for a slow read would read the store again.
 		defer func() { k.asked = k.clock() }()
 		// Other callers wait for this read, so it must not end with this caller's context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)

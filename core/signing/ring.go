@@ -23,8 +23,8 @@ const (
 	signingPurpose   = "signing key"
 )
 
-// signingLag is how long after its retirement a process may still sign with a key, because
-// it has not read the keys since. It allows for ten failed reads.
+// signingLag is how long after a key's retirement a process may still sign with the key,
+// because it has not yet read the retirement. It allows for ten failed reads.
 const signingLag = 10 * ReloadEvery
 
 // Overlap is how long after its retirement a key is published and its tokens are accepted.
@@ -58,7 +58,7 @@ type keyRing struct {
 type openKey struct {
 	id        string
 	private   *ecdsa.PrivateKey
-	retiredAt *time.Time // may be in the future; nil if not retired
+	retiredAt *time.Time // the time until which the key signs, possibly in the future; nil if none is set
 }
 
 // PublicKey is the public part of a signing key, as the JWK set publishes it.
@@ -69,7 +69,7 @@ type PublicKey struct {
 
 // NewKeys reads and decrypts the stored signing keys. If all are retired, it creates a new
 // one. It fails if the stored keys were encrypted with another master key: other processes
-// could not decrypt a key that this one creates.
+// could not decrypt a key that this process creates.
 func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*Keys, error) {
 	stored, err := store.SigningKeys(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Cloc
 			return nil, err
 		}
 		// If another process has stored a key first, InsertSigningKey stores nothing. Reload
-		// then reads the key of that process, and this process drops its own.
+		// then reads the key of that process, and this process drops its own key.
 		if _, err := store.InsertSigningKey(ctx, first); err != nil {
 			return nil, fmt.Errorf("store signing key: %w", err)
 		}

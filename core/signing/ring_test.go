@@ -165,8 +165,8 @@ func TestRotationOverlaps(t *testing.T) {
 }
 
 // TestRotationAtOnce checks a rotation without notice. Another process that has not read
-// the keys still signs with the retired key, and finds the new key when it gets one of its
-// tokens.
+// the keys since the rotation still signs with the retired key. It reads the new key when
+// it receives a token that was signed with the new key.
 func TestRotationAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -194,7 +194,7 @@ func TestRotationAtOnce(t *testing.T) {
 }
 
 // TestRevokingOldKeys checks that a process rejects revoked keys after its next read of the
-// keys. A token of the new key makes the process read them.
+// keys. A token that the new key signed makes the process read them.
 func TestRevokingOldKeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -300,7 +300,7 @@ func TestSigningKeysFollowTheStore(t *testing.T) {
 		close(ended)
 	}()
 	ticks <- start
-	ticks <- start // the channel accepts a second tick only after the first reload
+	ticks <- start // Follow receives the second tick only after it has read the keys for the first one
 	if got := current(keys); got != next {
 		t.Errorf("%s signs after a tick, want %s", got, next)
 	}

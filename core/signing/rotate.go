@@ -42,16 +42,16 @@ func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 }
 
 // RevokeOld creates a signing key that signs immediately, deletes all others, and returns
-// the new one. Each process rejects tokens of the deleted keys after its next read, within
-// [ReloadEvery]. It fails as Rotate does with atOnce.
+// the new key. Each process rejects tokens of the deleted keys after it has read the keys
+// again, within [ReloadEvery]. RevokeOld fails in the same cases as Rotate with atOnce.
 func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
 	return r.makeNext(ctx, func(ctx context.Context, _ []Key, next Key) error {
 		return r.Store.ReplaceSigningKeys(ctx, next)
 	})
 }
 
-// makeNext creates a key and calls store with the stored keys and the new one, in a
-// transaction that locks the signing keys.
+// makeNext creates a key and calls the function store with the stored keys and the new key,
+// in a transaction that locks the signing keys.
 func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
 	var next Key
 	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -81,12 +81,12 @@ func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, 
 // State says whether a signing key signs tokens, and whether its tokens are accepted.
 type State string
 
-// The states of a signing key, in the order in which it has them.
+// The states of a signing key, in the order in which a key has them.
 const (
 	Waiting State = "waiting" // the key is published and does not sign yet
 	Signing State = "signing"
 	Retired State = "retired" // the key no longer signs; its tokens are accepted
-	Over    State = "over"    // no token of the key is accepted
+	Over    State = "over"    // no access token that was signed with the key is accepted
 )
 
 // States returns the state at now of each stored key. The keys must be sorted newest first.

@@ -17,8 +17,8 @@ const (
 	// listLife is the maximum age of a cached part of an account's suppression list, counted
 	// from the start of its read.
 	listLife = 60 * time.Second
-	// maxPagesACall is the maximum number of pages that one API call reads from the account.
-	// The next API call continues after them.
+	// maxPagesACall is the maximum number of pages of a suppression list that one API call
+	// reads from the account. The next API call continues after these pages.
 	maxPagesACall = 50
 	// maxRemembered is the maximum number of cached list entries of all organizations
 	// together.
@@ -33,9 +33,9 @@ func (s span) holds(at time.Time) bool {
 	return (s.since.IsZero() || !at.Before(s.since)) && (s.until.IsZero() || at.Before(s.until))
 }
 
-// requestBounds returns the times to send to the account for s. They are wider than s,
-// because providers store whole seconds and do not document whether the bounds are
-// inclusive.
+// requestBounds returns the times to send to the account in a request for the span s. They
+// are wider than s, because providers store whole seconds and do not document whether the
+// bounds are inclusive.
 func (s span) requestBounds() (since, until time.Time) {
 	if !s.since.IsZero() {
 		since = s.since.Truncate(time.Second).Add(-time.Second)
@@ -63,7 +63,7 @@ type accountLists struct {
 	parts map[listKey]*listPart
 }
 
-// listPart is the cached state of one part of an account's list.
+// listPart is the cached state of one part (see [span]) of an account's suppression list.
 type listPart struct {
 	turn chan struct{} // acts as a lock: it contains one value, which a call takes while it reads this part
 
@@ -88,8 +88,8 @@ type reading struct {
 
 func (l *accountLists) reading(org string) *reading { return &reading{l, org, maxPagesACall} }
 
-// readAll returns all entries of the span s, newest first. It fails if they are more than
-// the call may read; the next call then continues.
+// readAll returns all entries of the span s, newest first. It fails if there are more
+// entries than this call may read; the next call then continues.
 func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, error) {
 	entries, complete, err := r.part(ctx, s, r.pages)
 	if err == nil && !complete {
@@ -98,8 +98,9 @@ func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, er
 	return entries, err
 }
 
-// part reads further pages of the span s, at most as many as pages says, and returns all
-// entries read so far. The entries are sorted only if complete is true.
+// part reads at most the given number of further pages of the suppression list, limited to
+// the span s. It returns all entries of s that it and earlier calls have read. complete is
+// true if these are all entries of s; only then are they sorted.
 func (r *reading) part(ctx context.Context, s span, pages int) (entries []sending.Suppressed, complete bool, err error) { //nolint:nonamedreturns // says which
 	part := r.lists.cachedPart(listKey{r.org, s})
 	select {
@@ -153,15 +154,16 @@ func (p *listPart) readFailure(err error) error {
 	return sending.Unavailable(err)
 }
 
-// refresh discards the cached entries of the part if they are older than listLife.
+// refresh discards the cached entries of this part of the suppression list if they are
+// older than listLife.
 func (p *listPart) refresh(now time.Time) {
 	if p.begun.IsZero() || now.Sub(p.begun) >= listLife || now.Before(p.begun) {
 		p.begun, p.token, p.entries, p.complete = now, "", nil, false
 	}
 }
 
-// cachedPart returns the part with this key, and adds it if it is not cached. Before it
-// adds a part, it removes expired ones.
+// cachedPart returns the part of a suppression list with this key from the cache. If the
+// part is not cached, it adds an empty one, after removing the expired parts.
 func (l *accountLists) cachedPart(key listKey) *listPart {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,7 +177,8 @@ func (l *accountLists) cachedPart(key listKey) *listPart {
 	return part
 }
 
-// sweep removes the expired parts from the cache, except those that a call is reading.
+// sweep removes the expired parts of suppression lists from the cache, except parts that a
+// call is reading.
 func (l *accountLists) sweep() {
 	now := l.clock()
 	for key, part := range l.parts {
@@ -231,8 +234,8 @@ func sortNewestFirst(entries []sending.Suppressed) []sending.Suppressed {
 	})
 }
 
-// compareNewest is the sort order of list entries: newest first, and entries of the same
-// time by descending id.
+// compareNewest compares two list entries for sorting: newest first, and entries of the
+// same time by descending id.
 func compareNewest(a, b sending.Suppressed) int {
 	if order := b.At.Compare(a.At); order != 0 {
 		return order

@@ -17,10 +17,10 @@ const (
 )
 
 // readNewest returns, newest first, at most n entries of the span s for which wanted
-// returns true. If after is not nil, they begin behind that position. The account cannot
-// sort by time, so a list of one page is read completely. A longer list is read in time
-// ranges, from the newest backwards, until there are n entries. So a page of a very long
-// list takes a few requests.
+// returns true. If after is not nil, it returns only entries after that position of the
+// sorted list. The account cannot sort by time, so a list of one page is read completely. A
+// longer list is read in time ranges, from the newest backwards, until there are n entries.
+// So a page of a very long list takes a few requests.
 func (r *reading) readNewest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
 	keep := func(entries []sending.Suppressed) (kept []sending.Suppressed) { //nolint:nonamedreturns // grows
 		for _, e := range entries {
@@ -76,7 +76,8 @@ func (s span) splitByTime(now time.Time, after *core.After) []span {
 	}
 	until = until.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	var cut []span
-	// The first range has no end, because the account's clock may be ahead of this one.
+	// The first range has no end, because the account's clock may be ahead of the clock of
+	// this process.
 	if first := (span{since: until}); after == nil && s.until.IsZero() {
 		cut = append(cut, first)
 	}

@@ -164,7 +164,7 @@ func TestSmallListIsReadOnce(t *testing.T) {
 // requests, and that the pages together are the whole list.
 func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	t.Parallel()
-	a := newAccount(120_000, 20*time.Minute) // more than four and a half years
+	a := newAccount(120_000, 20*time.Minute) // the entries extend over more than four and a half years
 	l := listingOf(t, a)
 	want, in := a.newestEntries(), ListSuppressionsIn{Limit: 200}
 	for page := range 30 {
@@ -187,8 +187,9 @@ func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	}
 }
 
-// TestLongListIsReadInTurns checks that a search reads the whole list. If one call cannot
-// read all pages, it fails, and the next call continues after them.
+// TestLongListIsReadInTurns checks that a search reads the whole list, even if one call
+// cannot read all pages. Such a call must fail, and the next call must continue after the
+// pages already read.
 func TestLongListIsReadInTurns(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, time.Minute)
@@ -237,8 +238,8 @@ func TestWhatWasReadOutlivesAFailure(t *testing.T) {
 	}
 }
 
-// TestCallersShareAReading checks that concurrent calls share one read of a list, and that
-// the next call succeeds after one was cancelled.
+// TestCallersShareAReading checks that concurrent calls share one read of a suppression
+// list. If a call is cancelled, the next call must still succeed.
 func TestCallersShareAReading(t *testing.T) {
 	t.Parallel()
 	a := newAccount(20_000, time.Minute)

@@ -9,7 +9,8 @@ import (
 // Status says whether an address is undeliverable now.
 type Status string
 
-// The statuses. An excluded entry was listed before.
+// The statuses of an address. Listed addresses are undeliverable. An Excluded address was
+// undeliverable before and is not now.
 const (
 	Listed   Status = "listed"
 	Excluded Status = "excluded"

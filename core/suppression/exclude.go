@@ -40,8 +40,9 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 		if entry.LastChangedAt, err = s.changeTime(ctx, orgID); err != nil {
 			return err
 		}
-		// The provider's clock may be ahead of this one. So events stored by now do not
-		// count, even if their time is in the future.
+		// The provider's clock may be ahead of this server's, so stored events may have
+		// future times. ForgivenAt is not before the last event, so that no stored event
+		// makes the address undeliverable again.
 		at := s.now()
 		if entry.LastSeenAt.After(at) {
 			at = entry.LastSeenAt
@@ -65,7 +66,7 @@ func checkExclusionReason(reason string) error {
 	return nil
 }
 
-// Undeliverable returns the entry of an address on the list of undeliverable addresses, in
+// Undeliverable returns the entry on the list of undeliverable addresses for an address in
 // any spelling. It returns nil if there is no entry.
 func (s *Suppression) Undeliverable(ctx context.Context, orgID, email string) (*Undeliverable, error) {
 	key := AddressKey(email)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestAnAddressIsListedInEverySpellingOfItsDomain checks that events count against the same
-// address if they spell its domain in Unicode or in punycode, in any case.
+// address if they spell its domain in Unicode or in punycode, in upper or lower case.
 func TestAnAddressIsListedInEverySpellingOfItsDomain(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -50,8 +50,9 @@ func (a Adverse) ruleFor() Reason {
 	return ""
 }
 
-// isSoft reports whether the event counts as a soft bounce. A bounce because of a channel
-// limit does not count, because it says nothing about the address.
+// isSoft reports whether the event counts as a soft bounce. A bounce of a message that
+// exceeded a limit of its channel does not count, because it says nothing about the
+// address.
 func (a Adverse) isSoft() bool {
 	reason := a.ruleFor()
 	return (reason == RepeatedTransient || reason == Undetermined) && a.Bounced.SubType != channelLimitReached
@@ -96,7 +97,7 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	case known == nil:
 		return nil
 	case known.Status == Listed && rulesChanged && cut && s.Rule(known.Reason).Locked:
-		return known // the address stays listed because of an event that is no longer read
+		return known // the address remains listed because of an event that is no longer read
 	case known.Status == Listed && rulesChanged:
 		entry := *known
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason = Excluded, &now, rulesChangedText
@@ -113,8 +114,9 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 // a change of rules.
 const rulesChangedText = "rules changed"
 
-// split divides the evidence into the events up to the last exclusion by a person, which no
-// longer count, and the events since.
+// split divides the evidence at the last exclusion of the address by a person. The first
+// result has the events up to the exclusion, which no longer count. The second result has
+// the later events.
 func split(evidence []Adverse, known *Entry) (before, since []Adverse) {
 	if known == nil || known.ForgivenAt == nil {
 		return nil, evidence
@@ -126,8 +128,9 @@ func split(evidence []Adverse, known *Entry) (before, since []Adverse) {
 	return evidence[:at], evidence[at:]
 }
 
-// entryOf returns an entry with the address, times and number of the events in evidence,
-// which must not be empty.
+// entryOf returns the entry of an address, computed from the events in evidence, which must
+// not be empty. If known is not nil, the times ForgivenAt and LastChangedAt are those of
+// known.
 func entryOf(known *Entry, evidence []Adverse) Entry {
 	first := evidence[0]
 	entry := Entry{
@@ -152,15 +155,17 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 // reason and first time from earlier events; its event count does not exceed maxHistory.
 const maxHistory = 1000
 
-// isOlderThan reports whether e was listed because of events before the first event in
-// evidence. These earlier events are no longer read, for example because they were purged.
+// isOlderThan reports whether e has the status Listed because of events before the first
+// event in evidence. These earlier events are no longer read, for example because they were
+// purged.
 func (e *Entry) isOlderThan(evidence []Adverse) bool {
 	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
 }
 
-// keep copies into e what the stored entry known shows about events that are no longer
-// read: a more severe reason, the first and last time, and the event count. After a change
-// of rules, it copies the reason only if one event always suffices for that reason.
+// keep adds to e what the stored entry known shows about events that are no longer read.
+// These are a more severe reason, the first and last time, and the event count. After a
+// change of rules, keep copies the reason only if a single event always suffices for that
+// reason.
 func (e *Entry) keep(known Entry, rulesChanged bool) {
 	weightier := slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason)
 	if weightier && (!rulesChanged || slices.Index(reasons, known.Reason) <= slices.Index(reasons, Rejected)) {
@@ -175,8 +180,9 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns the entry e, which is excluded, with its times and event count set from
-// evidence. The evidence may include events that arrived after the exclusion.
+// tombstone returns a copy of e, the entry of an excluded address. It takes the times and
+// the event count from evidence. The evidence may include events that arrived after the
+// exclusion.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason

@@ -75,8 +75,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestSoftBouncesAccumulate checks that transient and undetermined bounces together list an
-// address, even if neither kind alone is frequent enough.
+// TestSoftBouncesAccumulate checks that transient and undetermined bounces together make an
+// address undeliverable, even if neither kind alone is frequent enough.
 func TestSoftBouncesAccumulate(t *testing.T) {
 	t.Parallel()
 	rules := RulesOf(Aggressive)
@@ -155,7 +155,8 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 			}
 		}
 	}
-	// A rule that needs several events does not keep an address listed without these events.
+	// A rule that needs several events no longer keeps the address listed after these events
+	// are purged.
 	soft := standard.judge(nil, transient(0, 1, 2, 400), false, noon)
 	if got := strict.judge(soft, transient(400), true, noon); got.Status != Excluded {
 		t.Errorf("%s: %+v", soft.Reason, got)
@@ -163,7 +164,8 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 }
 
 // TestOrderDoesNotShow checks that the order in which events arrive does not change the
-// entry. This includes events before and after an exclusion by a person.
+// entry of an undeliverable address. This includes events before and after an exclusion by
+// a person.
 func TestOrderDoesNotShow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,8 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// poll lists all changes since the given time and applies them to into, as the
-// documentation advises. It returns the greatest last_changed_at that it received.
+// poll reads all changes since the given time, as the documentation advises. It stores each
+// change in the map into, keyed by email address. It returns the greatest last_changed_at
+// that it received.
 func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	b.t.Helper()
 	greatest := since
@@ -103,7 +104,7 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 				tombstones++
 			}
 		}
-		if tombstones != writers*3 { // each writer excludes an address in every fourth of its rounds
+		if tombstones != writers*3 { // each writer excludes an address in three of its rounds
 			t.Errorf("%d tombstones", tombstones)
 		}
 	})
@@ -136,7 +137,7 @@ func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 }
 
 // TestEndlessBouncesAreJudgedByTheNewest checks that judging an address reads at most 1000
-// events, and that the address stays listed because of an older one.
+// events. The address must remain listed because of an older event, which is not read.
 func TestEndlessBouncesAreJudgedByTheNewest(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

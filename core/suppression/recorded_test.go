@@ -153,7 +153,8 @@ func TestEventsListAddresses(t *testing.T) {
 		test := b.event("trial@example.com", messages.Complaint, "", 1)
 		test.Mail.Test = true
 		repeated := b.event("listed@example.com", messages.Complaint, "", 1)
-		// the account's list caused it; the recipient did not complain again
+		// the account's suppression list caused this event; the recipient did not complain
+		// again
 		repeated.ComplaintSubType = "OnAccountSuppressionList"
 		b.must(b.record(t.Context(),
 			repeated,
@@ -201,8 +202,8 @@ func TestEventsListAddresses(t *testing.T) {
 }
 
 // TestEventsAtOnceAreJudgedTogether checks concurrent transactions that each store one
-// event about an address. The events meet a rule only together, and the address must be
-// listed.
+// event about an address. One event alone does not list the address, but all of them
+// together must.
 func TestEventsAtOnceAreJudgedTogether(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -223,7 +224,8 @@ func TestEventsAtOnceAreJudgedTogether(t *testing.T) {
 	})
 }
 
-// TestJudgingIsPartOfTheTransaction checks that a rolled back transaction leaves no entry.
+// TestJudgingIsPartOfTheTransaction checks that a rolled back transaction does not add its
+// address to the list of undeliverable addresses.
 func TestJudgingIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -301,9 +303,9 @@ func TestOtherRulesJudgeEverythingAnew(t *testing.T) {
 	})
 }
 
-// TestPollingMissesNothing checks a caller that reads all pages and then polls from the
-// greatest last_changed_at received. It must see every change, also those made while it
-// read the pages, which come before the first page.
+// TestPollingMissesNothing checks a caller that reads all pages, and then polls for changes
+// since the greatest last_changed_at that it received. An entry that changes while the
+// caller reads the pages moves before the first page. The poll must return it.
 func TestPollingMissesNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -68,7 +68,8 @@ func (s *RuleSet) Rule(r Reason) *Rule {
 	return nil
 }
 
-// Reasons returns all reasons, the most severe first.
+// Reasons returns all reasons for which an address can be undeliverable, the most severe
+// first.
 func Reasons() []Reason { return slices.Clone(reasons) }
 
 // Version returns a short hash of the rules. Equal rules have the same version.
@@ -91,14 +92,15 @@ const (
 	Custom     Profile = "custom"
 )
 
-// Rules are an organization's rules and the profile that it chose.
+// Rules are an organization's rules for undeliverable addresses and the profile that the
+// organization chose.
 type Rules struct {
 	Profile Profile
 	RuleSet
 }
 
-// RulesOf returns the rules of a profile. For Custom it returns those of Standard, as a
-// start.
+// RulesOf returns the rules of a profile. For the profile Custom, whose rules are stored,
+// it returns the rules of Standard as initial values.
 func RulesOf(p Profile) Rules {
 	locked := Rule{Enabled: true, Locked: true, Events: 1}
 	soft := func(enabled bool, events int) Rule {

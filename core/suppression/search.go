@@ -12,8 +12,8 @@ import (
 const maxPart = 254
 
 // Search returns at most f.Limit entries, the latest change first. more reports whether
-// there are further ones. It fails with core.CodeValidationFailed if f.Part is too long or
-// has characters that no address can contain.
+// further entries match. It fails with core.CodeValidationFailed if f.Part (a part of the
+// address) is too long or has characters that no address can contain.
 func (s *Suppression) Search(ctx context.Context, orgID string, f EntryFilter) (entries []Entry, more bool, err error) { //nolint:nonamedreturns // says which
 	if _, hidden := core.VisibleText(f.Part); hidden > 0 || len(f.Part) > maxPart || !utf8.ValidString(f.Part) {
 		return nil, false, core.Invalid("q", "must be part of an address")

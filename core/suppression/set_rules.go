@@ -32,7 +32,8 @@ func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) 
 	return before, err
 }
 
-// RejudgeArgs is the empty argument of the job that judges all addresses again.
+// RejudgeArgs is the empty argument of the job that decides for all addresses again whether
+// they are undeliverable.
 type RejudgeArgs struct{}
 
 // Kind returns the name of the job that judges all addresses again.
@@ -78,8 +79,8 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 }
 
 // rejudgeBatch judges the next batch of addresses and reports whether there may be more. It
-// reads the position in the list of addresses under the lock of the rules, because a change
-// of rules by another process resets it.
+// reads its position in the list of addresses under the lock of the rules. The lock is
+// needed because another process resets the position when it changes the rules.
 func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool, err error) { //nolint:nonamedreturns // says which
 	rules, err := s.Store.HoldRules(ctx, orgID)
 	if err != nil {

@@ -7,12 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store stores rules and entries, and reads the events that count against addresses. A
-// method that finds one entry fails with core.CodeNotFound if there is none. Every method
-// takes part in the transaction of ctx and sees only the given organization.
+// Store stores suppression rules and the entries of addresses, and reads the events that
+// count against addresses. A method that finds one entry fails with core.CodeNotFound if
+// there is none. Every method takes part in the transaction of ctx and sees only the given
+// organization.
 type Store interface {
-	// Rules returns the organization's rules; without stored ones, those of the profile
-	// Standard.
+	// Rules returns the organization's rules for undeliverable addresses. If none are
+	// stored, it returns the rules of the profile Standard.
 	Rules(ctx context.Context, orgID string) (Rules, error)
 	// HoldRules returns the rules and locks them until the transaction ends. Until then,
 	// other transactions that call HoldRules for the organization wait.
@@ -30,7 +31,8 @@ type Store interface {
 	// address, and further events with the same time as the oldest of these.
 	Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]Adverse, error)
 	// AdverseKeys returns the keys of addresses that have bounces, complaints or rejects. It
-	// returns at most limit keys, sorted, that follow the key after.
+	// returns at most limit keys in ascending order, and only keys that sort after the
+	// parameter after.
 	AdverseKeys(ctx context.Context, orgID, after string, limit int) ([]string, error)
 
 	// Entries returns the entries with these keys, by key. A key without an entry is missing
@@ -51,7 +53,7 @@ type EntryFilter struct {
 	Status Status
 	// ChangedSince selects entries with a LastChangedAt at or after this time.
 	ChangedSince time.Time
-	// Part selects addresses that contain this text; case does not matter.
+	// Part selects the entries whose address contains this text, ignoring case.
 	Part string
 	// After is the position (LastChangedAt and ID) after which the page begins; nil for the
 	// first page.

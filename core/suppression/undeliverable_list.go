@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Undeliverable is an entry of the list of undeliverable addresses as callers see it.
+// Undeliverable is an entry of the list of undeliverable addresses, as results of REST
+// routes and MCP tools contain it.
 type Undeliverable struct {
 	Email           string     `json:"email" voice:"untrusted"`
 	Status          Status     `json:"status" jsonschema:"enum=listed,enum=excluded"`
@@ -71,7 +72,7 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
-			if c.Surface == core.Agent { // the result for an agent has the total, which is slow to count
+			if c.Surface == core.Agent { // only results for agents have the total, which is slow to count
 				return core.Heavy
 			}
 			return core.Light

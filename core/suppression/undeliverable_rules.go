@@ -9,8 +9,8 @@ import (
 // RulesIn has no fields.
 type RulesIn struct{}
 
-// RulesDocument has an organization's rules, their profile and their version, as callers
-// see them.
+// RulesDocument has an organization's rules for undeliverable addresses, the name of their
+// profile, and their version, as callers see them.
 type RulesDocument struct {
 	Profile Profile `json:"profile" jsonschema:"enum=strict,enum=standard,enum=aggressive,enum=custom"`
 	Version string  `json:"version" voice:"ours" jsonschema_description:"Changes exactly when the rules change; the list has it in X-Service-Rules-Version."`

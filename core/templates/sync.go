@@ -23,7 +23,7 @@ type SyncArgs struct {
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that copies templates from the sending accounts.
 func (SyncArgs) Kind() string { return "template_sync" }
 
 // SyncWorker returns the job that copies the templates of every organization's account into
@@ -38,8 +38,9 @@ func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
 }
 
 // maxRead is the number of template contents that a run reads from one account. readFor is
-// the time after which the run stops reading. The provider returns one content per call and
-// allows about one call a second, and the job also serves other organizations.
+// the time after which the run stops reading. The limits exist because the provider allows
+// about one call a second, with one content per call. The job must also serve other
+// organizations.
 const (
 	maxRead = 200
 	readFor = 2 * time.Minute

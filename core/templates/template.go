@@ -37,8 +37,8 @@ func (t Template) complete() Template {
 	return t
 }
 
-// Detail is a template with its content and what follows from the content: variables and
-// faults.
+// Detail is a template with its content. It also has the variables that the content uses,
+// and the faults found in the content.
 type Detail struct {
 	Template
 	HTML         string     `json:"html" voice:"untrusted"`
@@ -86,8 +86,8 @@ const maxVariables = 200
 
 // scan returns the variables of a template in the order of their first use, and the faults
 // of its tags. A variable is required if it is used as a value outside of all blocks,
-// otherwise it is optional. Inside of {{#each}}, {{#with}} and {{#items}}, names belong to
-// the value of the block and are not variables of the message.
+// otherwise it is optional. Names inside of {{#each}}, {{#with}} and {{#items}} refer to
+// fields of the block's value. scan does not return them as variables.
 func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	variables = []Variable{}
 	at := map[string]int{}
@@ -151,7 +151,8 @@ func (s *scanner) begin(words []string) {
 	s.open = append(s.open, words[0])
 }
 
-// value notes the use of a variable, unless the name belongs to the value of an open block.
+// value records that the template uses a variable. It records nothing inside of an open
+// block such as {{#each}}, because the name there belongs to the block's value.
 func (s *scanner) value(name string, required bool) {
 	for _, block := range s.open {
 		if block != "if" && block != "unless" {

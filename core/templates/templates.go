@@ -26,8 +26,9 @@ type Account interface {
 }
 
 // Store stores Mailhelm's copy of the account's templates. Methods that find one template
-// fail with core.CodeNotFound if there is none. Every method takes part in the transaction
-// of its context and sees only the given organization.
+// fail with core.CodeNotFound if the template does not exist. Every method takes part in
+// the transaction of its context, and reads and writes only the data of the given
+// organization.
 type Store interface {
 	// Templates returns one page of templates, newest first, ordered by CreatedAt and id.
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)

@@ -33,16 +33,17 @@ type Throttle struct {
 	full []int64
 }
 
-// New returns a Throttle that allows burst attempts of a key at once, and one more after
-// each period of length every.
+// New returns a Throttle. It allows for each key as many attempts at once as the parameter
+// burst says. After each period of length every, it allows one more.
 func New(burst int, every time.Duration) *Throttle {
 	return &Throttle{
 		burst: time.Duration(burst) * every, every: every, seed: maphash.MakeSeed(), full: make([]int64, slots),
 	}
 }
 
-// Take counts an attempt of the key and returns 0. If no attempt is left, it counts nothing
-// and returns the time until the next one. So repeated attempts do not extend the wait.
+// Take counts one attempt for the key and returns 0. If no attempt is left, it counts
+// nothing and returns the time until the next one is available. So repeated attempts do not
+// extend the wait.
 func (t *Throttle) Take(key string, now time.Time) time.Duration {
 	slot := t.slot(key)
 	t.mu.Lock()

@@ -43,8 +43,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakeAtOnce checks that only the burst is allowed if many goroutines call Take at the
-// same time.
+// TestTakeAtOnce checks many goroutines that call Take at the same time. Together they may
+// take only as many calls as the burst allows.
 func TestTakeAtOnce(t *testing.T) {
 	t.Parallel()
 	th := throttle.New(10, time.Minute)

@@ -35,7 +35,8 @@ func (s *seenAddresses) add(page []sending.Contact) {
 	}
 }
 
-// sort sorts the hashes. Call it before has.
+// sort sorts the hashes. Call it before the method has, which searches in the sorted
+// hashes.
 func (s *seenAddresses) sort() { slices.Sort(s.hashes) }
 
 func (s *seenAddresses) has(email string) bool {

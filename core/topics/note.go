@@ -15,7 +15,8 @@ const noteGrace = time.Minute
 type AccountNote struct {
 	ID        string
 	ContactID string
-	// Put is an address that the write adds to the account's list, or "" if it adds none.
+	// Put is an address that the write adds to the account's contact list, or "" if it adds
+	// none.
 	Put     string
 	NotedAt time.Time
 }

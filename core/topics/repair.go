@@ -89,8 +89,8 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	case c.Archived && put && !HasOptOut(joined):
 		return s.account.DeleteContact(ctx, org, email)
 	case !c.Archived && listed:
-		// the account's choices override the stored ones; opt-outs that the new address got
-		// are added
+		// use the choices at the account, not the stored ones, and add the opt-outs of the
+		// address that the failed write was to set
 		joined = JoinConsent(held, optedOut)
 	}
 	joined.Email = email
@@ -101,9 +101,11 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 }
 
 // takeBack handles a failed change of a contact's address. It removes the new address from
-// the account's list, and deletes the contact that a sync created for it. If the new
-// address has an opt-out that the contact's stored consent lacks, the address stays in the
-// list, and takeBack returns its opt-outs.
+// the account's list, and deletes the contact that a sync created for this address. If
+// another contact has the address now, it changes nothing.
+//
+// The new address may have an opt-out that the contact's stored consent lacks. The address
+// then stays in the list, and takeBack returns its opt-outs.
 func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
 	owner, err := s.Subscribers.SubscriberByEmail(ctx, org, n.Put)
 	if err != nil && !isNotFound(err) {

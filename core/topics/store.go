@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Store stores Mailhelm's copy of the account's topics and contact list. Every method sees
-// only the given organization and takes part in the transaction of its context.
+// Store stores Mailhelm's copy of the account's topics and contact list. Every method reads
+// and changes only data of the given organization. It takes part in the transaction of its
+// context.
 type Store interface {
 	// Topics returns the stored topics, sorted by name.
 	Topics(ctx context.Context, orgID string) ([]Topic, error)
@@ -20,8 +21,9 @@ type Store interface {
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 }
 
-// SubscriberStore reads and writes the consent of contacts for the sync. Every method sees
-// only the given organization and takes part in the transaction of its context.
+// SubscriberStore reads and writes the consent of contacts for the sync. Every method reads
+// and changes only data of the given organization. It takes part in the transaction of its
+// context.
 type SubscriberStore interface {
 	// SubscriberByID and SubscriberByEmail return the contact with the id or the address,
 	// even if it is archived. They fail with core.CodeNotFound if there is none.
@@ -36,8 +38,8 @@ type SubscriberStore interface {
 	// time of the request for the page. The page may be older than the write. touched has
 	// the ids of the contacts that it created or changed.
 	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (count Mirrored, touched []string, err error)
-	// DropShell deletes a contact that only a sync has created. It does nothing for any
-	// other contact, and for a shell that has activities.
+	// DropShell deletes a contact that only a sync has created (a shell) and that has no
+	// activities. It does nothing for any other contact.
 	DropShell(ctx context.Context, orgID, contactID string) error
 }
 

@@ -33,8 +33,8 @@ type SyncConfig struct {
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 }
 
-// Sync copies topics and consent from the sending account into the database, and writes
-// contacts that the account lost back to the account.
+// Sync copies topics and consent from the sending account into the database. If the account
+// has lost contacts, Sync writes them to the account again.
 type Sync struct {
 	SyncConfig
 	account    sending.Account
@@ -63,8 +63,9 @@ func (SyncArgs) Kind() string { return "contact_list_sync" }
 type SyncReport struct {
 	Topics, Pages int
 	Mirrored
-	// Pushed is the number of contacts that the account had lost and accepted again. Refused
-	// is the number that it did not accept, Left the number that wait for the next sync.
+	// Pushed is the number of contacts that the account had lost and now accepted again.
+	// Refused is the number of lost contacts that the account did not accept. Left is the
+	// number of lost contacts that wait for the next sync.
 	Pushed, Refused, Left int
 	// Repaired is the number of repaired writes, which had reached the account before their
 	// transaction failed.

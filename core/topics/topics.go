@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config configures [Topics]. All fields are required, except those whose comment gives nil
-// a meaning.
+// Config configures [Topics]. A field may be nil only if its comment says what nil means;
+// all others are required.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor

@@ -17,9 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestSyncRepairsBothSides checks a sync. It must write contacts that the account lost to
-// it again, with their stored consent, and store contacts that only the account has. The
-// next sync must change nothing.
+// TestSyncRepairsBothSides checks a sync. It must write contacts that the account has lost
+// to the account again, with their stored consent. It must store contacts that only the
+// account has. The next sync must change nothing.
 func TestSyncRepairsBothSides(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -69,8 +69,9 @@ func TestSyncRepairsBothSides(t *testing.T) {
 	})
 }
 
-// TestRepairsAreBounded checks that one sync writes at most 500 lost contacts to the
-// account, even if the account refuses a contact. The next sync must write the others.
+// TestRepairsAreBounded checks that one sync writes at most 500 contacts that the sending
+// account lost. The limit also applies if the account refuses a contact. The next sync must
+// write the remaining contacts.
 func TestRepairsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
@@ -147,8 +148,8 @@ func TestFiftyTopics(t *testing.T) {
 }
 
 // TestAccountThatTakesNoList checks an account in which Mailhelm may not create a contact
-// list. Single writes are refused, with the command that creates a list. Bulk writes try to
-// reach the account again until it has a list.
+// list. Single writes are refused, with the command that creates a list. The consent of
+// bulk writes must be written to the account later, once it has a list.
 func TestAccountThatTakesNoList(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -64,7 +64,9 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	} else {
 		err = change(false)
 	}
-	t.Live.Forget(org) // also after an error, because the account may have stored the change
+	// clear the cached topics also after an error, because the account may have stored the
+	// change
+	t.Live.Forget(org)
 	switch {
 	case err == nil:
 		return nil
@@ -76,8 +78,8 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	return refuseTopic(err)
 }
 
-// checkManaged fails with core.CodeConflict if a Git repository defines the topic with the
-// name.
+// checkManaged checks that the topic with the name may be changed through the API. It fails
+// with core.CodeConflict if a Git repository defines the topic.
 func (t *Topics) checkManaged(ctx context.Context, org, name string) error {
 	known, err := t.Store.Topics(ctx, org)
 	if err != nil {

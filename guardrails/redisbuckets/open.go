@@ -22,10 +22,11 @@ type Config struct {
 }
 
 const (
-	// dialTimeout is the longest time for opening a connection. If a call stops waiting, its
-	// connection is opened all the same, and the next call can use it.
+	// dialTimeout is the longest time for opening a connection. If a call stops waiting for
+	// its connection, the connection is still opened, and the next call can use it.
 	dialTimeout = 2 * time.Second
-	// idleConns is the number of connections that are kept open for later calls.
+	// idleConns is the number of idle connections to Redis that are kept open for later
+	// calls.
 	idleConns = 2
 )
 
@@ -51,7 +52,7 @@ func Open(cfg Config) (*Buckets, error) {
 		options.TLSConfig.RootCAs = cfg.CAs
 	}
 	options.ContextTimeoutEnabled = true
-	options.MaxRetries = -1 // no retry, because it would double the time that the call waits
+	options.MaxRetries = -1 // no retry, because a retry would double the time that a call waits
 	options.DialTimeout, options.DialerRetries = dialTimeout, 1
 	options.MinIdleConns = idleConns
 	options.Protocol = 2

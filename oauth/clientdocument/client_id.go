@@ -49,9 +49,10 @@ func readClientID(text string) (clientURL, error) {
 	return u, nil
 }
 
-// canonical parses a URL by the rules for client ids. It puts scheme, host and escapes into
-// one case, and removes unneeded escapes and the default port (RFC 3986 section 6.2.2). It
-// uses no general URL parser, so that this file defines every accepted form.
+// canonical parses a URL by the rules for client ids. It normalizes the case of the scheme,
+// the host and the escapes, and removes unneeded escapes and the default port (RFC 3986
+// section 6.2.2). It uses no general URL parser, so that this file defines every accepted
+// form.
 func canonical(text string) (clientURL, error) {
 	const scheme = "https://"
 	switch {

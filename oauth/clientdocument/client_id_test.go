@@ -125,7 +125,8 @@ func TestCanonical(t *testing.T) {
 }
 
 // FuzzClientID checks that Go's URL parser reads every accepted client id as the same host
-// and path. Otherwise the server could fetch from another host than the one shown.
+// and path. Otherwise the server could fetch from another host than the one that the
+// consent page shows.
 func FuzzClientID(f *testing.F) {
 	for _, seed := range []string{"https://app.example/c", "https://[::ffff:127.0.0.1]:1/%2f", "HTTPS://A:443/%7e/..", "https://a@b/c?d#e", "https://127.1/"} {
 		f.Add(seed)

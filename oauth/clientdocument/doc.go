@@ -13,6 +13,6 @@
 // Every error has a sentence for the person whom the client sent to the consent page
 // (refusal.go). Internal causes go to the log.
 //
-// The package stores no clients, shows no consent page and knows no organizations. Packages
-// core/access and oauth do.
+// The package does not store clients, show a consent page or handle organizations. Packages
+// core/access and oauth do that.
 package clientdocument

@@ -66,8 +66,8 @@ func decode(body []byte) (document, error) {
 	if err := json.Unmarshal(body, &d); err != nil {
 		text := "The application's metadata document has a member of the wrong type."
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
-			// The JSON pointer begins with a JSON name of the type document, not with a name
-			// chosen by the client. So it is safe to show.
+			// The name is safe to show. The JSON pointer begins with the name of a member of
+			// the type document, not with a name chosen by the client.
 			name, _, _ := strings.Cut(strings.TrimPrefix(string(e.JSONPointer), "/"), "/")
 			text = "In the application's metadata document, " + name + " has the wrong type."
 		}
@@ -76,8 +76,8 @@ func decode(body []byte) (document, error) {
 	return d, nil
 }
 
-// checkSelf checks that the document's client_id is the URL it was fetched from. So a copy
-// at another URL registers no client.
+// checkSelf checks that the document's client_id is the URL from which the document was
+// fetched. So a copy of the document at another URL registers no client.
 func checkSelf(u clientURL, d document) error {
 	if d.ClientID == nil {
 		return refuse("The application's metadata document has no client_id.")
@@ -172,7 +172,8 @@ func declaredScope(d document) ([]string, error) {
 }
 
 // displayName returns the client's name, cleaned for display because a client can choose
-// any text. Without a usable name it returns the host.
+// any text. If the document has no usable name, displayName returns the host of the client
+// id.
 func displayName(u clientURL, d document) string {
 	if d.Name != nil {
 		if name := core.Quotable(*d.Name, maxName); name != "" {

@@ -37,8 +37,8 @@ func (r *Reader) fetch(ctx context.Context, u clientURL) ([]byte, error) {
 	return body, nil
 }
 
-// fetchFault converts an error of a fetch to the error shown to the person. It names only
-// problems that the client's authors can fix.
+// fetchFault converts an error of a fetch to the error shown to the person. The returned
+// error names only problems that the client's authors can fix.
 func fetchFault(cause error) error {
 	if answered, ok := errors.AsType[*fetch.StatusError](cause); ok {
 		return statusFault(answered.Status)

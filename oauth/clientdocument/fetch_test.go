@@ -241,8 +241,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestOnlyHTTPS checks that a client id with http is not fetched, and that one with https
-// is never fetched over http.
+// TestOnlyHTTPS checks that a client id that is an http URL is not fetched. A client id
+// that is an https URL must never be fetched over http.
 func TestOnlyHTTPS(t *testing.T) {
 	t.Parallel()
 	requests := make(chan string, 1)

@@ -23,7 +23,8 @@ type guard struct {
 	networks bool // Config.Allowed is not empty
 }
 
-// newGuard returns a guard that also allows the given networks, on any port.
+// newGuard returns a guard that allows public addresses on the port publicPort, and
+// addresses in the given networks on any port.
 func newGuard(allowed []netip.Prefix) guard {
 	return guard{outbound.New(allowed, publicPort), len(allowed) > 0}
 }

@@ -62,9 +62,9 @@ func newReader(config Config, refuse connectControl) *Reader {
 }
 
 // ReadDocument returns the metadata document of a client. It fetches and checks the
-// document or returns the cached result, for an hour, or five minutes for a refusal. Every
-// error is a *[Refusal]. Concurrent calls for one client share a fetch, which continues if
-// the context of one of the calls ends.
+// document, or returns a cached result. A document is cached for an hour, a refusal for
+// five minutes. Every error is a *[Refusal]. Concurrent calls for one client share a fetch,
+// which continues if the context of one of the calls ends.
 func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.ClientDocument, error) {
 	u, err := readClientID(clientID)
 	if err != nil {

@@ -23,11 +23,11 @@ func refuse(text string) error { return &Refusal{Text: text} }
 // refuseFor returns a Refusal with an internal cause for the log.
 func refuseFor(text string, cause error) error { return &Refusal{Text: text, cause: cause} }
 
-// errBusy is the cause of the refusal that busy returns.
+// errBusy is the cause of the refusal that the function busy returns.
 var errBusy = errors.New("too many documents are being fetched")
 
-// busy returns the refusal when too many documents are being fetched. It says nothing about
-// the document, so it is not cached.
+// busy returns the refusal when too many documents are being fetched. Its cause is not the
+// document, so the refusal is not cached.
 func busy() error {
 	return refuseFor("Too many applications are being looked up at the moment. Try again in a minute.", errBusy)
 }
@@ -38,8 +38,9 @@ func interruptedError(cause error) error {
 	return refuseFor("Looking up the application was interrupted. Try again.", cause)
 }
 
-// unreachable returns one text for an unknown host name, a forbidden address and a server
-// that does not answer. Different texts would let a stranger explore the server's network.
+// unreachable returns an error with the same text for an unknown host name, a forbidden
+// address and a server that does not answer. Different texts would let a stranger explore
+// the server's network.
 func unreachable(cause error) error {
 	return refuseFor("The application's metadata document cannot be reached over the public Internet.", cause)
 }

@@ -39,8 +39,8 @@ func (d *dials) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// reading returns a reader that connects only to the loopback, and the record of approved
-// addresses.
+// reading returns a reader that connects only to the loopback. It also returns the record
+// of the IP addresses that the reader's guard approved.
 func reading(config Config) (*Reader, *dials) {
 	d := &dials{}
 	return newReader(config, d.control), d

@@ -134,14 +134,14 @@ func notInSource(c rune) bool {
 // elsewhere is the data of the page that is shown for a client of another organization.
 type elsewhere struct {
 	Client  string
-	Target  *core.Org // the client's organization; nil unless the person is a member
+	Target  *core.Org // the client's organization; nil if the person is not a member of it
 	Org     core.Org
 	Address string
 }
 
-// offerOrg writes the page that is shown for a client of another organization. Members of
-// that organization get a link to switch to it. The page does not show its name to other
-// people.
+// offerOrg writes the page that is shown for a client of another organization. If the
+// visitor is a member of that organization, the page shows the organization's name and a
+// link to switch to the organization. Other visitors do not see the name.
 func (p *Page) offerOrg(w http.ResponseWriter, r *http.Request, a asked) {
 	orgs, err := p.login.Organizations(r, a.visitor)
 	if err != nil {

@@ -135,8 +135,8 @@ type answer struct {
 	body       string
 }
 
-// send sends a request with the browser's cookies. If form is not nil, it sends the form as
-// a page of the same site would.
+// send sends a request with the browser's cookies. If form is not nil, it sends the form
+// with the headers that a browser sets for a page of the same site.
 func (b *browser) send(method, path string, form url.Values, headers ...string) answer {
 	b.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))

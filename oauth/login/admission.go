@@ -33,8 +33,9 @@ func (a *Admission) Admit(w http.ResponseWriter, r *http.Request) (people.Visito
 	return a.AdmitTo(w, r, returnPath(r))
 }
 
-// AdmitTo is like Admit, with the path to which the browser returns after signing in. next
-// must be a path of this host.
+// AdmitTo returns the signed-in person. If it returns false, it has written the response, a
+// redirect or an error, as Admit does. next is the path of this host to which the browser
+// returns after signing in.
 func (a *Admission) AdmitTo(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	visitor, ok := a.signedInVisitor(w, r, next)
 	if !ok {
@@ -60,8 +61,8 @@ func (a *Admission) Confirm(w http.ResponseWriter, r *http.Request, v people.Vis
 	return a.meetDemand(w, demand, next)
 }
 
-// meetDemand returns true if the person needs to prove no second factor now. Otherwise it
-// redirects to the page that sets one up or asks for it, and returns false.
+// meetDemand returns true if demand is people.NoDemand. Otherwise the person must first set
+// up or prove a second factor. It then redirects to the page for that and returns false.
 func (a *Admission) meetDemand(w http.ResponseWriter, demand people.Demand, next string) bool {
 	switch demand {
 	case people.DemandSetUp:

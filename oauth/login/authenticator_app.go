@@ -13,7 +13,7 @@ import (
 // appPage is the data of the page on which a person sets up an authenticator app.
 type appPage struct {
 	Token, Problem string
-	Next, Back     string // the page to open when done, and the security page
+	Next, Back     string // the paths of the page to open when done, and of the security page
 	// Secret is the secret of the app in groups of four characters, for typing.
 	Secret string
 	QR     squares
@@ -84,11 +84,11 @@ func (p *securityPages) removeApp(w http.ResponseWriter, r *http.Request) {
 	p.applyChange(w, r, func(v people.Visitor) error { return p.factors.RemoveApp(r.Context(), v, requestID(r)) })
 }
 
-// squares is a QR code as the path of an SVG image inside the page. So the secret has no
-// URL of its own, and the content security policy needs no image source.
+// squares is a QR code, drawn as the path of an SVG image inside the page. A separate image
+// would need a URL with the secret, and an image source in the content security policy.
 type squares struct {
 	Path string
-	Size int // the side length in squares, with the empty border
+	Size int // the side length of the QR code in squares, including the empty border
 }
 
 // quiet is the width of the empty border around a QR code that scanners need, in squares

@@ -34,8 +34,8 @@ func (h *house) attempt(i int, peer, forwarded string) int {
 	return w.Code
 }
 
-// TestClientsBehindAProxy checks that sign-in attempts of clients behind a trusted proxy
-// are counted by client. A client cannot escape its count with forged headers.
+// TestClientsBehindAProxy checks that the limit of sign-in attempts applies to each client
+// address behind a trusted proxy. Forged headers must not give a client a new limit.
 func TestClientsBehindAProxy(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

@@ -23,8 +23,8 @@ type cookie struct {
 }
 
 // cookies are the two cookies of the pages. session holds the session's secret. device
-// marks a browser in which the person signed in before: a block caused by password guesses
-// from elsewhere does not apply to it.
+// marks a browser in which the person signed in before. If password guesses from other
+// places cause a block, this browser is not blocked.
 type cookies struct{ session, device cookie }
 
 // cookiesFor returns the cookies for pages over https, or for http://localhost if https is
@@ -40,8 +40,8 @@ func cookiesFor(https bool) cookies {
 	}
 }
 
-// read returns the secret, or "" if the request has no cookie of this name or more than
-// one. A second one may have been set by an attacker.
+// read returns the secret. It returns "" if the request has no cookie of this name, or
+// several: an attacker may have set one of them.
 func (c cookie) read(r *http.Request) string {
 	found := r.CookiesNamed(c.name)
 	if len(found) != 1 {

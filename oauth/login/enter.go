@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Entrance begins sessions. The invitation page uses it too: there a person creates an
-// account or signs in to join an organization.
+// Entrance begins sessions, on the sign-in pages and on the invitation page. On the
+// invitation page a person creates an account or signs in to join an organization.
 type Entrance struct {
 	*Admission
 	devices Devices
@@ -35,8 +35,8 @@ func (e *Entrance) setSession(w http.ResponseWriter, r *http.Request, secret str
 	e.logFailure(r, fmt.Errorf("remember the device: %w", err))
 }
 
-// Enter begins the first session of a new account and ends the previous session in this
-// browser.
+// Enter begins the first session of a person who has just joined their first organization,
+// and ends the previous session in this browser.
 func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request, member members.Member) error {
 	secret, err := e.sessions.BeginFirst(r.Context(), member, e.cookies.session.read(r), requestID(r))
 	if err != nil {

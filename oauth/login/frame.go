@@ -86,7 +86,8 @@ func (f *Frame) crossOrigin(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkToken checks the token of a submitted form. The token is derived from the session
-// and the text in question. If checkToken returns false, it has written the response.
+// and the text in the parameter question. If checkToken returns false, it has written the
+// response.
 func (f *Frame) checkToken(w http.ResponseWriter, r *http.Request, v people.Visitor, question string) bool {
 	if v.FormTokenMatches(r.PostForm.Get(fieldToken), question) {
 		return true

@@ -31,7 +31,7 @@ func (h *house) device() *device {
 // newKey returns a passkey credential whose public key has no coordinate with a leading
 // zero byte. The virtual authenticator would omit that byte and so make the key invalid.
 func newKey() virtualwebauthn.Credential {
-	const whole = 77 // length of an encoded public key if no leading zero is omitted
+	const whole = 77 // length of an encoded public key if both coordinates have all 32 bytes
 	for {
 		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 		if len(key.Key.AttestationData()) == whole {

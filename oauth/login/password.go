@@ -27,7 +27,8 @@ type passwordPages struct {
 }
 
 // showPassword shows the form for the current and the new password. A person with a second
-// factor must have proved it recently.
+// factor must have confirmed with it recently. Otherwise showPassword redirects to the page
+// that asks for the second factor.
 func (p *passwordPages) showPassword(w http.ResponseWriter, r *http.Request) {
 	v, ok := p.signedInVisitor(w, r, PasswordPath)
 	if !ok {
@@ -76,9 +77,9 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, SecurityPath+"?"+fieldReset)
 }
 
-// refusePassword answers a change of password that failed. It redirects to the second
-// factor or to the sign-in page if one is needed. Otherwise it shows the form with the
-// error.
+// refusePassword answers a change of password that failed. If the person must prove a
+// second factor or sign in first, it redirects to the page for that. Otherwise it shows the
+// form with the error.
 func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {

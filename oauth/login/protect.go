@@ -17,9 +17,9 @@ const requestIDHeader = "X-Request-Id"
 // own.
 type Methods = map[string]http.HandlerFunc
 
-// Protect returns the handler of a page. It sets a request id and headers against framing,
-// scripts, caching and referrers. It refuses forms from other sites and methods without an
-// entry.
+// Protect returns the handler of a page. The handler sets a request id, and headers against
+// framing, scripts, caching and referrers. It refuses forms from other sites, and every
+// HTTP method that the map methods does not contain.
 func (f *Frame) Protect(methods Methods) http.Handler {
 	allow := make([]string, 0, len(methods))
 	for method := range methods {

@@ -26,8 +26,8 @@ type proofPages struct {
 	page *template.Template
 }
 
-// showProof shows the form for a second factor. /login/second-factor completes a sign-in;
-// /login/confirm asks a signed-in person again.
+// showProof shows the form for a second factor. The path /login/second-factor completes a
+// sign-in. The path /login/confirm asks a person who is signed in for the factor again.
 func (p *proofPages) showProof(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get(fieldNext))
 	v, ok := p.provingVisitor(w, r, next)
@@ -109,7 +109,8 @@ func (p *proofPages) provingVisitor(w http.ResponseWriter, r *http.Request, next
 	return v, true
 }
 
-// askProofPasskey sends the script the options for proving a passkey.
+// askProofPasskey sends the page's script the options with which the browser asks for a
+// passkey.
 func (p *proofPages) askProofPasskey(w http.ResponseWriter, r *http.Request) {
 	q, err := p.factors.AskPasskey(r.Context(), p.cookies.session.read(r))
 	p.answerQuestion(w, r, q, err)

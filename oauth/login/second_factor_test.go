@@ -61,8 +61,8 @@ func (p *person) code(steps int) string {
 	return code
 }
 
-// expect fails the test unless the response has the status and the Location header; ""
-// means no such header.
+// expect fails the test if the response has another status or another Location header. If
+// location is "", the response must have no Location header.
 func (p *person) expect(what string, a answer, status int, location string) {
 	p.t.Helper()
 	if a.StatusCode != status || a.Header.Get("Location") != location {
@@ -233,7 +233,7 @@ func TestLogHoldsNoCodes(t *testing.T) {
 
 // TestTheLastFactorHasNoButtonWhereItIsRequired checks that the last second factor cannot
 // be removed if one of the person's organizations requires one. The security page must
-// explain this and have no button.
+// explain this and have no button for the removal.
 func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
@@ -243,7 +243,7 @@ func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
 	if !strings.Contains(page, "/app/remove") {
 		t.Fatalf("nothing removes the app: %s", page)
 	}
-	strict := h.orgs[1] // an organization other than the session's
+	strict := h.orgs[1] // an organization of the person that is not the session's organization
 	strict.RequireSecondFactor = true
 	h.must(h.db.Orgs().SetOrgSettings(t.Context(), strict))
 	const says = "This is your last second factor, and one is required by Zeta. Add another factor first"

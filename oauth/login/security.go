@@ -21,7 +21,7 @@ type security struct {
 	Notice   string // what the previous form changed, or ""
 	Warning  people.Warning
 	Warned   bool   // whether there were many wrong passwords recently
-	Next     string // the path of the page to open when done, or ""
+	Next     string // the path of the page to which the visitor returns from this page, or ""
 }
 
 // securityPages serve the security page, which lists a person's second factors, and the

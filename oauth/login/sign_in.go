@@ -12,7 +12,7 @@ import (
 type signInForm struct {
 	Next, Email string
 	Problem     string // "" without a problem
-	Notice      string // what the previous form changed, or ""
+	Notice      string // a sentence that says what the previous form changed, or ""
 	Passkeys    bool
 }
 

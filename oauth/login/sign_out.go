@@ -6,8 +6,8 @@ import "net/http"
 type sessionForms struct{ *Admission }
 
 // signOut ends the session and redirects to the sign-in page. After signing in again, the
-// browser goes to the path in the form field `next`. The consent page uses signOut to sign
-// in as another person.
+// browser goes to the path in the form field `next`. The consent page uses signOut so that
+// another person can sign in.
 func (f *sessionForms) signOut(w http.ResponseWriter, r *http.Request) {
 	err := f.sessions.SignOut(r.Context(), f.cookies.session.read(r), requestID(r))
 	f.answerSignOut(w, r, err)

@@ -119,8 +119,8 @@ type answer struct {
 
 func (a answer) cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// mergeCookies returns the cookies that a browser has after a response: got replaces those
-// of the same name in had.
+// mergeCookies returns the cookies that a browser has after a response: a cookie in got
+// replaces the cookie of the same name in had.
 func mergeCookies(had, got []*http.Cookie) []*http.Cookie {
 	all := append([]*http.Cookie(nil), got...)
 	for _, c := range had {

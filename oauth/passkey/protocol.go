@@ -77,8 +77,9 @@ func (p *Protocol) VerifyRegistration(u access.User, memory, answer string) (peo
 	return judgeCredential(p.site.CreateCredential(who, session, parsed))
 }
 
-// Ask returns the options for proving a passkey, and the state that VerifyAnswer needs.
-// With userID "" any passkey of this site is allowed.
+// Ask returns the options with which a browser requests a proof of one of the existing
+// passkeys, and the state that VerifyAnswer needs. If userID is "", any passkey of this
+// site may answer.
 func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string, error) {
 	if userID == "" {
 		options, memory, err := p.site.BeginDiscoverableLogin()
@@ -124,8 +125,8 @@ func (p *Protocol) VerifyAnswer(memory, answer string, owner func([]byte) (strin
 	return judgeCredential(p.site.ValidateDiscoverableLogin(find, session, parsed))
 }
 
-// encodeCeremony returns the options for the browser and the state of the server, each as
-// JSON.
+// encodeCeremony returns two JSON texts: the options that the browser receives, and the
+// data that the server keeps until the browser answers.
 func encodeCeremony(options, memory any) (string, string, error) {
 	question, err := json.Marshal(options)
 	if err != nil {

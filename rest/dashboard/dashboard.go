@@ -29,8 +29,8 @@ type Room interface {
 	Routes() []frame.Route
 }
 
-// Mount returns the handler of all pages below [frame.Path]. It panics if two rooms have a
-// page with the same path.
+// Mount returns the handler of all pages below [frame.Path]. It panics if two pages of the
+// rooms have the same path.
 func Mount(f *frame.Frame, rooms ...Room) (*http.ServeMux, error) {
 	var routes []frame.Route
 	for _, room := range rooms {

@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestGoldenContents checks that each entry of the navigation leads to a page of the
-// dashboard, except the security page. The page of status 404 must have the navigation.
+// TestGoldenContents checks that each entry of the navigation, except that of the security
+// page, leads to a page of the dashboard. The page of status 404 must have the navigation.
 func TestGoldenContents(t *testing.T) {
 	t.Parallel()
 	f := frame.New(frame.Config{

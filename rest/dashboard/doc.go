@@ -7,6 +7,6 @@
 //   - organization: the sending account, channels, members, settings, the audit log
 //
 // Each room has its own routes, templates and interfaces. All rooms use the package frame,
-// whose documentation says how to add a page. The command in cmd/mailhelm/host creates the
+// whose documentation says how to add a page. The command in cmd/mailhelm/serve creates the
 // rooms.
 package dashboard

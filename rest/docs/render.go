@@ -116,8 +116,8 @@ var parse = sync.OnceValues(func() (map[string]*template.Template, error) {
 	return parsed, nil
 })
 
-// marks converts text to HTML, with text between backquotes as code. Backquotes are the
-// only mark-up in the catalogues.
+// marks converts a text of a catalogue, such as that of operations or error codes, to HTML.
+// It shows text between backquotes as code. The catalogues use no other mark-up.
 func marks(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {

@@ -64,12 +64,12 @@ const (
 	// maxKnown is the maximum number of certificates in the cache. Amazon has one or two
 	// certificates in each region.
 	maxKnown = 128
-	// trusted is how long a valid certificate is cached, distrusted how long an invalid one
-	// is.
+	// trusted is how long a valid certificate is cached. distrusted is how long an invalid
+	// certificate is cached.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
-	// unreachable is how long the failure to fetch a certificate is cached. It ends before
-	// Amazon SNS sends the notification again.
+	// unreachable is how long the failure to fetch a certificate is cached. The cached
+	// failure expires before Amazon SNS sends the notification again.
 	unreachable = 5 * time.Second
 	// maxIssuers is the maximum number of issuer certificates that are fetched for a chain.
 	maxIssuers = 3
@@ -134,7 +134,7 @@ var errBusy = errors.New("too much is being fetched")
 // notifications.
 func (a *Amazon) fetchOnce(ctx context.Context, address string, fetch func(context.Context) error) error {
 	done := a.flights.DoChan(address, func() (any, error) {
-		// The fetch continues if the context of one caller ends.
+		// If the context of one caller ends, the fetch continues for the other callers.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), (maxIssuers+1)*fetchTime)
 		defer cancel()
 		leave, ok := a.slots.Enter(ctx, address)
@@ -174,7 +174,8 @@ func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error 
 		if len(a.followed) >= maxKnown {
 			clear(a.followed)
 		}
-		// After this time a message with the link is refused as too old.
+		// The link counts as followed until the message with the link would be refused as too
+		// old.
 		a.followed[subscribeURL] = a.cfg.Clock().Add(replayWindow + clockSkew)
 		return nil
 	})
@@ -212,7 +213,7 @@ func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.known) >= maxKnown { // strangers can cause any number of invalid entries
+	if len(a.known) >= maxKnown { // strangers can make the cache store any number of failed results
 		maps.DeleteFunc(a.known, func(_ string, c certificate) bool { return c.err != nil })
 	}
 	if len(a.known) >= maxKnown {
@@ -258,10 +259,10 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	return certificate{key: key, until: until}, nil
 }
 
-// verifyChain reports whether a trusted root has signed the chain of leaf. Amazon's file
-// has only the leaf, so the issuers are fetched from the URLs in the certificates. Those
-// URLs need no trust, because the signatures are verified. It fails if an issuer cannot be
-// fetched.
+// verifyChain reports whether the certificate chain of leaf ends at a trusted root.
+// Amazon's file has only the leaf, so the issuers are fetched from the URLs in the
+// certificates. These URLs need no trust, because the signatures are verified. verifyChain
+// fails if an issuer cannot be fetched.
 func (a *Amazon) verifyChain(ctx context.Context, leaf *x509.Certificate, others []*x509.Certificate, now time.Time) (bool, error) {
 	options := x509.VerifyOptions{
 		Roots: a.cfg.Roots, Intermediates: x509.NewCertPool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
@@ -303,8 +304,8 @@ func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certifi
 	return issuer, nil
 }
 
-// readCertificates returns the first certificate of a PEM file and the following ones, or
-// nil if there is none.
+// readCertificates returns the first certificate of a PEM file, and separately the
+// certificates that follow. It returns nil if the file has no certificate.
 func readCertificates(file []byte) (*x509.Certificate, []*x509.Certificate) {
 	var all []*x509.Certificate
 	for len(all) <= maxIssuers {

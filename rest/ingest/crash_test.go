@@ -21,8 +21,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// figures replaces the handler by one that also counts events and lists undeliverable
-// addresses. fault wraps the recorder that stores events, so that a test can make it fail.
+// figures replaces the scene's handler of events by one that also counts events and lists
+// undeliverable addresses. The function fault wraps the recorder that stores events, so
+// that a test can make it fail.
 func (s *scene) figures(fault func(ingest.Recorder) ingest.Recorder) *suppression.Suppression {
 	clock := func() time.Time { return now }
 	judged := suppression.New(suppression.Config{
@@ -49,7 +50,8 @@ func eventJSON(kind, member, more string) string {
 		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
 }
 
-// crashes has one event of each type that is counted.
+// crashes has one event of each type whose counts the test checks. The test crashes the
+// server after it has stored an event and before it answers.
 var crashes = []string{
 	eventJSON("Send", "send", ""), eventJSON("Delivery", "delivery", `,"recipients":["c@d.example"]`),
 	eventJSON("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
@@ -133,7 +135,7 @@ func TestPoison(t *testing.T) {
 	}
 	broken.Store(false)
 	wantAccepted(t, send("poison"))
-	// Values sent by strangers must not become metric labels.
+	// Values from the body of a request must not become metric labels.
 	for _, hostile := range []string{`{"eventType":"x1"}`, `{"eventType":"x2","mail":{}}`, `{"notificationType":"` + strings.Repeat("y", 1000) + `"}`} {
 		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(hostile)), 400, "validation_failed")
 	}

@@ -24,8 +24,8 @@ type FetcherConfig struct {
 	Allowed []netip.Prefix
 	// Roots has the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
-	// Client replaces the HTTP transport if its Transport is set. Its other fields have no
-	// effect.
+	// Client.Transport replaces the HTTP transport of the fetcher, unless it is nil. The
+	// other fields of Client have no effect.
 	Client *http.Client
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // TestFetcher checks that the fetcher returns a document, follows no redirect and limits
-// the length. By default it must not reach this machine.
+// the length of the document. By default the fetcher must not connect to this machine.
 func TestFetcher(t *testing.T) {
 	t.Parallel()
 	reached := 0

@@ -26,8 +26,8 @@ const SESPath = Path + "/ses/"
 // the public API; ingestPath is the secret path of the organization's connection.
 func Address(base, ingestPath string) string { return base + SESPath + ingestPath }
 
-// maxBody is the maximum size of a request body, which is the largest event of Amazon SNS
-// and EventBridge, in bytes.
+// maxBody is the maximum size of a request body in bytes: the size of the largest event of
+// Amazon SNS and EventBridge.
 const maxBody = messages.MaxSESEvent
 
 // Connections returns the connection of a sending account by its ingest path. It fails with
@@ -79,8 +79,9 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.cfg.Tracing.TraceRequest(r, route, func(r *http.Request) int { return g.answer(w, r) })
 }
 
-// pathOf returns the ingest path in the URL of a request. It returns false if the URL is
-// not [SESPath] and one more segment.
+// pathOf returns the account's ingest path: the part of the request's URL after [SESPath].
+// It returns false if the URL does not begin with [SESPath], or if the rest is not exactly
+// one segment.
 func pathOf(r *http.Request) (string, bool) {
 	path, here := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
 	return path, here && path != "" && !strings.Contains(path, "/")

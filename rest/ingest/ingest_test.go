@@ -54,7 +54,7 @@ func TestNotifications(t *testing.T) {
 		}
 	}
 	wantAccepted(t, s.notify("path-ses", notification("Successfully validated SNS topic for Amazon SES event publishing.").sign(t, s.signer.key)))
-	// The publisher's certificate and its issuer's were fetched once.
+	// The certificates of the publisher and of its issuer were each fetched once.
 	if diff := cmp.Diff([]string{certURL, issuerURL}, s.internet.requests()); diff != "" {
 		t.Error(diff)
 	}
@@ -168,8 +168,9 @@ func TestForgedNotifications(t *testing.T) {
 	}
 }
 
-// TestSimulatorsKey checks that the simulator's key is accepted only for organizations with
-// a simulated account, and Amazon's key only for others.
+// TestSimulatorsKey checks which key must have signed an event. An organization with a
+// simulated account accepts only the simulator's key, and every other organization only
+// Amazon's key.
 func TestSimulatorsKey(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -183,7 +184,8 @@ func TestSimulatorsKey(t *testing.T) {
 }
 
 // TestPublisherOutOfReach checks that a message gets 503 and Retry-After if a certificate
-// cannot be fetched now. SNS repeats it then, but not after a 4xx status.
+// cannot be fetched now. After a 503, SNS sends the message again; after a 4xx status it
+// does not.
 func TestPublisherOutOfReach(t *testing.T) {
 	t.Parallel()
 	for _, missing := range []string{certURL, issuerURL} {
@@ -292,7 +294,7 @@ func TestGiantBody(t *testing.T) {
 	problem(t, w, 413, "validation_failed")
 }
 
-// TestManyAtOnce checks that of 200 concurrent requests, two for each event, every
+// TestManyAtOnce sends 200 concurrent requests, two for each event. It checks that every
 // acknowledged event is stored exactly once.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()

@@ -6,8 +6,8 @@ import "github.com/prometheus/client_golang/prometheus"
 // number is small.
 type metrics struct{ events *prometheus.CounterVec }
 
-// newMetrics creates the counter and registers it. If r is nil, the counter is not
-// exported.
+// newMetrics creates the counter of events and registers it with r. If r is nil, the
+// counter is not exported.
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{events: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mailhelm_ingest_events_total",

@@ -102,7 +102,7 @@ type internet struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	asked []string
-	// stuck delays every fetch until it is closed; nil means no delay.
+	// stuck delays every fetch until this channel is closed; nil means no delay.
 	stuck chan struct{}
 }
 
@@ -130,8 +130,8 @@ func (i *internet) requests() []string {
 	return append([]string{}, i.asked...)
 }
 
-// scene is the handler of events with a real database, and with the publisher's authority
-// and key.
+// scene is the handler of events with a real database. signer is the test's certificate
+// authority and key, which sign the messages.
 type scene struct {
 	t        *testing.T
 	db       *storage.DB

@@ -24,8 +24,9 @@ import (
 // snsTypeHeader is the header with the type of an Amazon SNS message.
 const snsTypeHeader = "X-Amz-Sns-Message-Type"
 
-// replayWindow is the maximum age of a message, because Amazon SNS repeats it for an hour.
-// clockSkew is how far the clock of Amazon SNS may be ahead.
+// replayWindow is the maximum age of an accepted message. It is an hour, because Amazon SNS
+// repeats a message for that time. clockSkew is how far the clock of Amazon SNS may be
+// ahead.
 const (
 	replayWindow = time.Hour
 	clockSkew    = 5 * time.Minute
@@ -43,7 +44,8 @@ type Publisher interface {
 	Confirm(ctx context.Context, subscribeURL, topic string) error
 }
 
-// ErrUntrusted is the error for a certificate or a link that is not the publisher's.
+// ErrUntrusted is the error for a certificate or a link that does not belong to the
+// publisher of the messages, such as Amazon SNS.
 var ErrUntrusted = errors.New("not the publisher's")
 
 // notification is a message of Amazon SNS, as sent in a request body.
@@ -187,8 +189,8 @@ func isSigned(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	return false
 }
 
-// confirm confirms the subscription to the connection's topic by following the link in the
-// message.
+// confirm confirms the subscription to the connection's Amazon SNS topic, by following the
+// link in the message n.
 func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
 	if errors.Is(err, ErrUntrusted) {

@@ -41,9 +41,10 @@ func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	}
 }
 
-// TestFloodOfCertificates checks a sender who knows the path and the topic, and whose
-// messages name many certificates that do not exist. At most four fetches run at a time,
-// one for each URL. Other requests are not delayed, and the valid certificate stays cached.
+// TestFloodOfCertificates checks a sender who knows the ingest path and the SNS topic, and
+// whose messages name many certificates that do not exist. At most four fetches run at a
+// time, one for each URL. Other requests are not delayed, and the valid certificate stays
+// cached.
 func TestFloodOfCertificates(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -91,8 +92,8 @@ func TestFloodOfCertificates(t *testing.T) {
 
 var requestIDs = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// TestPathsOfOthersCannotBeFound checks that a request without a valid proof gets the same
-// answer for an existing and for an unknown path.
+// TestPathsOfOthersCannotBeFound checks requests without a valid signature or ingest key.
+// They must get the same answer for an existing and for an unknown path.
 func TestPathsOfOthersCannotBeFound(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -14,14 +14,16 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// Config has the dependencies of the fetch host. All fields are required.
+// Config has the dependencies of the fetch host, the web host that this package serves. All
+// fields are required.
 type Config struct {
 	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
 	Log     *slog.Logger
 }
 
-// New returns the handler of the fetch host.
+// New returns the handler of the fetch host, the host of links to temporary inboxes. It
+// refuses every request except the health check.
 func New(cfg Config) http.Handler {
 	h := &host{cfg: cfg}
 	return http.HandlerFunc(h.serve)
@@ -33,7 +35,8 @@ type host struct{ cfg Config }
 // healthPath is the URL path of the health check.
 const healthPath = "/_health"
 
-// serve answers the health check, or answers with an error and logs it.
+// serve answers the health check. It refuses every other request with an error and logs the
+// refusal.
 func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)

@@ -16,9 +16,9 @@ const changesChannel = "mailhelm_access"
 // any process commits. It makes one call at a time, until ctx ends. It uses one database
 // connection of its own.
 //
-// After each connect and reconnect it calls the function with [access.Anything], because
-// messages may have been missed. On SQLite it returns at once, because only one server
-// process uses the database.
+// After each connect and reconnect it calls changed with [access.Anything], because
+// notifications of changes may have been missed. On SQLite it returns at once, because only
+// one server process uses the database.
 func FollowChanges(ctx context.Context, db *engine.DB, changed func(access.Change)) {
 	db.Listen(ctx, changesChannel, changeListener{ctx, db.Logger(), changed})
 }

@@ -30,7 +30,8 @@ var (
 	// clientByClientID searches all organizations, because an OAuth request has only the
 	// client id.
 	clientByClientID = engine.RegisterPoint("client by client id", `SELECT `+clientColumns+` FROM clients WHERE client_id = $1`)
-	// revokeClient sets a client's time of revocation, unless the client is revoked already.
+	// revokeClient sets a client's time of revocation. It changes nothing if the client is
+	// revoked already.
 	revokeClient = engine.Register("revoke client", `
 		UPDATE clients SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 

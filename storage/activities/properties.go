@@ -43,8 +43,8 @@ var (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
 	// countDropout counts the active contacts that would lose a property value if the
-	// property's type changed from $3 to $5. A value that can be read as either type is not
-	// lost.
+	// property's type changed from the parameter $3 to $5. A value that can be read as
+	// either type is not lost.
 	countDropout = engine.Register("count drop-out of activity property", `
 		SELECT count(*) FROM (
 			SELECT DISTINCT e.contact_id FROM activities AS e
@@ -82,8 +82,8 @@ func (r propertyRow) property() activities.Property {
 	}
 }
 
-// propertyTaken returns the Conflict error for a property of an activity name that is
-// already defined.
+// propertyTaken returns the Conflict error for a new property if a property with the same
+// name is already defined for the same activity name.
 func propertyTaken() *core.Error {
 	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
 }

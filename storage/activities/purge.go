@@ -12,8 +12,8 @@ import (
 // Old activities are selected outside a write transaction, so that only the deletion uses
 // the connection for writes. No other code changes or deletes activities.
 var (
-	// oldActivities selects activities before the time $2 by primary key, starting after
-	// ($3, $4). Both the time of occurrence and the time of receipt must be before $2,
+	// oldActivities selects activities in the order of the primary key, beginning after the
+	// key ($3, $4). Both the time of occurrence and the time of receipt must be before $2,
 	// because callers may send activities that happened long ago.
 	oldActivities = engine.Register("old activities", `
 		SELECT occurred_at, id FROM activities
@@ -36,9 +36,9 @@ type activityPlace struct {
 	ID string      `db:"id" json:"id"`
 }
 
-// PurgeActivities deletes up to limit activities that are older than before, and returns
-// how many it deleted. It also returns the cursor at which the next call must begin, or nil
-// if no old activities are left.
+// PurgeActivities deletes up to limit activities from before the time in the parameter
+// before, and returns how many it deleted. It also returns the cursor at which the next
+// call must begin, or nil if no old activities are left.
 func (s Store) PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error) {
 	place := activityPlace{At: math.MinInt64}
 	if after != nil {

@@ -21,8 +21,8 @@ import (
 // No predicate can test the member "".
 const keptMark = ' '
 
-// sentMember is the name of the member that holds the original text of the properties, as a
-// JSON string.
+// sentMember is the name of the member in which the original text of the properties is
+// stored, as a JSON string. The name is empty.
 const sentMember = ""
 
 // keptProperties returns the form in which the properties of an activity are stored;
@@ -44,8 +44,8 @@ func keptProperties(sent json.RawMessage) string {
 	return string(keptMark) + string(kept)
 }
 
-// sentProperties returns the properties as they were sent, from the form in which they are
-// stored.
+// sentProperties returns the properties as they were sent. kept is the form in which they
+// are stored.
 func sentProperties(kept string) json.RawMessage {
 	if kept == "" || kept[0] != keptMark {
 		return json.RawMessage(kept)

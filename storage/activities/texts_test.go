@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestPropertiesAreKeptSoThatBothEnginesReadThem checks that SQLite and PostgreSQL can read
-// the stored properties alike, and that the original text is returned byte for byte.
+// TestPropertiesAreKeptSoThatBothEnginesReadThem checks that SQLite and PostgreSQL read the
+// same values from the stored properties. The original text must be returned byte for byte.
 func TestPropertiesAreKeptSoThatBothEnginesReadThem(t *testing.T) {
 	t.Parallel()
 	for sent, members := range map[string]string{

@@ -74,9 +74,9 @@ func (s Store) Insert(ctx context.Context, orgID string, all []activities.Activi
 	return err
 }
 
-// claimRow is an element of the JSON parameters of claimKeys, claimNames and heldNames, and
-// a row of their results: an activity's claim of an idempotency key, or of a contact and
-// activity name.
+// claimRow is an activity's claim of an idempotency key, or of a contact together with an
+// activity name. The statements claimKeys, claimNames and heldNames use it in their JSON
+// parameter and as a row of their result.
 type claimRow struct {
 	Key      string `json:"key,omitempty" db:"key"`
 	Contact  string `json:"contact" db:"contact_id"`
@@ -84,8 +84,8 @@ type claimRow struct {
 	Activity string `json:"activity" db:"activity_id"`
 }
 
-// ClaimKeys claims idempotency keys until the time in the parameter expires. It returns, by
-// key, the claims that other activities hold already.
+// ClaimKeys claims idempotency keys until the time in the parameter expires. For each key
+// that another activity has claimed already, it returns that activity's claim.
 func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.KeyClaim, now, expires time.Time) (map[string]activities.KeyClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[string]string, len(claims))
 	for i, c := range claims {
@@ -116,8 +116,9 @@ func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.
 	return held, nil
 }
 
-// ClaimOnce claims an activity name for each contact, so that the contact has this activity
-// only once. It returns the claims that other activities hold already.
+// ClaimOnce stores claims. A claim reserves an activity name for one contact, so that the
+// contact has this activity only once. It returns the claims for the same contacts and
+// names that are already stored for other activities.
 func (s Store) ClaimOnce(ctx context.Context, orgID string, claims []activities.OnceClaim, at time.Time) (map[activities.OnceKey]activities.OnceClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[activities.OnceKey]string, len(claims))
 	for i, c := range claims {

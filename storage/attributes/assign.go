@@ -13,14 +13,15 @@ var (
 	// setFilling assigns a column of contact_slots to an attribute. The background pass over
 	// the contacts must first fill the column; until then predicates do not read it.
 	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
-	// setSlot assigns a column of contact_slots that predicates may read at once, because it
-	// is empty for every contact.
+	// setSlot assigns a column of contact_slots to an attribute. Predicates may read the
+	// column at once, because it is empty for every contact.
 	setSlot = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
 )
 
-// assignSlots assigns free columns of contact_slots to attributes without one, oldest
-// first. While a pass over the contacts is due, a free column may still hold other values.
-// It is then assigned in the field filling, and predicates read it only after the pass.
+// assignSlots assigns free columns of contact_slots to attributes without a column, oldest
+// attribute first. While a pass over the contacts is due, a free column may still contain
+// values of another attribute. In that case assignSlots stores the column in the
+// attribute's field filling, not in slot. Predicates read the column only after the pass.
 func assignSlots(ctx context.Context, db *engine.DB, orgID string) error {
 	r, err := slots.ReadRegistry(ctx, db, orgID)
 	if err != nil {

@@ -15,12 +15,13 @@ var (
 	// allLeftovers reads the former names of renamed and deleted attributes under which
 	// contacts may still have values ("leftovers").
 	allLeftovers = engine.RegisterPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
-	// insertLeftover stores a former name of an attribute. If the name is stored already for
-	// another attribute, it replaces that attribute's id.
+	// insertLeftover stores a former name of an attribute with the attribute's id. If the
+	// name is stored already, it replaces the id that is stored with the name.
 	insertLeftover = engine.Register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
 		ON CONFLICT (org_id, name) DO UPDATE SET attribute_id = excluded.attribute_id`)
-	// deleteLeftover deletes a former name, because an attribute has this name again.
+	// deleteLeftover deletes a former name of an attribute from attribute_leftovers, because
+	// an attribute has this name again.
 	deleteLeftover = engine.Register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
 	// abandonLeftover keeps the former names of a deleted attribute but removes the
 	// attribute's id from them. Reads still hide the values under these names.
@@ -66,10 +67,10 @@ func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx
 	})
 }
 
-// InsertAttribute stores an attribute. If contacts have values of a deleted attribute with
-// this name, they become values of the new attribute. A background pass over the contacts
-// converts them to its type. It fails with Conflict if the name is taken, or if a pass is
-// still moving values from this name to another.
+// InsertAttribute stores an attribute. Values that contacts still have of a deleted
+// attribute with the same name become values of the new attribute. A background pass over
+// the contacts converts these values to its type. InsertAttribute fails with Conflict if
+// the name is taken, or if a pass is still moving values from this name to another.
 func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -101,8 +102,9 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 // contacts is still moving values.
 const movingPause = 30 * time.Second
 
-// stillMoving returns the Conflict error for a name from which a pass over the contacts is
-// still moving values. Its RetryAfter is movingPause.
+// stillMoving returns the Conflict error for a former attribute name. A job is still moving
+// the contacts' values from this name to the attribute's new name. RetryAfter of the error
+// is movingPause.
 func stillMoving(name string) error {
 	e := core.Conflict("Contacts' values are still moving from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
@@ -110,8 +112,9 @@ func stillMoving(name string) error {
 	return e
 }
 
-// UpdateAttribute changes an attribute definition. It queues a pass over the contacts if
-// the name changes, or if the change alters how values are stored, such as another type.
+// UpdateAttribute changes an attribute definition. It queues a conversion of the stored
+// contacts if the name changes, or if the change alters how values are stored, such as
+// another type.
 func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// Store stores the attribute definitions of organizations, which are called the registry.
+// Store stores the attribute definitions of organizations. The definitions of one
+// organization are its registry.
 type Store struct{ db *engine.DB }
 
 var _ attributes.Store = Store{}
@@ -41,8 +42,8 @@ var (
 	updateAttribute = engine.Register("update attribute", `
 		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
 		WHERE org_id = $9 AND id = $10`)
-	// deleteAttribute frees the attribute's column of contact_slots. The values there stay
-	// until a pass over the contacts has cleared them.
+	// deleteAttribute frees the attribute's column of contact_slots. The values in that
+	// column remain stored until a pass over the contacts has cleared them.
 	deleteAttribute = engine.Register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
 )
 

@@ -30,7 +30,7 @@ func contactsNamed(column string) string {
 
 var (
 	// contactsByEmail, contactsByExternalID and contactsByID each read all contacts of one
-	// chunk of an import. On PostgreSQL they also lock them.
+	// chunk of an import. On PostgreSQL these statements also lock the contacts.
 	contactsByEmail      = engine.Register("contacts by email", contactsNamed("email_key"))
 	contactsByExternalID = engine.Register("contacts by external id", contactsNamed("external_id"))
 	contactsByID         = engine.Register("contacts by id", contactsNamed("id"))
@@ -63,7 +63,7 @@ type ContactStore struct{ db *engine.DB }
 
 var _ bulk.ContactStore = ContactStore{}
 
-// NewContactStore returns the store on the database.
+// NewContactStore returns the store of contacts for bulk writes, in the given database.
 func NewContactStore(db *engine.DB) ContactStore { return ContactStore{db} }
 
 // ContactsByKeys returns the contacts with one of the addresses or external ids. It reads
@@ -87,8 +87,8 @@ func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-// named runs the statement by. It appends the selected contacts to the slice found.
-// parameter is a JSON array of addresses, external ids or ids.
+// named runs the statement in the parameter by. It appends the selected contacts to the
+// slice found. parameter is a JSON array of addresses, external ids or ids.
 func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, db, by, parameter, orgID)
 	if err != nil {
@@ -188,7 +188,7 @@ func slotted(all []contacts.Contact) []slots.Contact {
 
 // dropShells deletes contacts that only a sync has created. It runs before the contact
 // records are written, because another contact of the same write may get the address of a
-// deleted one.
+// deleted contact.
 func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// BareChunk holds the prepared statement parameters for one chunk of an import of new
-// contacts.
+// BareChunk has the parameters for importing one chunk of new contacts. They are computed
+// before LoadBare measures the database.
 type BareChunk struct {
 	content, contacts, slots, pushes, touched, outcomes string
 	slotInsertion                                       *engine.Statement

@@ -71,8 +71,8 @@ var tableColumns = map[string]string{
 		WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE'`,
 }
 
-// columnFigures returns the figures of every column of the database. The keys have the form
-// "table.column".
+// columnFigures returns, for every column of the database, the number of rows, of values
+// and of characters. The keys have the form "table.column".
 func columnFigures(t *testing.T, db *storage.DB) map[string]figures {
 	t.Helper()
 	rows, err := db.Reader().QueryContext(t.Context(), tableColumns[db.Engine()])

@@ -99,8 +99,8 @@ func timed(b *testing.B, f func()) {
 	b.ReportMetric(importedContacts/time.Since(started).Seconds(), "rows/s")
 }
 
-// importOrg stores the attribute definitions that the imported rows need for a new
-// organization, and returns its id.
+// importOrg makes the id of a new organization. It stores the attribute definitions that
+// the imported rows need under this id, and returns the id.
 func importOrg(tb testing.TB, db *storage.DB) string {
 	tb.Helper()
 	orgID, now := core.NewID(), core.SystemClock()

@@ -77,7 +77,7 @@ type JobStore struct{ db *engine.DB }
 
 var _ bulk.JobStore = JobStore{}
 
-// NewJobStore returns the store of bulk writes on the database.
+// NewJobStore returns the store of bulk writes in the given database.
 func NewJobStore(db *engine.DB) JobStore { return JobStore{db} }
 
 // InsertBulkJob stores the job and all its rows in one transaction. It fails with Conflict

@@ -14,8 +14,9 @@ import (
 
 var (
 	// leaveManyLists deletes memberships of the contacts in $2, except those in $3. $3 is a
-	// JSON array of texts "contact list" with two ids. Texts are used because json_each has
-	// one value for each row; ids contain no space.
+	// JSON array with one text for each membership: the contact id, a space and the list id.
+	// json_each returns one value for each element, so both ids are in one text. Ids contain
+	// no space.
 	leaveManyLists = engine.Register("leave lists of many", `
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+contactstore.ManySQL(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)

@@ -31,7 +31,7 @@ var (
 			next_at = excluded.next_at, said = excluded.said`)
 	// claimPushes claims due pushes (queued consent) through the index contact_pushes_due
 	// and skips those that another worker has locked. It sets next_at to the end of the
-	// claim, by which later statements recognize the pushes of this claim.
+	// claim. Later statements recognize the pushes of this claim by that time.
 	claimPushes = engine.Register("claim contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint), attempts = attempts + 1
 		WHERE org_id = $2 AND contact_id IN (
@@ -56,7 +56,8 @@ var (
 	putOffPushes = engine.Register("put off contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint) WHERE org_id = $2 AND next_at = $3
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)`)
-	// countPushes counts the contacts with queued consent, waiting and claimed ones.
+	// countPushes counts the contacts with queued consent, including those that a worker has
+	// claimed.
 	countPushes = engine.Register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
 )
 
@@ -103,8 +104,8 @@ func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	return p, nil
 }
 
-// PushStore stores pushes. A push is the consent of a contact that has not yet been written
-// to the sending account.
+// PushStore stores pushes. A push is the consent that was stored for a contact and that has
+// not yet been written to the sending account.
 type PushStore struct{ db *engine.DB }
 
 var _ bulk.PushStore = PushStore{}
@@ -138,7 +139,7 @@ type claimedRow struct {
 
 // ClaimPushes returns up to limit pushes (queued consent) that are due, with their
 // contacts. It claims them for the caller until the time in the parameter until. It reads
-// the contacts in the same transaction, so their consent is that at the time of the claim.
+// the contacts in the same transaction, so they have the consent of the time of the claim.
 func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
 	attempts := map[string]int{}
 	var found []bulk.NamedContact
@@ -167,7 +168,8 @@ func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until tim
 	return pushes, err
 }
 
-// pushedConsent is an element of the JSON parameter of mirrorPushed.
+// pushedConsent is the consent of one contact that the sending account has accepted: an
+// element of the JSON parameter of mirrorPushed.
 type pushedConsent struct {
 	Org          string      `json:"org"`
 	Contact      string      `json:"contact"`
@@ -176,9 +178,9 @@ type pushedConsent struct {
 	Unsubscribed bool        `json:"unsubscribed"`
 }
 
-// SettlePushes stores the consent that the sending account has accepted, and deletes it
-// from the queue. It returns how many contacts it settled. If a contact was written since
-// the claim, its consent stays queued.
+// SettlePushes stores in the contacts the consent that the sending account has accepted,
+// and deletes this consent from the queue. It returns the number of these contacts. If a
+// contact was written after its push was claimed, its consent stays queued.
 func (s PushStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
 	rows := make([]pushedConsent, len(settled))
 	byID := make(map[string]map[string]sending.Subscription, len(settled))

@@ -49,8 +49,8 @@ var (
 	// the index identities_newest.
 	identitiesPage = engine.Register("identities page", selectIdentities+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
-	// identityByKey finds an identity by its key, the identity in lower case. The key is
-	// unique in an organization.
+	// identityByKey selects an identity by its key, which is the identity in lower case. The
+	// key is unique in an organization.
 	identityByKey = engine.RegisterPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
 	// tokensOf reads the DKIM tokens of many domains with one statement. $2 is a JSON array
 	// of identity keys.
@@ -63,8 +63,8 @@ var (
 	trackingPage = engine.Register("tracking domains page", selectTracking+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
 	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
-	// unverified selects tracking domains whose DNS record is not yet verified. It has no
-	// index, because an organization has few tracking domains.
+	// unverified selects tracking domains whose DNS record is not yet verified. The query
+	// uses no index of its own, because an organization has few tracking domains.
 	unverified = engine.Register("unverified tracking domains", selectTracking+`
 		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
 	// setTracking stores the result of a DNS check. It changes no row if a sync has deleted
@@ -74,7 +74,7 @@ var (
 )
 
 // identityKey returns the identity in lower case, because identities are compared without
-// case.
+// regard to upper and lower case.
 func identityKey(identity string) string { return strings.ToLower(identity) }
 
 // identity converts the row to a channels.Identity. It sets DKIM to the verification

@@ -29,8 +29,8 @@ var (
 	// no longer has, because their slugs stay reserved.
 	channelSlugs = engine.Register("channel slugs", `SELECT name, slug FROM channels WHERE org_id = $1`)
 	// saveChannels inserts new channels, and updates those that differ from the sending
-	// account. It leaves equal rows alone, so that updated_at is the time of a real change.
-	// An existing channel keeps its slug.
+	// account. It does not update equal rows, so updated_at is the time of a real change. An
+	// existing channel keeps its slug.
 	saveChannels = engine.Register("save channels", `
 		INSERT INTO channels (org_id, id, name, slug, account, present, tracking_domain, suppression_policy, created_at, updated_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'name', j.value ->> 'slug', $2, TRUE,
@@ -75,8 +75,8 @@ var (
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveSync stores the time of a sync, as its last step. Reads return this time as the
-	// age of the stored channels and identities.
+	// saveSync stores the time of a sync, as the sync's last step. Reads return this time,
+	// which shows how old the stored channels and identities are.
 	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
@@ -194,7 +194,8 @@ func (s Store) mirrorIdentities(ctx context.Context, orgID string, seen channels
 	return err
 }
 
-// mirrorTracking stores the tracking domains of the configuration sets, each domain once.
+// mirrorTracking stores the tracking domains of the configuration sets in seen, each domain
+// once.
 func (s Store) mirrorTracking(ctx context.Context, orgID string, seen channels.Seen) error {
 	var all []seenDomain
 	once := map[string]bool{"": true}

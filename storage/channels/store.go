@@ -14,12 +14,12 @@ type Store struct{ db *engine.DB }
 
 var _ channels.Store = Store{}
 
-// New returns the store on the database.
+// New returns the store of channels and sending identities in the given database.
 func New(db *engine.DB) Store { return Store{db} }
 
 // channelRow is a channel, which is a configuration set of the sending account. Present is
-// false if the account no longer has it. Adopted is true if the organization has claimed
-// it.
+// false if the account no longer has the configuration set. Adopted is true if the
+// organization has made the channel active.
 type channelRow struct {
 	ID                string      `db:"id"`
 	Name              string      `db:"name"`
@@ -32,8 +32,9 @@ type channelRow struct {
 	CreatedAt         engine.Time `db:"created_at"`
 }
 
-// selectChannels selects channels under the alias c. For each channel it looks up the claim
-// by primary key.
+// selectChannels selects channels under the alias c. The column adopted is true if
+// sending_claims has a row for the channel, which means that the organization has made the
+// channel active. The row is found by primary key.
 const selectChannels = `
 	SELECT c.id, c.name, c.slug, c.account, c.present, c.tracking_domain, c.suppression_policy, c.created_at,
 		EXISTS (SELECT 1 FROM sending_claims AS s

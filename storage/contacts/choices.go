@@ -50,7 +50,8 @@ func ChoicesOf(rows []Choice, contactID string, choices map[string]sending.Subsc
 	return rows
 }
 
-// ReplaceChoices deletes the explicit choices of the contacts and inserts rows instead.
+// ReplaceChoices deletes all explicit topic choices of the contacts and inserts the choices
+// in rows.
 func ReplaceChoices(ctx context.Context, db *engine.DB, orgID string, contactIDs []string, rows []Choice) error {
 	if len(contactIDs) > 0 {
 		ids, err := engine.JSONParameter(contactIDs)
@@ -69,7 +70,8 @@ func ReplaceChoices(ctx context.Context, db *engine.DB, orgID string, contactIDs
 	return AddChoices(ctx, db, orgID, rows)
 }
 
-// AddChoices inserts explicit topic choices. It fails if one of them exists.
+// AddChoices inserts explicit topic choices. It fails if a contact already has an explicit
+// choice about the topic.
 func AddChoices(ctx context.Context, db *engine.DB, orgID string, rows []Choice) error {
 	if len(rows) == 0 {
 		return nil

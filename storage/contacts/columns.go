@@ -27,9 +27,9 @@ type column struct {
 // table lists the columns of the table contacts in the order of the fields of Row.
 var table = columnsOfRow()
 
-// columnsOfRow derives the columns from the fields of Row. The tag db has the name, and the
-// field's type decides the cast. The tag read:"never" excludes a column from reads,
-// write:"once" from updates.
+// columnsOfRow derives the columns from the fields of Row. The tag db has the column's
+// name, and the field's type determines the SQL cast. The tag read:"never" excludes a
+// column from reads, write:"once" from updates.
 func columnsOfRow() []column {
 	row := reflect.TypeFor[Row]()
 	columns := make([]column, row.NumField())
@@ -52,7 +52,8 @@ func columnsOfRow() []column {
 	return columns
 }
 
-// fromJSON returns the SQL expression for the column's value in the JSON object v.
+// fromJSON returns the SQL expression that reads the column's value from v, an SQL column
+// with a JSON object; see [engine.ParameterRows].
 func (c column) fromJSON() string {
 	value := `v ->> '` + c.name + `'`
 	if c.cast == "" {
@@ -61,8 +62,8 @@ func (c column) fromJSON() string {
 	return `CAST(` + value + ` AS ` + c.cast + `)`
 }
 
-// joinColumns calls text for each column and joins the results with commas. It omits
-// columns for which text returns "".
+// joinColumns calls the function text for each column and joins the results with commas. It
+// omits columns for which text returns "".
 func joinColumns(text func(column) string) string {
 	var texts []string
 	for _, c := range table {
@@ -117,8 +118,8 @@ func insertOneSQL() string {
 		VALUES ($1, ` + joinColumns(func(column) string { next++; return fmt.Sprintf("$%d", next) }) + `)`
 }
 
-// setSQL returns the SET list of the columns that updates write. text returns the SQL value
-// of each.
+// setSQL returns the SET list of an UPDATE with all columns that an update writes. text
+// returns the SQL value of a column.
 func setSQL(text func(column) string) string {
 	return joinColumns(func(c column) string {
 		if !c.isChanged {
@@ -128,14 +129,14 @@ func setSQL(text func(column) string) string {
 	})
 }
 
-// SetFromJSONSQL returns the SET list of the columns that updates write, with values from
-// the JSON object v.
+// SetFromJSONSQL returns the list of assignments for SET in an UPDATE of a contact. The
+// values come from the JSON object v.
 func SetFromJSONSQL() string { return setSQL(column.fromJSON) }
 
 // updateOneSQL returns the statement that updates one contact record. Its parameters are
-// the changed values, then the organization and the id. It changes nothing if another
-// contact has the address or external id; a unique violation would abort the transaction on
-// PostgreSQL.
+// the changed values, then the organization and the id. The statement changes nothing if
+// another contact has the address or external id. A unique violation would instead abort
+// the transaction on PostgreSQL.
 func updateOneSQL() string {
 	places := map[string]string{}
 	set := setSQL(func(c column) string {

@@ -35,7 +35,9 @@ var contactsPage = engine.Register("contacts page", `
 
 func (s Store) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
 	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
-		return nil, nil // SQLite would read a name with other characters as a JSON path
+		// the key has a character that attribute names cannot have; SQLite would read such a
+		// key as a JSON path
+		return nil, nil
 	}
 	asString, asScalar, err := jsonForms(f.AttributeValue)
 	if err != nil {

@@ -26,8 +26,8 @@ type Row struct {
 	UpdatedAt        engine.Time            `db:"updated_at" json:"updated_at"`
 }
 
-// RowOf returns the row of a contact. attributes is the JSON of its attribute values,
-// preferences that of its topic preferences.
+// RowOf returns the row of a contact. attributes is the JSON of the contact's attribute
+// values, and preferences the JSON of its topic preferences.
 func RowOf(c contacts.Contact, attributes, preferences string) Row {
 	return Row{
 		ID: c.ID, Email: c.Email, EmailKey: contacts.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,

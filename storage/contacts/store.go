@@ -32,9 +32,9 @@ func New(db *engine.DB) Store { return Store{db} }
 // list. The row of a list has the status "" and its id, key and name in the columns id,
 // email and attributes. Extra columns would slow down the usual lookup.
 //
-// For each attribute name whose values reads must rename or hide there is a row too, with
-// the status exceptionKind. With a lock there are none, because a transaction reads the
-// attribute definitions separately.
+// There is also a row for each attribute name whose values reads must rename or hide. Its
+// status is exceptionKind. A statement with a lock has no such rows, because a transaction
+// reads the attribute definitions separately.
 func contactWithLists(by, lock string) string {
 	exceptions := `
 	UNION ALL
@@ -54,8 +54,8 @@ func contactWithLists(by, lock string) string {
 	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
 }
 
-// exceptionKind is the status that marks a result row as an attribute exception. Such an
-// exception tells reads to rename or hide a stored attribute value.
+// exceptionKind is the status that marks a result row as an attribute exception: a name
+// under which reads must rename or hide stored attribute values.
 const exceptionKind = "exception"
 
 // contactLock is the SQL that locks a contact until the transaction ends, so that it cannot
@@ -71,7 +71,7 @@ var (
 	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
 
 	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. They do not
-	// read attribute exceptions; see contactWithLists.
+	// return the attributes whose values reads must rename or hide; see contactWithLists.
 	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
 	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
@@ -82,8 +82,8 @@ var (
 )
 
 // ContactByEmail returns the contact with the address. Inside a transaction it locks the
-// contact and remembers its stored topic preferences, so that a later write can compare
-// them.
+// contact. It also keeps the contact's stored topic preferences until the end of the
+// transaction, so that a later write can skip unchanged preferences.
 func (s Store) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
 	return s.contact(ctx, s.db.LockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }
@@ -156,8 +156,9 @@ func (s Store) CountContacts(ctx context.Context, orgID string) (int, error) {
 	return counts[0], nil
 }
 
-// Shown replaces the stored attributes of the contacts by those that reads show. It renames
-// or hides values that are still stored under a former name or type of the attribute.
+// Shown replaces the attributes of the contacts, as they are stored, by the attributes that
+// reads return. It renames or hides values that are still stored under a former name or
+// type of the attribute.
 func Shown(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {

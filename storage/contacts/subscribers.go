@@ -19,13 +19,14 @@ type SubscriberStore struct{ db *engine.DB }
 
 var _ topics.SubscriberStore = SubscriberStore{}
 
-// NewSubscriberStore returns the store on the database.
+// NewSubscriberStore returns the store of contacts and their consent that the sync with the
+// sending account uses.
 func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{db} }
 
-// mirrorContacts stores the consent of a page of the account's contacts, and returns the
-// contacts that it inserted or updated. It skips a contact that has the same consent, is
-// archived or was written at or after the time $3. It also skips a contact whose consent is
-// queued for the account.
+// mirrorContacts stores, in the mirror, the consent of one page of the sending account's
+// contacts. It returns the contacts that it inserted or updated. It skips contacts that are
+// archived, have equal consent already, or were updated at or after the time $3. It also
+// skips a contact whose consent is waiting to be written to the sending account.
 var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at

@@ -16,8 +16,9 @@ var (
 		ON CONFLICT DO NOTHING`)
 	updateContact = engine.Register("update contact", updateOneSQL())
 
-	// dropShell deletes a contact that only a sync has created. It keeps a contact with
-	// activities, because deleting the contact would delete them too.
+	// dropShell deletes a shell, a contact that exists only because a sync created it. It
+	// keeps a shell with activities, because deleting the contact would delete its
+	// activities too.
 	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
@@ -92,15 +93,15 @@ func (s Store) DropShell(ctx context.Context, orgID, contactID string) error {
 	return err
 }
 
-// contactTaken does not say whether the address or the external id is taken, because the
-// SQL statements do not return that.
+// contactTaken is the error for an address or external id that another contact has. It does
+// not say which of the two is taken, because the SQL statements do not return that.
 var contactTaken = core.Error{
 	Code:    core.CodeConflict,
 	Message: "Another contact of this organization has this address or external id.",
 	Next:    "Look the contact up by its address and by its external id, archived ones too, and change that one.",
 }
 
-// taken returns a copy of contactTaken that the caller may change.
+// taken returns a copy of the error contactTaken. The caller may change the copy.
 func taken() *core.Error {
 	e := contactTaken // copied, because callers may change the error
 	return &e

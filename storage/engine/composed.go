@@ -43,7 +43,8 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// runComposed runs the query and calls each for every row, until one call returns an error.
+// runComposed runs the query and calls the function each for every row, until a call of
+// each returns an error.
 func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) error) error {
 	if t := db.transaction(ctx); t != nil {
 		if !db.hashes(c) {

@@ -27,7 +27,7 @@ type Config struct {
 	// CallerWait is how long a call waits for a database connection, or for another process
 	// that writes to SQLite. Zero means 2 s.
 	CallerWait time.Duration
-	// Clock returns the time where a method has no time parameter; nil means
+	// Clock returns the current time for methods that have no time parameter; nil means
 	// core.SystemClock.
 	Clock core.Clock
 	// Logger receives log messages of migrations and jobs; nil means slog.Default.
@@ -92,8 +92,9 @@ func (db *DB) Close() error {
 	return errors.Join(failures...)
 }
 
-// pools returns all pools, with the pool for writes last. When the very last connection
-// closes, SQLite writes its log back into the database file.
+// pools returns all connection pools, with the pool for writes last. They are closed in
+// this order: closing the last connection makes SQLite write its log back into the database
+// file.
 func (db *DB) pools() []*pool {
 	all := []*pool{db.expensive}
 	if db.background != nil {
@@ -105,7 +106,8 @@ func (db *DB) pools() []*pool {
 	return append(all, db.write)
 }
 
-// pool returns the connection pool for reads or writes on the lane of ctx; see [core.Lane].
+// pool returns the connection pool for reads, or for writes if writes is true, on the lane
+// of ctx; see [core.Lane].
 func (db *DB) pool(ctx context.Context, writes bool) *pool {
 	lane := core.LaneOf(ctx)
 	switch {

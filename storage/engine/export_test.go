@@ -35,7 +35,8 @@ type TestGate struct{ gate *gate }
 // connections by lane; see [core.Lane].
 func NewTestGate(sizes map[core.Lane]int) TestGate { return TestGate{newGate(0, sizes)} }
 
-// Enter waits for a connection. The returned function releases the connection.
+// Enter waits until the gate admits a connection. The returned function releases the
+// connection.
 func (g TestGate) Enter(ctx context.Context) (leave func(), err error) {
 	p, err := g.gate.enter(ctx)
 	return p.leave, err
@@ -67,7 +68,7 @@ func JobRows(ctx context.Context, j *Jobs) ([]*rivertype.JobRow, error) {
 	return listed.Jobs, nil
 }
 
-// MakeDue makes a job that is scheduled for later due now.
+// MakeDue changes a job that is scheduled for later, so that it is due now.
 func MakeDue(ctx context.Context, j *Jobs, id int64) error {
 	_, err := j.inserter.JobRetry(ctx, id)
 	return err

@@ -32,8 +32,9 @@ func sqlState(err error) string {
 }
 
 // retryable reports whether the transaction that failed with err may succeed if it runs
-// again. That includes unique violations. Statements check for a taken name first, so a
-// violation occurs only in a race, and the second run finds the name taken.
+// again. That includes violations of a unique index. Transactions check whether a name is
+// taken before they insert it. So a violation occurs only in a race, and the second run
+// finds the name taken.
 func retryable(err error) bool {
 	switch sqlState(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation:
@@ -67,7 +68,8 @@ func (db *DB) cause(ctx context.Context, err error) error {
 	case why != "":
 		db.outage.Store(&why)
 		return core.TemporarilyUnavailable(err)
-	// the server's statement timeout: ctx, the other possible reason, has not ended
+	// PostgreSQL cancels a statement when its own statement timeout ends or when ctx ends;
+	// here ctx has not ended
 	case sqlState(err) == queryCanceled:
 		return errors.Join(context.DeadlineExceeded, err)
 	}
@@ -134,8 +136,8 @@ var outageByResult = map[int]string{
 	sqlite3.SQLITE_NOMEM:    "there is no memory left for the database",
 }
 
-// isBusy reports whether SQLite gave up because another process held its lock for longer
-// than busy_timeout.
+// isBusy reports whether SQLite gave up because another process held the lock of the
+// database for longer than busy_timeout.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*modernc.Error](err)
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY

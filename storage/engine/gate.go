@@ -15,15 +15,16 @@ const (
 	callerWait = 2 * time.Second
 	// busyRetry is the RetryAfter of the error for a call that got no connection.
 	busyRetry = 2 * time.Second
-	// passedOver is how often in a row the lowest waiting rank of calls is skipped before it
-	// gets a connection.
+	// passedOver is how many free connections in a row may go to waiting calls of higher
+	// ranks. The next one goes to the lowest rank that waits.
 	passedOver = 8
 )
 
 // gate limits how many calls use the connections of a pool at the same time. Each lane (see
 // [core.Lane]) takes connections from one share. Lanes with separate shares never wait for
-// one another. Lanes with a common share are served by rank, token checks first and jobs
-// last. Every ninth time the lowest waiting rank is served.
+// one another. In a share of several lanes, waiting calls are served in the order of ranks,
+// token checks first and jobs last. After eight calls in this order, the next connection
+// goes to the last rank that waits.
 //
 // The gate is needed because database/sql lets callers wait for a connection without limit.
 type gate struct {
@@ -33,12 +34,13 @@ type gate struct {
 	shares [core.Lanes]*share
 }
 
-// share is a number of free connections, with a queue for each lane (see [core.Lane]) that
-// waits for one.
+// share counts the free connections of one or more lanes (see [core.Lane]). It has a queue
+// for each lane, with the calls that wait for a free connection.
 type share struct {
 	free    int
 	waiting [core.Lanes][]*waiter
-	// passed counts how often in a row the lowest waiting rank of calls was skipped.
+	// passed counts the calls in a row that got a connection before the waiting calls of the
+	// lowest rank.
 	passed int
 }
 
@@ -66,7 +68,7 @@ func newGate(wait time.Duration, sizes map[core.Lane]int) *gate {
 	return g
 }
 
-// pass is the permission to use one connection, until leave is called.
+// pass is a call's permission to use one connection. The method leave ends the permission.
 type pass struct {
 	gate *gate
 	from *share
@@ -119,7 +121,8 @@ func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, erro
 	return pass{}, err
 }
 
-// withdraw removes w from its queue. It returns false if w already has a connection.
+// withdraw removes the waiter w from the queue of the lane. It returns false if w already
+// has a connection.
 func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,8 +135,9 @@ func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	return true
 }
 
-// leave ends the permission to use the connection. It gives the connection to the next
-// waiter, or to the free connections of the share. On the zero pass it does nothing.
+// leave ends the permission to use the connection. It passes the connection to the next
+// waiting call of the same share. If no call waits, the connection counts as free again.
+// For the zero pass, leave does nothing.
 func (p pass) leave() {
 	if p.gate == nil {
 		return
@@ -147,8 +151,8 @@ func (p pass) leave() {
 	p.from.free++
 }
 
-// next removes the waiter that is served next from its queue and returns it. It returns nil
-// if all queues are empty.
+// next takes the waiter that is to be served next out of its queue and returns it. It
+// returns nil if all queues are empty.
 func (s *share) next() *waiter {
 	var queues []*[]*waiter
 	for _, lane := range ranks {

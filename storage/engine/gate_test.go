@@ -65,9 +65,9 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestGateKeepsAConnectionOfALateWaiter checks that no connection is lost when a caller
-// gets one after its context has ended and before it has left the queue. Chance decides
-// whether leave comes in time, so the test repeats it.
+// TestGateKeepsAConnectionOfALateWaiter checks that the gate loses no connection. A caller
+// gets a connection after its context has ended and before it has left the queue. Whether
+// this happens depends on chance, so the test repeats the attempt.
 func TestGateKeepsAConnectionOfALateWaiter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

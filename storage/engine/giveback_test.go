@@ -73,7 +73,7 @@ func readAtOnce(t *testing.T, db *storage.DB) {
 }
 
 // TestConnectionsToPostgresStay checks that GiveBack closes no connection to PostgreSQL.
-// The server, not this process, holds the cached pages of its connections.
+// Closing one would free no cached pages in this process, because the server has them.
 func TestConnectionsToPostgresStay(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)

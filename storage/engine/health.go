@@ -9,7 +9,8 @@ import (
 )
 
 // The test write of Check inserts 64 rows of 1,000 characters, and deletes them in the same
-// transaction. On a full disk, free space in used pages is smaller than that.
+// transaction. So the write needs new pages: on a full disk, the free space in used pages
+// is too small for these rows.
 const (
 	probeRows = 64
 	probeSize = 1000
@@ -22,9 +23,10 @@ var (
 		DELETE FROM processes WHERE id IN (SELECT j.atom FROM json_each(CAST($1 AS text)) AS j)`)
 )
 
-// Check returns nil if the database accepts calls, or else the error. It always reads. If a
-// write has failed because the database refused all calls, for example with a full disk, it
-// also writes until a write succeeds. [Cause] returns the reason for the operator.
+// Check returns nil if the database accepts calls, or else the error. It always reads. Once
+// a write has failed because the database refused all calls, for example with a full disk,
+// Check also writes. It does so until one of its writes succeeds. [Cause] returns the
+// reason for the operator.
 func (db *DB) Check(ctx context.Context) error {
 	why := db.outage.Load()
 	if err := db.Ping(ctx); err != nil || why == nil {
@@ -45,8 +47,8 @@ func (db *DB) Check(ctx context.Context) error {
 		_, err := db.Exec(ctx, deleteProbe, rows)
 		return err
 	})
-	// Only a write of this size proves that the disk has space: a smaller one may fit into a
-	// used page.
+	// Only a write of this size proves that the disk has space: a smaller write may fit into
+	// the free space of a used page.
 	if err == nil {
 		db.outage.CompareAndSwap(why, nil)
 	}

@@ -22,9 +22,11 @@ const (
 	// counted from the job's start. A job with a longer timeout is run again only after that
 	// timeout.
 	jobRescue = 2 * time.Minute
-	// jobSnooze is the delay before a job runs again after the database refused its calls.
+	// jobSnooze is the delay before a job runs again if the database refused a call of the
+	// job.
 	jobSnooze = 15 * time.Second
-	// jobCutOff is how long cancelled jobs have to return when the process stops.
+	// jobCutOff is the maximum time that cancelled jobs get to return when the process
+	// stops.
 	jobCutOff = 5 * time.Second
 )
 
@@ -122,8 +124,9 @@ func (j *Jobs) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop starts no more jobs and waits for the running ones. If ctx ends first, it cancels
-// the running jobs; they run again after the next start.
+// Stop ends the processing of jobs: no further job begins, and Stop waits for the running
+// ones. If ctx ends first, it cancels the running jobs; they run again after the next
+// start.
 func (j *Jobs) Stop(ctx context.Context) error {
 	if j.runner == nil {
 		return nil

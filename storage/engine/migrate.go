@@ -22,11 +22,12 @@ const (
 	lockEvery, lockTries = 1, 300
 )
 
-// jobSteps maps a version of Mailhelm's schema to the version of River's job tables that it
-// installs. It needs a new entry when an upgrade of River changes its tables.
+// jobSteps maps the version of a migration of Mailhelm's schema to the version of River's
+// job tables that this migration installs. When an upgrade of River changes these tables,
+// jobSteps needs a new entry.
 var jobSteps = map[int64]int{5: 5, 6: 6}
 
-// MigrationState is a migration. Applied tells whether this database has it.
+// MigrationState is a migration. Applied is true if this database has it.
 type MigrationState struct {
 	Version int64
 	Name    string

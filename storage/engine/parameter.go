@@ -33,8 +33,9 @@ func DecodeList[T any](stored string) ([]T, error) {
 }
 
 // ParameterRows returns an SQL FROM item j whose column v has the objects of a JSON array.
-// parameter is the array's parameter. It is a materialized subquery, because otherwise
-// each object would be parsed again for every column that is read.
+// parameter is the SQL parameter that holds the array, such as "$1". The item is a
+// materialized subquery, because otherwise each object would be parsed again for every
+// column that is read.
 func ParameterRows(parameter string) string {
 	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }

@@ -17,9 +17,9 @@ type pool struct {
 	sql     *sql.DB
 	dialect Dialect
 	gate    *gate
-	// unprepared is true for pools that send every statement as text: those for expensive
-	// reads and for jobs. PostgreSQL then plans an expensive read with its actual values,
-	// which costs little compared with the read.
+	// unprepared is true for pools that send every statement as text: the pools for
+	// expensive reads and for jobs. PostgreSQL then plans each read with the actual values
+	// of its parameters. The planning costs little compared with an expensive read.
 	unprepared bool
 	// idle is the largest number of unused connections that stay open.
 	idle int
@@ -29,7 +29,8 @@ type pool struct {
 	usage []usage
 }
 
-// usage records whether a pool has run a statement and whether it has prepared it.
+// usage records whether a pool has run a statement before. It also holds the prepared
+// statement, once the pool has prepared it.
 type usage struct {
 	once     atomic.Bool // the statement ran before
 	prepared atomic.Pointer[sql.Stmt]

@@ -27,8 +27,8 @@ const (
 	withLimit = "SET statement_timeout = '20s'"
 )
 
-// openPostgres opens the database at c.URL. A connection pooler in between must preserve
-// sessions, because statements are prepared on each connection.
+// openPostgres opens the database at c.URL. A connection pooler between this process and
+// PostgreSQL must preserve sessions, because statements are prepared on each connection.
 func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	name, err := postgresName(c.URL)
 	if err != nil {

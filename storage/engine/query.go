@@ -40,8 +40,9 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 	return r.on.ExecContext(ctx, r.text, args...)
 }
 
-// ready returns s ready to run. Outside a transaction it first waits for permission to use
-// a connection, which is the returned pass. The caller must call leave on it.
+// ready returns s ready to run. Outside a transaction it first waits until the gate permits
+// the use of a connection. The result's field pass is that permission, and the caller must
+// call its method leave.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
 		return t.ready(ctx, s), nil
@@ -61,8 +62,9 @@ func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	return prepared{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
 }
 
-// ready returns s ready to run in the transaction. If s has run before, it is prepared
-// after the transaction, because preparing it now would need a second connection.
+// ready returns the statement s in a form that runs in the transaction. If s has run before
+// and is not prepared, it is sent as text. It is prepared after the transaction, because
+// preparing it now would need a second connection.
 func (t *transaction) ready(ctx context.Context, s *Statement) prepared {
 	stmt, again := t.pool.prepared(s)
 	if stmt != nil {

@@ -15,8 +15,8 @@ type sqliteFunction struct {
 	compute   func(args []driver.Value) driver.Value
 }
 
-// sqliteFunctions lists every registered function. All are registered during package
-// initialization.
+// sqliteFunctions lists every Go function that [RegisterFunction] has registered as an SQL
+// function. All are registered during package initialization.
 var sqliteFunctions []sqliteFunction
 
 // RegisterFunction registers a Go function as an SQL function of SQLite. On PostgreSQL a

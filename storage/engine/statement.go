@@ -12,7 +12,8 @@ type Statement struct {
 	// values.
 	name string
 	text string
-	// opened is the text for PostgreSQL, with each comment /*pg text*/ replaced by its text.
+	// opened is the statement's SQL for PostgreSQL. In it, each comment /*pg text*/ is
+	// replaced by the text in the comment.
 	opened string
 	writes bool
 	// point is true for a read that finds a few rows by their key.

@@ -24,13 +24,14 @@ type transaction struct {
 	db   *DB
 	pool *pool
 	tx   *sql.Tx
-	// kept holds the value of each TxMemory, by the address of the TxMemory.
+	// kept has the value of each TxMemory. The key is the address of the TxMemory.
 	kept map[any]any
 	// noted lists the statements to prepare after the transaction has ended.
 	noted []*Statement
 }
 
-// transaction returns the transaction of this database that ctx carries, or nil.
+// transaction returns the open transaction of this database from ctx, or nil if ctx has
+// none.
 func (db *DB) transaction(ctx context.Context) *transaction {
 	if t, ok := ctx.Value(transactionKey{}).(*transaction); ok && t.db == db {
 		return t
@@ -41,8 +42,9 @@ func (db *DB) transaction(ctx context.Context) *transaction {
 // InTransaction reports whether ctx carries an open transaction of this database.
 func (db *DB) InTransaction(ctx context.Context) bool { return db.transaction(ctx) != nil }
 
-// LockedInside returns the statement with which to read a row. Inside a transaction that is
-// lock, so that the row cannot change before a write. Outside it is read.
+// LockedInside returns the statement with which to read a row. Inside a transaction it
+// returns the statement lock, so that the row cannot change before a write. Outside a
+// transaction it returns the statement read.
 func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statement {
 	if !db.InTransaction(ctx) {
 		return read
@@ -50,10 +52,10 @@ func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statemen
 	return lock
 }
 
-// InTx runs f in one transaction; see [core.Transactor]. Inside another transaction f
-// becomes part of that one: an error of f then undoes nothing, unless the outer transaction
-// is rolled back. PostgreSQL uses the isolation level read committed, or repeatable read
-// for [core.Snapshot].
+// InTx runs f in one transaction; see [core.Transactor]. If ctx carries a transaction, f
+// becomes a part of that transaction. An error of f then undoes nothing, unless the whole
+// transaction is rolled back. PostgreSQL uses the isolation level read committed, or
+// repeatable read for [core.Snapshot].
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.transaction(ctx) != nil {
 		return f(ctx)
@@ -103,7 +105,7 @@ type unbegun struct{ error }
 
 func (u unbegun) Unwrap() error { return u.error }
 
-// isolation returns the options for a transaction with ctx. On SQLite there are none,
+// isolation returns the options for a transaction with ctx. On SQLite it returns nil,
 // because a transaction that writes excludes all others.
 func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
 	if db.dialect == SQLite || !core.WantsSnapshot(ctx) {

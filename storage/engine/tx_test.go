@@ -52,7 +52,8 @@ func TestInTxGivesUp(t *testing.T) {
 }
 
 // TestDeadlocksAreRepeated checks that two transactions that lock the same two rows in
-// opposite order both succeed. PostgreSQL aborts one of them, which must be retried.
+// opposite order both succeed. PostgreSQL aborts one of them, and InTx must retry the
+// aborted one.
 func TestDeadlocksAreRepeated(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -64,9 +65,9 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	}
 	limit, outcome := 1, make(chan error, 2)
 	lock := func(first, second string, mine, other chan struct{}) {
-		// The transactions wait for each other only in their first attempt. In a later
-		// attempt the first one may lock its row before the second one starts; the second
-		// then waits for that row and never reaches this point.
+		// The transactions wait for each other only in their first attempt. In a retry, one
+		// transaction may lock both rows while the other waits for its first row. The waiting
+		// transaction then cannot call meet.
 		meet := sync.OnceFunc(func() {
 			close(mine)
 			<-other

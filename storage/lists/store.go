@@ -45,8 +45,8 @@ const listColumns = `l.id, l.key, l.name, l.description, l.source, l.origin, l.s
 	(SELECT count(*) FROM list_members AS m WHERE m.org_id = l.org_id AND m.list_id = l.id) AS member_count`
 
 var (
-	// insertList inserts a list. It changes nothing if a list has the key, even an archived
-	// one.
+	// insertList inserts a list. It changes nothing if another list has the same key, even
+	// an archived list.
 	insertList = engine.Register("insert list", `
 		INSERT INTO lists (org_id, id, key, name, description, search, source, origin, source_path, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -95,8 +95,8 @@ func (s Store) DeleteList(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "list", deleteList, orgID, id)
 }
 
-// List returns the list with the reference, which is an id if it has the form of one, else
-// a key. Inside a transaction it locks the list.
+// List returns the list with the reference ref. ref is an id if it has the form of one, and
+// otherwise a key. Inside a transaction List locks the list.
 func (s Store) List(ctx context.Context, orgID, ref string) (lists.List, error) {
 	read, lock := listByKey, lockListByKey
 	if core.IsID(ref) {

@@ -14,8 +14,8 @@ type invitationStore struct{ db *engine.DB }
 
 var _ members.InvitationStore = invitationStore{}
 
-// invitationRow is an open invitation to an organization. Only the hash of its secret is
-// stored. Permissions is a JSON array.
+// invitationRow is an open invitation to an organization. The database has only the hash of
+// the secret in the invitation's link. Permissions is a JSON array.
 type invitationRow struct {
 	ID          string       `db:"id"`
 	OrgID       string       `db:"org_id"`
@@ -32,8 +32,8 @@ type invitationRow struct {
 const invitationColumns = `org_id, id, hash, email, role, permissions, invited_by, created_at, expires_at`
 
 var (
-	// insertInvitation inserts an invitation. It changes nothing if an invitation with the
-	// id or the hash exists.
+	// insertInvitation inserts an invitation. It changes nothing if another invitation has
+	// the same id or the same hash.
 	insertInvitation = engine.Register("insert invitation", `
 		INSERT INTO invitations (`+invitationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
@@ -41,8 +41,8 @@ var (
 	// limits their number.
 	invitationsOf = engine.Register("invitations of org", `
 		SELECT `+invitationColumns+` FROM invitations WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
-	// invitationByHash finds expired invitations too; the caller checks whether the
-	// invitation has expired.
+	// invitationByHash selects an invitation, even if it has expired; the caller checks
+	// that.
 	invitationByHash = engine.RegisterPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
 	deleteInvitation = engine.Register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
 	// deleteInvitationsBy deletes the open invitations that a member has sent. It runs when

@@ -117,9 +117,10 @@ func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) 
 }
 
 // goesByKinds reports whether to read the page through the index by kind (channel,
-// identity, template and status together). It does so for a filter by identity or by two of
-// the four columns, unless too many kinds match. A filter by recipient has an index of its
-// own; for it the answer is true only if no kind matches, because the page is then empty.
+// identity, template and status together). It returns true for a filter by identity or by
+// two of the four columns, unless too many kinds match. A filter by recipient has an index
+// of its own. With such a filter goesByKinds returns true only if no kind matches, because
+// the page is then empty.
 func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
 	for _, filter := range []string{f.Channel, f.Identity, f.Template, string(f.Status)} {

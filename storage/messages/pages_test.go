@@ -105,7 +105,8 @@ func (m storedMessage) fits(f messages.Filter) bool {
 		(f.Recipient == "" || slices.Contains(m.To, f.Recipient))
 }
 
-// pageOf returns the ids and the count that the store must return for the filter.
+// pageOf returns what the store must return for the filter: the ids of the messages on the
+// page, and the number of all matching messages.
 func pageOf(all []storedMessage, f messages.Filter) ([]string, int) {
 	slices.SortFunc(all, func(a, b storedMessage) int {
 		return cmp.Or(cmp.Compare(b.SentAt, a.SentAt), cmp.Compare(b.ID, a.ID))

@@ -21,13 +21,15 @@ type messageWay struct {
 	name string
 	// rows is the FROM clause of the statements; r is the alias of the table with the index.
 	rows, r string
-	// by is the column of the index, or "" for the index on time alone.
+	// by is the column of the filter whose index this way reads, or "" for the index on time
+	// alone.
 	by  string
 	key func(messages.Filter) string
-	// noIndex is true for a filter without an index of its own. Other ways compare this
-	// filter row by row.
+	// noIndex is true for a filter that has no index. Statements that use the index of
+	// another filter compare this filter with each row that they read.
 	noIndex bool
-	// page and count are the statements that read and count the messages of a page this way.
+	// page and count are the statements that read and count the messages of a page through
+	// this index.
 	page, count *engine.Statement
 }
 
@@ -65,15 +67,16 @@ func init() {
 		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
 		way.page = engine.Register("messages by "+way.name, `
 		SELECT `+messageColumns+walk)
-		// The statement selects the column rank, which is in no index. SQLite would otherwise
-		// prefer an index that has all needed columns.
+		// The subquery selects the column rank, which no index contains, so SQLite must read
+		// the table rows. Without such a column, SQLite would prefer any index that contains
+		// all needed columns, even one that does not suit the filter.
 		way.count = engine.Register("count messages by "+way.name, `
 		SELECT count(*) FROM (SELECT m.rank AS one`+walk+`) AS found`)
 	}
 }
 
-// place returns the columns by which the page is sorted. They follow the organization in
-// the index.
+// place returns the columns by which the page is sorted. In the index that the page uses,
+// these columns come after the organization.
 func (w messageWay) place() string {
 	switch {
 	case w.by == "":
@@ -112,9 +115,9 @@ func (w messageWay) statementTail() (string, int) {
 	return text, next
 }
 
-// others returns the elements of messageWays whose filters this way compares row by row:
-// the later ones, because an earlier one would have been chosen, and those without an
-// index.
+// others returns the ways whose filters this way compares row by row. These are the later
+// elements of messageWays and the elements without an index. An earlier element with an
+// index is not among them: if its filter were set, the page would use that way.
 func (w messageWay) others() []messageWay {
 	var found []messageWay
 	behind := false
@@ -127,7 +130,8 @@ func (w messageWay) others() []messageWay {
 	return found
 }
 
-// indexOf returns the first element of messageWays with an index whose filter is set in f.
+// indexOf returns the way to read a page of messages that match f: the first element of
+// messageWays that has an index and whose filter is set.
 func indexOf(f messages.Filter) messageWay {
 	for _, way := range messageWays {
 		if way.by == "" || way.key(f) != "" && !way.noIndex {
@@ -137,7 +141,7 @@ func indexOf(f messages.Filter) messageWay {
 	return messageWay{}
 }
 
-// arguments returns the arguments of the statements page and count.
+// arguments returns the arguments for the statements in the fields page and count.
 func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
 	args := []any{orgID}

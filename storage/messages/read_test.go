@@ -18,8 +18,8 @@ import (
 )
 
 // sentMail returns one event for each of n messages. Every filter matches some of the
-// messages and excludes others. Every fourth message is sent at the same time as the one
-// before.
+// messages and excludes others. Every fourth message has the sending time of the message
+// before it.
 func sentMail(n int) []messages.Event {
 	statuses := []messages.EventType{messages.Send, messages.Delivery, messages.Delivery, messages.Bounce, messages.Open}
 	all := make([]messages.Event, n)
@@ -201,7 +201,8 @@ func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 }
 
 // TestPurgeWalksAnIndex checks the query plans of the purge on SQLite. Each statement must
-// read an index from its oldest end, or find recipients through the index by message.
+// read the oldest rows first through an index, or find recipients through the index by
+// message.
 func TestPurgeWalksAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

@@ -123,8 +123,8 @@ type recipientRow struct {
 }
 
 // sentRow is a result row of mergeMessages: the time of sending of a message, with its
-// channel, identity, template and status. They result from all events of the message so
-// far.
+// channel, identity, template and status. These values are computed from all events of the
+// message so far.
 type sentRow struct {
 	Message  string      `db:"id" json:"message"`
 	Sent     engine.Time `db:"sent_at" json:"sent"`
@@ -180,8 +180,8 @@ func eventRows(events []messages.Event) (map[string]messages.Event, string, erro
 	return byID, parameter, err
 }
 
-// eventRowOf converts an event to a row. Key is the recipient's address in the form that
-// contacts store for lookups.
+// eventRowOf converts an event to a row. The field Key becomes the recipient's address in
+// the form by which contacts are looked up.
 func eventRowOf(e messages.Event) eventRow {
 	row := eventRow{
 		At: engine.At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),

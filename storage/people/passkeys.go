@@ -50,7 +50,7 @@ var (
 	// passkeysOf selects the passkeys of a person, oldest first.
 	passkeysOf = engine.Register("passkeys of a user", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
-	// passkeyByCredential finds a passkey and its person by the credential id. It serves a
+	// passkeyByCredential selects a passkey and its person by the credential id. It is for a
 	// sign-in in which the person enters no address.
 	passkeyByCredential = engine.RegisterPoint("passkey by credential", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE credential_id = $1`)

@@ -20,9 +20,9 @@ var (
 	purgeWarnings = engine.Register("purge warnings about passwords", `DELETE FROM password_warnings WHERE warned_at < $1`)
 )
 
-// Warn stores a password warning with the time at. It returns false if the person was
-// already warned after the time in the parameter since. Of concurrent callers only one gets
-// true, because the others wait for the row and then test it again.
+// Warn stores that a person is warned about wrong passwords, at the time in the parameter
+// at. It returns false if the person was already warned after the time in the parameter
+// since. If several callers warn a person at once, only one of them gets true.
 func (s peopleStore) Warn(ctx context.Context, userID string, at, since time.Time) (bool, error) {
 	warned, err := s.db.Exec(ctx, warn, userID, engine.At(at), engine.At(since))
 	return warned == 1, err

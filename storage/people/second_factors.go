@@ -36,9 +36,9 @@ var (
 		WHERE authenticators.confirmed_at IS NULL`)
 	authenticatorOf = engine.RegisterPoint("authenticator app", `
 		SELECT `+authenticatorColumns+` FROM authenticators WHERE user_id = $1`)
-	// useStep marks the code of a time step as used. Of concurrent callers only one finds a
-	// smaller used_step: PostgreSQL tests it again after waiting for the row lock, and
-	// SQLite has one writer at a time.
+	// useStep marks the code of a time step as used. Only one of several concurrent callers
+	// finds a smaller used_step. PostgreSQL tests that condition again after waiting for the
+	// row lock, and SQLite has one writer at a time.
 	useStep = engine.Register("use time step", `
 		UPDATE authenticators SET used_step = $1, confirmed_at = COALESCE(confirmed_at, $2)
 		WHERE user_id = $3 AND used_step < $1`)

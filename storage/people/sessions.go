@@ -36,8 +36,8 @@ var (
 	// dashboard. It does not return a session that has expired; the purge deletes it later.
 	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
-	// touchSession updates the times and the organization of a session. It changes no row if
-	// the session was deleted.
+	// touchSession sets when a session was last used, when it expires, when its second
+	// factor was proved, and its organization. It changes no row if the session was deleted.
 	touchSession = engine.Register("touch session", `
 		UPDATE sessions SET last_seen_at = $1, expires_at = $2, second_factor_at = $3, org_id = $4
 		WHERE hash = $5 AND user_id = $6`)

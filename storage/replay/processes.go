@@ -27,8 +27,8 @@ var (
 	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
 	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
 	// endReservations deletes reservations of idempotency keys, except those of process $3.
-	// It uses the index on expires_at: each expires within replay.Lease, so between $1 and
-	// $2.
+	// $1 is the current time and $2 the latest time at which a reservation can expire. With
+	// these limits, the statement uses the index on expires_at.
 	endReservations = engine.Register("end reservations", `
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )

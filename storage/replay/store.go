@@ -15,7 +15,7 @@ type Store struct{ db *engine.DB }
 
 var _ replay.Store = Store{}
 
-// New returns the store on the database.
+// New returns the store of call results and used confirmation tokens in the given database.
 func New(db *engine.DB) Store { return Store{db} }
 
 // maxReservations is the largest number of attempts in one call of Reserve.
@@ -33,8 +33,8 @@ type replayRow struct {
 	ExpiresAt engine.Time `db:"expires_at"`
 }
 
-// holds reports whether the row keeps the key, so that another call with this claim cannot
-// reserve it.
+// holds reports whether the row reserves its idempotency key at the time now. A call with
+// this claim then cannot reserve the key.
 func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
 	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
@@ -62,8 +62,9 @@ var (
 	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
 	// reserveHeld takes over a key if its row has expired, or if it is reserved with the
-	// token $9. The earlier call may be completing the key at the same time. The row lock
-	// orders the two statements, and their conditions let only the first one succeed.
+	// token $9. The call with this token may run completeReplay at the same time. The row
+	// lock lets one of the two statements run first. The condition of the other is then
+	// false, so it changes nothing.
 	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
@@ -81,7 +82,7 @@ var (
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	// supersedeOneReplay deletes the results of the caller's earlier writes to one record.
-	// That is the usual case, and it needs no JSON parameter.
+	// Most writes change one record, and for them this statement needs no JSON parameter.
 	supersedeOneReplay = engine.Register("supersede replays of one subject", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
 	supersedeAllReplays = engine.Register("supersede all replays", `

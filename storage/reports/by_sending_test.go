@@ -37,7 +37,8 @@ const earlierSchema = `
 	ALTER TABLE report_hours DROP COLUMN unique_clicks;
 	CREATE INDEX message_events_engaged ON message_events (org_id, occurred_at) WHERE type IN ('Open', 'Click') AND NOT test;`
 
-// migrated has queries that select every row that the migration writes, in a fixed order.
+// migrated has queries that select, in a fixed order, every row that the migration under
+// test writes.
 var migrated = []string{
 	`SELECT id || status || CAST(rank AS text) FROM messages ORDER BY 1`,
 	`SELECT channel || identity || template || status FROM message_kinds ORDER BY 1`,
@@ -116,7 +117,7 @@ func coursesAcrossDays() []messages.Event {
 			messages.Reject, messages.RenderingFailure, messages.Subscription,
 		} {
 			if m == 5 && kind != messages.Send && kind != messages.RenderingFailure {
-				continue // the last message has only Send and RenderingFailure
+				continue // the last message has only the events Send and RenderingFailure
 			}
 			e := messages.Event{
 				ID: fmt.Sprintf("%d-%d", m, i), MessageID: fmt.Sprint("m", m), Type: kind, OccurredAt: sent.Add(time.Duration(i) * 9 * time.Hour),

@@ -25,10 +25,10 @@ var (
 		DELETE FROM report_bounce_domains WHERE org_id = $1 AND day < $2`)
 )
 
-// Purge deletes figures and marks that are older than the time in the parameter before, and
-// returns the number of rows. It deletes at most limit marks and at most limit rows of
-// figures per hour. It deletes all old figures per day, because there are few. A mark
-// begins with its day, so marks sort by time.
+// Purge deletes report figures and marks that are older than the time in before, and
+// returns the number of deleted rows. It deletes at most limit marks and limit rows of
+// hourly figures. It deletes all old daily figures, because they are few. A mark (the key
+// of a unique open or click) begins with its day, so marks sort by time.
 func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged, err := s.db.Exec(ctx, purgeMarks, orgID, reports.MarkDay(before), limit)
 	if err != nil {

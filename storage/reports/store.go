@@ -25,8 +25,8 @@ const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccou
 
 var (
 	// addMarks inserts marks and returns those that are new. All opens of a message by one
-	// recipient have the same mark, and so have all clicks. New marks count as unique opens
-	// and clicks.
+	// recipient have the same mark, and all clicks by that recipient have another. New marks
+	// count as unique opens and clicks.
 	addMarks = engine.Register("add report marks", `
 		INSERT INTO report_marks (org_id, mark)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
@@ -123,8 +123,8 @@ var figureColumns = []string{
 	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
 }
 
-// addedTo returns the SQL assignments that add the figures of a conflicting row to those of
-// the existing row.
+// addedTo returns the assignments for ON CONFLICT of an INSERT. They add the figures of the
+// row to be inserted to the figures of the existing row with the same key.
 func addedTo(table string) string {
 	sums := make([]string, len(figureColumns))
 	for i, c := range figureColumns {
@@ -274,7 +274,8 @@ func (s Store) HourCounts(ctx context.Context, orgID string, f reports.Filter) (
 	return s.groups(ctx, reportByHours, orgID, f)
 }
 
-// groups returns the sums by channel and template that the statement selects.
+// groups returns the figures that the statement sums up for each pair of channel and
+// template.
 func (s Store) groups(ctx context.Context, statement *engine.Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	rows, err := engine.List[sumRow](ctx, s.db, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {

@@ -17,8 +17,9 @@ var (
 	segmentMemberByID    = engine.RegisterPoint("segment member by id", membership.ByIDSQL("segment_members", "segment_id"))
 	segmentMemberByEmail = engine.RegisterPoint("segment member by email", membership.ByEmailSQL("segment_members", "segment_id"))
 
-	// leaveSegment deletes members that were evaluated (ids in $3) but do not match (not in
-	// $4). It returns their ids, for the membership log.
+	// leaveSegment deletes those members of a segment that were evaluated (ids in $3) and do
+	// not match (ids not in $4). It returns the ids of the deleted members, for the
+	// membership log.
 	leaveSegment = engine.Register("leave segment", `
 		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
@@ -31,12 +32,12 @@ var (
 		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id`)
-	// countEvaluated changes the stored number of members by the difference, so that an
-	// evaluation of some contacts need not count all members.
+	// countEvaluated adds $1 to the stored number of members: the contacts that entered
+	// minus those that left. So an evaluation of some contacts need not count all members.
 	countEvaluated = engine.Register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
-	// wholeEvaluated ends an evaluation of all contacts. It counts all members, which
-	// corrects a wrong stored number.
+	// wholeEvaluated ends an evaluation of all contacts. It counts all members of the
+	// segment, which corrects a wrong stored count.
 	wholeEvaluated = engine.Register("segment evaluated", `
 		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
 			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
@@ -62,8 +63,9 @@ var (
 	segmentsOf = engine.RegisterPoint("segments of a contact", `
 		SELECT count(*) FROM segments AS g WHERE g.org_id = $1 AND g.status <> 'archived'
 		AND EXISTS (SELECT 1 FROM segment_members AS m WHERE m.org_id = $1 AND m.segment_id = g.id AND m.contact_id = $2)`)
-	// touchedContacts selects the oldest queued contacts. It sorts by id, because ids
-	// increase with time.
+	// touchedContacts selects the contacts that have waited longest in the queue
+	// segment_touched. It sorts by the id of the queue's rows, because these ids increase
+	// with time.
 	touchedContacts = engine.Register("touched contacts", `
 		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
 	untouchContacts = engine.Register("untouch contacts", `
@@ -116,7 +118,7 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 
 // sampleQuery returns the query for the matching contacts with the smallest ids, at most
 // limit, with their addresses. It applies the limit before it looks up the addresses by
-// primary key. LATERAL on PostgreSQL and CROSS JOIN on SQLite fix this order; otherwise
+// primary key. LATERAL on PostgreSQL and CROSS JOIN on SQLite force this order. Otherwise
 // PostgreSQL without statistics repeats the search for each contact of the organization.
 func (c *condition) sampleQuery(limit int) string {
 	first := c.selectQuery(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
@@ -212,8 +214,9 @@ func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) err
 	return err
 }
 
-// touchRows returns the JSON parameter for queueing contacts, each with a new id. contacts
-// has ids, or addresses for touchRecipients.
+// touchRows returns the JSON parameter with one row for each contact: a new row id, and the
+// contact. contacts has the ids of the contacts, or their addresses if the statement is
+// touchRecipients.
 func touchRows(contacts []string) (string, error) {
 	rows := make([]touchRow, len(contacts))
 	for i, contact := range contacts {

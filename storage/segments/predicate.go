@@ -26,13 +26,14 @@ type condition struct {
 	dialect engine.Dialect
 	slots   map[string]string
 	now     time.Time
-	// narrowed is true if the condition tests only the contacts that a parameter lists.
+	// narrowed is true if the query considers only the contacts whose ids are in an SQL
+	// parameter, and not all active contacts.
 	narrowed     bool
 	needsContact bool
 	// elsewhere counts the EXISTS tests on other tables; see exists.
 	elsewhere int
-	// demanded has the keys of the consent tests that the query already contains as required
-	// terms, so that a repetition is omitted.
+	// demanded has the keys of the consent tests that the query already requires. A test
+	// with such a key is omitted if it occurs again.
 	demanded map[string]bool
 	// byEvents is true if the predicate tests events in a term that must be True for a
 	// contact to match.
@@ -45,9 +46,9 @@ type condition struct {
 	fault   error
 }
 
-// These are the marks of the first two arguments of every condition: the organization, and
-// the JSON array of contact ids of a narrowed condition. numberParameters replaces them by
-// $1, $2 and so on.
+// Marks in the SQL text of a condition, for its first two arguments: the organization, and
+// the JSON array of the contact ids to test. numberParameters replaces the marks by $1, $2
+// and so on.
 const (
 	orgParameter      = "\x01" + "0" + "\x02"
 	contactsParameter = "\x01" + "1" + "\x02"
@@ -84,7 +85,8 @@ func (c *condition) selectQuery(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
-// query returns a runnable query for an SQL text with parameter marks of the condition.
+// query returns a query that the engine can run. text is SQL with the marks that the method
+// parameter returned, which query replaces by $1, $2 and so on.
 func (c *condition) query(name, text string) engine.Composed {
 	numberedText, args := numberParameters(text, c.args)
 	return engine.Composed{Name: name, Text: numberedText, Args: args, AggregatesOnce: c.grouped && !c.narrowed}
@@ -97,8 +99,9 @@ func (c *condition) parameter(v any) string {
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
 }
 
-// text, number and micros add an argument and return its mark with a cast. They are for
-// places where the SQL context does not determine the type.
+// text, number and micros add an argument. They return the mark that numberParameters later
+// replaces by the argument's number, with an SQL cast. The cast is for contexts in which
+// SQL does not determine the type.
 func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
 
 func (c *condition) number(n float64) string {
@@ -257,7 +260,8 @@ func (c *condition) value(v predicate.Value) string {
 
 // match returns the SQL of "starts with", "ends with" and "contains". It compares
 // characters and not bytes, because both engines count characters alike. If the field is
-// shorter than the text, substr returns fewer characters on both engines.
+// shorter than the text, substr returns fewer characters than the text has, so the
+// comparison is false on both engines.
 func (c *condition) match(n *predicate.Match) string {
 	field, text := c.wholeField(n.Field), c.text(n.Text)
 	if n.How == predicate.StartsWith {
@@ -321,14 +325,14 @@ func (c *condition) membership(n *predicate.Membership) string {
 	return c.exists(table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) + ` AND x.contact_id = s.contact_id`)
 }
 
-// joinable is the number of EXISTS tests on other tables that PostgreSQL may turn into
-// joins.
+// joinable is the maximum number of EXISTS tests on other tables in one SQL condition.
+// PostgreSQL may turn each of these tests into a join; see [condition.exists].
 const joinable = 4
 
 // exists returns the SQL that tests whether another table has a row for the contact.
 // PostgreSQL turns each required EXISTS into a join, and takes minutes to plan some dozens
-// of joins. After joinable tests, exists therefore returns a comparison of count(*), which
-// is never turned into a join.
+// of joins. Only the first tests of a query, up to the constant joinable, are therefore
+// EXISTS. Later ones compare count(*), which PostgreSQL never turns into a join.
 func (c *condition) exists(from string) string {
 	if c.elsewhere++; c.elsewhere > joinable {
 		return `((SELECT count(*) FROM ` + from + `) > 0)`

@@ -14,12 +14,14 @@ var messageTypes = map[predicate.EventKind]messages.EventType{
 	predicate.Reject: messages.Reject, predicate.DeliveryDelay: messages.DeliveryDelay,
 }
 
-// whose has the column by which events name their contact, and the expression for the
-// contact, such as s.contact_id, that this column must equal.
+// whose identifies the contact of an event in SQL. column is the column of the event that
+// identifies the contact. contact is the expression that must equal this column, such as
+// s.contact_id.
 type whose struct{ column, contact string }
 
-// events returns the texts after FROM and WHERE that select the events of a source. It
-// excludes events of test messages.
+// events returns the texts after FROM and WHERE that select the events of a source, without
+// events of test messages. The result by has the column and the contact's value by which to
+// find the events of one contact.
 func (c *condition) events(s *predicate.EventSource) (from, where string, by whose) {
 	by = whose{`e.contact_id`, `s.contact_id`}
 	if s.Event.Kind == predicate.ActivityEvent {
@@ -52,8 +54,8 @@ func (c *condition) events(s *predicate.EventSource) (from, where string, by who
 	return from, where, by
 }
 
-// asksSubject reports whether the condition tests the message's subject, which is stored in
-// messages and not in message_events.
+// asksSubject reports whether the condition tests the message's subject. The subject is in
+// the table messages and not in message_events.
 func asksSubject(n predicate.Node) bool {
 	any := func(terms []predicate.Node) bool {
 		for _, term := range terms {
@@ -83,8 +85,8 @@ func asksSubject(n predicate.Node) bool {
 	return false
 }
 
-// inside runs f while c.event is e. Fields of properties then refer to properties of that
-// event.
+// inside sets c.event to e while it runs f. Fields of properties then refer to properties
+// of that event.
 func (c *condition) inside(e *predicate.Event, f func()) {
 	c.event = e
 	f()
@@ -101,8 +103,8 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 		some, none = none, some
 	}
 	if none || !some && (negated || n.Kind == predicate.Count && ofNone(n)) {
-		// IN cannot find contacts without events, because the aggregation has no group for
-		// them
+		// The test may be true for contacts without events. An IN condition cannot find these
+		// contacts, because the aggregation has no group for them.
 		test := c.eventTest(n)
 		if negated {
 			return `(NOT ` + test + `)`
@@ -124,8 +126,8 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 // ofNone reports whether the test is true for a contact without events (a count of 0).
 func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
 
-// existence reports whether a test is equivalent to "at least one event" (some) or to "no
-// event" (none). For other tests both are false.
+// existence reports whether an event test is equivalent to "at least one event" (some) or
+// to "no event" (none). For any other event test, both results are false.
 func existence(n *predicate.EventTest) (some, none bool) {
 	if n.Kind == predicate.Exists {
 		return true, false
@@ -207,9 +209,9 @@ func (c *condition) eventTest(n *predicate.EventTest) string {
 	return c.figureTest(n, alias+`.figure`)
 }
 
-// groups returns a subquery that aggregates events by contact, in a form that PostgreSQL
-// runs once. If only given contacts are tested, the subquery is materialized. For all
-// contacts [engine.Composed.AggregatesOnce] is used instead.
+// groups returns the subquery, which aggregates events by contact, in a form that
+// PostgreSQL runs once. If the query tests only given contacts, groups materializes the
+// subquery. For all contacts [engine.Composed.AggregatesOnce] is used instead.
 func (c *condition) groups(subquery string) string {
 	c.grouped = true
 	if !c.narrowed {

@@ -12,8 +12,8 @@ import (
 // attributeName matches valid attribute names, which need no escaping in SQL.
 var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// slotKinds has the names of the columns of contact_slots for each type of value: their
-// first letter and their number.
+// slotKinds has, for each type of value, the columns of contact_slots: the first letter of
+// their names and how many there are.
 var slotKinds = map[predicate.Type]struct {
 	letter string
 	slots  int
@@ -52,9 +52,10 @@ func (c *condition) attribute(f predicate.Field) string {
 	return c.ofJSON(`c.attributes`, `'`+f.Name+`'`, f.Type)
 }
 
-// fieldBeside returns the SQL of a field for comparing it, or its beginning, with values.
-// It uses the slot column, which has only the first part of a long text. If one of the
-// values is longer than slots.TextBytes, it uses the complete text instead.
+// fieldBeside returns the SQL expression of a field, for comparing the field with values.
+// For an attribute with a slot, the expression is the slot column, which has only the first
+// part of a long text. If one of the values is longer than slots.TextBytes, the expression
+// is the complete text instead.
 func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) string {
 	if slices.ContainsFunc(values, func(v predicate.Value) bool { return len(v.Text) > slots.TextBytes }) {
 		return c.wholeField(f)
@@ -62,8 +63,8 @@ func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) st
 	return c.field(f)
 }
 
-// wholeField returns the SQL of a field with its complete text. A column of contact_slots
-// has only the beginning of a long text.
+// wholeField returns the SQL expression for the complete text of a field. A column of
+// contact_slots has only the beginning of a long text.
 func (c *condition) wholeField(f predicate.Field) string {
 	text := c.field(f)
 	if f.Source != predicate.Attribute || f.Type != predicate.String || c.slots[f.Name] == "" {
@@ -75,7 +76,7 @@ func (c *condition) wholeField(f predicate.Field) string {
 // steer returns a prefix for a column of contact_slots that keeps SQLite from using the
 // index of that column. If a predicate requires events, SQLite is much faster when it
 // starts from the events, but without statistics it prefers the column's index. The prefix
-// is a unary plus. PostgreSQL chooses well without it and reads it as a comment.
+// is a unary plus. PostgreSQL does not need the prefix and reads it as a comment.
 func (c *condition) steer() string {
 	if c.byEvents {
 		return "/*pg --*/+\n"
@@ -83,8 +84,8 @@ func (c *condition) steer() string {
 	return ""
 }
 
-// ofJSON returns the SQL that reads a value of type t from a JSON text, with SQL functions
-// that both engines have.
+// ofJSON returns the SQL that reads a value of type t from a JSON text. The SQL uses
+// functions that both SQLite and PostgreSQL have.
 func (c *condition) ofJSON(document, key string, t predicate.Type) string {
 	switch t {
 	case predicate.String, predicate.Number, predicate.Bool:
@@ -95,8 +96,8 @@ func (c *condition) ofJSON(document, key string, t predicate.Type) string {
 	return c.fail("value of type %v", t)
 }
 
-// property returns the SQL of a property of the event e. The subject is a property of the
-// event's message m.
+// property returns the SQL of a property of the event e. If the property is "subject", the
+// SQL reads the subject of m, the message of the event.
 func (c *condition) property(f predicate.Field) string {
 	if c.event == nil {
 		return c.fail("property %q of no event", f.Name)

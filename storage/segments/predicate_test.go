@@ -51,8 +51,8 @@ func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 }
 
 // joinedPredicates joins by "and" or "or" all predicates that test no events. Each occurs
-// three times, the second time negated. It omits the first ones if the result would be too
-// long. It returns nil if no predicate is left.
+// three times, the second time negated. If the result would be too long, it omits
+// predicates from the beginning. It returns nil if no predicate is left.
 func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	var terms []string
 	for _, p := range drawn.Predicates {
@@ -94,7 +94,8 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// storedAudience describes the contacts of one round that are stored in the database.
+// storedAudience describes the contacts that one round of the test has stored in the
+// database.
 type storedAudience struct {
 	orgID  string
 	schema predicate.Schema

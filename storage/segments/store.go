@@ -72,8 +72,8 @@ var (
 		WHERE org_id = $14 AND id = $15`)
 	segmentByID  = engine.RegisterPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
 	segmentByKey = engine.RegisterPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
-	// lockSegment locks a segment for an update. NO KEY UPDATE does not wait for inserts of
-	// rows that refer to the segment.
+	// lockSegment locks a segment for an update. The lock FOR NO KEY UPDATE does not
+	// conflict with inserts of rows that refer to the segment.
 	lockSegment = engine.Register("lock segment", `
 		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
 	// lockSegments locks all segments of an organization, in the order of creation, so that
@@ -90,7 +90,7 @@ var (
 	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
 	// namedSets selects the topics, lists and segments that a predicate may name. The column
-	// value is the default of a topic, and the id of a list or segment.
+	// value is the default subscription of a topic, and the id of a list or segment.
 	namedSets = engine.RegisterPoint("what predicates may name", `
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'

@@ -52,7 +52,8 @@ type connectionRow struct {
 	UpdatedAt       engine.Time `db:"updated_at"`
 }
 
-// connectionColumns lists the columns in the order of the parameters of saveConnection.
+// connectionColumns lists the columns of the table connections, in the order of the
+// parameters of saveConnection.
 const connectionColumns = `org_id, provider, account_id, region, endpoint, access_key_id, secret, role_arn, external_id,
 	topic_arn, identities, max_24_hour_send, max_send_rate, may_reach_private, template_version, ingest_path, ingest_key_hash,
 	created_at, updated_at`

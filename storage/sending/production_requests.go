@@ -32,7 +32,7 @@ type productionRow struct {
 var (
 	// insertProduction inserts a request for production access. It changes nothing if the
 	// organization has an undecided request. The unique index production_requests_open
-	// permits only one.
+	// permits only one undecided request.
 	insertProduction = engine.Register("insert production request", `
 		INSERT INTO production_requests (org_id, id, mail_type, website, use_case, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -6,6 +6,6 @@
 // attribute values to them, and encodes values for storage. It defines how many slots exist
 // and how much of a text a slot holds.
 //
-// Packages attributes, contacts and bulk use it, and the SQL of predicates reads its
-// columns. It does not change attribute definitions.
+// Packages attributes, contacts and bulk use this package, and the SQL of predicates reads
+// the columns of the table. The package does not change attribute definitions.
 package slots

@@ -12,15 +12,17 @@ import (
 
 // AttributeRow is a row of the table attributes.
 type AttributeRow struct {
-	ID          string          `db:"id"`
-	Name        string          `db:"name"`
-	Type        attributes.Type `db:"type"`
-	EnumValues  string          `db:"enum_values"` // a JSON array, read only for the type enum
-	Description string          `db:"description"`
-	Origin      core.Origin     `db:"origin"`
-	CreatedAt   engine.Time     `db:"created_at"`
-	UpdatedAt   engine.Time     `db:"updated_at"`
-	// Slot is the column of contact_slots that predicates read, or "".
+	ID   string          `db:"id"`
+	Name string          `db:"name"`
+	Type attributes.Type `db:"type"`
+	// a JSON array of the allowed values; used only if Type is enum
+	EnumValues  string      `db:"enum_values"`
+	Description string      `db:"description"`
+	Origin      core.Origin `db:"origin"`
+	CreatedAt   engine.Time `db:"created_at"`
+	UpdatedAt   engine.Time `db:"updated_at"`
+	// Slot is the column of contact_slots in which predicates read the attribute, or "" if
+	// it has none.
 	Slot string `db:"slot"`
 	// Filling is the column of contact_slots that a pass over the contacts is filling, or
 	// "". Writes store values in it too, but predicates read it only after the pass.
@@ -52,9 +54,9 @@ func (r AttributeRow) Attribute() (attributes.Attribute, error) {
 
 // Writes of contacts hold a shared lock on the organization's attribute definitions (the
 // registry), and changes of definitions hold it exclusively. When a change gets the lock,
-// all contacts that were written with the earlier definitions are committed, so that the
-// following pass finds them. A transaction locks contacts before the registry, never after.
-// SQLite needs no lock, because it has one writer at a time.
+// all contacts that were written with the earlier definitions are committed. So the
+// conversion of contacts that follows finds them. A transaction locks contacts before the
+// registry, never after. SQLite needs no lock, because it has one writer at a time.
 var (
 	shareRegistry = engine.Register("share registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)
@@ -93,9 +95,9 @@ func (r *Registry) Settle(values map[string]any) (map[string]any, bool) {
 	return attributes.Settle(values, r.Attributes, r.moved)
 }
 
-// Settled converts attribute values of a contact to the present definitions. It returns
-// them as a map and as JSON. Every write of a contact must call it before the write and
-// [Write] after it, in one transaction.
+// Settled converts attribute values of a contact to the present definitions, and returns
+// the values as a map and as JSON. Every write of a contact must call Settled before it
+// writes, and [Write] after it has written, in one transaction.
 func Settled(ctx context.Context, db *engine.DB, orgID string, values map[string]any) (map[string]any, string, error) {
 	r, err := InForce(ctx, db, orgID)
 	if err != nil {
@@ -194,9 +196,9 @@ type exceptionRow struct {
 	Type    attributes.Type `db:"type"`
 }
 
-// Exceptions returns the attribute names whose stored values reads must rename or hide; see
-// [attributes.Exception]. Inside a transaction it computes them from the definitions that
-// the transaction has read.
+// Exceptions returns the names under which stored attribute values must be renamed or
+// hidden when contacts are read; see [attributes.Exception]. Inside a transaction it
+// computes the names from the attribute definitions that the transaction has read.
 func Exceptions(ctx context.Context, db *engine.DB, orgID string) ([]attributes.Exception, error) {
 	if db.InTransaction(ctx) {
 		r, err := InForce(ctx, db, orgID)

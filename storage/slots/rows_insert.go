@@ -8,10 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Rows of new contacts are inserted without ON CONFLICT, which saves much time. A statement
-// with fewer columns saves time too. Attributes get the first free columns and most
-// organizations have few attributes, so the shorter of these two statements usually
-// suffices.
+// Rows of contact_slots for new contacts are inserted without ON CONFLICT, which saves much
+// time. A statement with fewer columns saves time too. Attributes get the first free
+// columns and most organizations have few attributes, so insertFewSlots usually suffices.
 var (
 	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}
 
@@ -19,8 +18,8 @@ var (
 	insertAllSlots = engine.Register("insert all slots", insertSlotsText(Columns()))
 )
 
-// insertSlotsText returns the statement that inserts rows of contact_slots with the given
-// columns and the long texts. It fails if a contact has a row already.
+// insertSlotsText returns the SQL that inserts rows of contact_slots with the given columns
+// and the column LongTexts. The SQL fails if a contact has a row already.
 func insertSlotsText(columns []string) string {
 	names := append(slices.Clone(columns), LongTexts)
 	read := make([]string, len(names))

@@ -13,7 +13,7 @@ import (
 var (
 	putSlots = engine.Register("put slots", putSlotsText())
 	// addSlots inserts empty rows of contact_slots for contacts that a sync created, which
-	// have no attributes. It skips contacts that have a row.
+	// have no attributes. It skips contacts that already have a row there.
 	addSlots = engine.Register("add slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE

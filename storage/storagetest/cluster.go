@@ -26,9 +26,9 @@ type cluster struct {
 	bin string
 }
 
-// joinCluster starts the server if it is not running. bin is the folder of the server's
-// programs. It returns the URL of the server's first database, and the lock that marks this
-// process as a user of the server until it ends.
+// joinCluster starts the PostgreSQL server if it is not running. bin is the folder of the
+// server's programs. It returns the URL of the server's first database. It also returns a
+// lock: until this process ends, the lock marks it as a user of the server.
 func joinCluster(bin string) (string, *os.File, error) {
 	c := cluster{dir: clusterDir(), bin: bin}
 	if err := c.makeDir(); err != nil {
@@ -52,7 +52,7 @@ func joinCluster(bin string) (string, *os.File, error) {
 }
 
 // clusterDir returns the folder of the shared PostgreSQL server. Each user of the machine
-// has another folder.
+// has a separate folder.
 func clusterDir() string {
 	return filepath.Join(temporary(), fmt.Sprintf("mailhelm-postgres-%d", os.Getuid()))
 }
@@ -112,7 +112,7 @@ func (c cluster) start() error {
 	return c.resume()
 }
 
-// resume starts the server with its existing data.
+// resume starts the PostgreSQL server with its existing data.
 func (c cluster) resume() error {
 	run := c.path("run")
 	// The data is temporary, so commits need not wait for the disk.
@@ -154,8 +154,8 @@ func (c cluster) run(program string, args ...string) error {
 	return nil
 }
 
-// owner returns the system user that must run the server if the tests run as root, because
-// PostgreSQL refuses to run as root. Otherwise it returns nil.
+// owner returns the system user that must run the server, or nil for the current user. The
+// tests may run as root, but PostgreSQL refuses to run as root.
 func (c cluster) owner() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil

@@ -22,8 +22,9 @@ const (
 	idleLooks = 60
 )
 
-// init turns the test binary into the keeper if keeperVariable is set; it then runs no
-// test. A separate program would first have to be built and found.
+// init makes the test binary run as the keeper, the process that stops the shared
+// PostgreSQL server, if keeperVariable is set. The binary then runs no test. A separate
+// program would first have to be built and found.
 func init() {
 	if bin := os.Getenv(keeperVariable); bin != "" {
 		keep(cluster{dir: clusterDir(), bin: bin})
@@ -31,9 +32,10 @@ func init() {
 	}
 }
 
-// ensureKeeper starts this program again as the keeper, unless a keeper is running. The
-// keeper gets its own session, so that interrupting the tests does not stop it. The caller
-// must hold start.lock.
+// ensureKeeper starts this program again as the keeper, the process that later stops the
+// PostgreSQL server. If a keeper is running, it does nothing. The keeper gets its own
+// session, so that interrupting the tests does not stop it. The caller must hold
+// start.lock.
 func (c cluster) ensureKeeper() error {
 	keeper, err := lockFile(c.path("keeper.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
@@ -76,7 +78,9 @@ func keep(c cluster) {
 		}
 		if idle++; idle > idleLooks {
 			c.stop()
-			unlock(keeper) // released before start.lock, so that the next test process starts a new keeper
+			// keeper.lock is released before start.lock, so that the next test process can
+			// become the keeper
+			unlock(keeper)
 			unlock(start)
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Server is a PostgreSQL server for one test, which may stop and restart it.
+// Server is a PostgreSQL server that only one test uses. The test may stop and restart it.
 type Server struct{ cluster cluster }
 
 // OwnServer starts a PostgreSQL server that is stopped and removed when the test ends. If

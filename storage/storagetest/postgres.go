@@ -71,8 +71,8 @@ type server struct {
 	admin    *sql.DB
 	template string
 	// user is the file users.lock, locked until the process ends. The field keeps the file
-	// from being garbage-collected, which would release the lock. It is nil for a server
-	// from urlVariable.
+	// from being garbage-collected, which would release the lock. It is nil if the tests use
+	// a server that the environment variable urlVariable names.
 	user *os.File
 }
 

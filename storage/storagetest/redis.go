@@ -20,7 +20,8 @@ type RedisServer struct {
 	URL  string
 	dir  string // the server's working folder
 	args []string
-	// Closing stop ends the running server. The channel ended is closed once it has ended.
+	// Closing stop ends the running server. When the server has ended, the channel ended is
+	// closed.
 	stop  io.Closer
 	ended chan struct{}
 }
@@ -41,8 +42,8 @@ func Redis(tb testing.TB) *RedisServer {
 	return redis(tb, "redis", func(port string) []string { return []string{"--port", port} })
 }
 
-// RedisTLS starts a Redis server that accepts only TLS and ends with the test. certificate
-// and key are the paths of PEM files.
+// RedisTLS starts a Redis server that accepts only TLS connections, and stops it when the
+// test ends. certificate and key are the paths of PEM files.
 func RedisTLS(tb testing.TB, certificate, key string) *RedisServer {
 	tb.Helper()
 	return redis(tb, "rediss", func(port string) []string {
@@ -101,7 +102,9 @@ func (r *RedisServer) Start(tb testing.TB) {
 // Stop kills the server. Repeated calls have no effect.
 func (r *RedisServer) Stop() {
 	if r.stop != nil {
-		_ = r.stop.Close() // Close fails if the shell that reads from this pipe has already exited.
+		// The error is ignored: Close fails if the shell that reads from this pipe has
+		// already exited.
+		_ = r.stop.Close()
 		<-r.ended
 		r.stop = nil
 	}

@@ -15,8 +15,8 @@ import (
 // database. The number is arbitrary.
 const templateLock = 7_314_259
 
-// makeTemplate returns the name of the template database that tests copy, and creates it if
-// it does not exist. There is one for each version of the schema.
+// makeTemplate returns the name of the template database that tests copy, and creates the
+// template if it does not exist. Each version of the schema has its own template.
 func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	name, err := templateName()
 	if err != nil {

@@ -45,8 +45,8 @@ type rulesRow struct {
 	Rules   string              `db:"rules"`
 }
 
-// adverseRow is a bounce, complaint or reject of an address. Bounce is nil unless it is a
-// bounce.
+// adverseRow is a bounce, complaint or reject of an address. The field Bounce is nil for a
+// complaint and a reject.
 type adverseRow struct {
 	Key        string             `db:"recipient_key"`
 	Recipient  string             `db:"recipient"`
@@ -205,9 +205,9 @@ func (s Store) SetJudgedTo(ctx context.Context, orgID string, key *string) error
 	return err
 }
 
-// Adverse returns the newest bounces, complaints and rejects of each address, oldest first.
-// It returns about limit events for each address: more if several have the same time as the
-// oldest one.
+// Adverse returns the newest bounces, complaints and rejects of each address. The result
+// for an address is sorted by time, oldest first. It has about limit events: more if
+// several have the same time as the oldest one.
 func (s Store) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {
@@ -284,7 +284,8 @@ func (s Store) SaveEntries(ctx context.Context, orgID string, entries []suppress
 	return err
 }
 
-// entry converts the row to a suppression.Entry, which computes its id from its key.
+// entry converts the row to a suppression.Entry. The entry's id is not stored: it is
+// computed from the entry's key.
 func (r undeliverableRow) entry() suppression.Entry {
 	return suppression.Entry{
 		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,

@@ -129,8 +129,8 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 }
 
 // SaveTemplate stores a template that the sync has read from the account; the parameter at
-// is the time of reading. It compares the content hash first, because a sync reads all
-// templates but few have changed.
+// is the time of reading. If the content hash is unchanged, it updates only the time of
+// reading. This is the usual case, because a sync reads all templates but few have changed.
 func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
 	hash := templates.HashOf(t)
 	known, err := engine.Values[string](ctx, s.db, templateHash, orgID, t.Name)

@@ -9,8 +9,9 @@ import (
 )
 
 var (
-	// insertAccountNote stores a note before a write of a contact changes the sending
-	// account. The column put is the address that the write adds to the account, or "".
+	// insertAccountNote stores a note that a write of a contact is about to change the
+	// sending account. The column put is the address that the write adds to the account, or
+	// "".
 	insertAccountNote = engine.Register("insert account note", `
 		INSERT INTO account_notes (org_id, id, contact_id, put, noted_at) VALUES ($1, $2, $3, $4, $5)`)
 	dropAccountNote = engine.Register("drop account note", `DELETE FROM account_notes WHERE org_id = $1 AND id = $2`)

@@ -66,9 +66,10 @@ func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) err
 // Connect implements mcp.Transport. It returns the connection itself.
 func (c *Connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read implements mcp.Connection for the SDK. The first call returns the request. A later
-// call waits until the connection is closed, or returns the error with which a request of
-// the SDK to the client was answered.
+// Read implements mcp.Connection for the SDK. The first call returns the client's request.
+// A later call waits until the connection is closed, and returns io.EOF. If the SDK sends a
+// request to the client, that call returns the error response instead, because such
+// requests are always refused.
 func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:
@@ -84,10 +85,10 @@ func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 // No tool of Mailhelm sends such requests.
 var errNoStream = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is no stream to the client"}
 
-// Write implements mcp.Connection for the SDK. It passes on the response, and progress
-// notifications if the client wants them. It drops other notifications and answers requests
-// to the client with an error. Write must not fail for a dropped message: the SDK would
-// close the connection and lose the pending response.
+// Write implements mcp.Connection for the SDK. It passes the response to Await, and
+// progress notifications if the client wants them. It drops other notifications. It answers
+// requests to the client with an error. Write must not fail for a dropped message: the SDK
+// would close the connection and lose the pending response.
 func (c *Connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
@@ -106,8 +107,8 @@ func (c *Connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// refuse answers a request of the SDK to the client with errNoStream. It blocks until the
-// answer can be queued for the SDK.
+// refuse handles a request that the SDK wants to send to the client: it answers the SDK
+// with errNoStream. It blocks until the answer can be queued for the SDK.
 func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	select {
 	case c.incoming <- &jsonrpc.Response{ID: asked.ID, Error: errNoStream}:
@@ -120,7 +121,7 @@ func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 }
 
 // report passes a progress notification to Await and returns when Await has received it.
-// The response therefore comes after it.
+// Await therefore receives every notification before the response.
 func (c *Connection) report(ctx context.Context, step *jsonrpc.Request) error {
 	select {
 	case c.progress <- step:

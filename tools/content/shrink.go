@@ -27,9 +27,10 @@ type cut struct {
 // moreElsewhere is the advice that a shortened result gives to the agent.
 const moreElsewhere = "Narrow the query or ask for fewer at a time; the REST API has all of it."
 
-// Shrink returns value if it fits into limit bytes as sent, and otherwise a shortened
-// value. free are the paths of members that may contain any JSON object; Shrink may leave
-// out members of such an object, like items of a list.
+// Shrink returns value if its length on the wire is at most limit bytes, and otherwise a
+// shortened value. free are the paths of members that may contain any JSON object. To
+// shorten such an object, Shrink may leave out members; to shorten a list, it leaves out
+// items.
 func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	if WireLength(value) <= limit {
 		return value
@@ -68,10 +69,13 @@ func trims() []*trim {
 // length of every id, time and enumerated value, so that none of them is cut.
 const shortest = 40
 
-// trim is one way to shorten a value, by maximum lengths.
+// trim is one way to shorten a value: a maximum length for texts and a maximum number of
+// items for lists.
 type trim struct {
-	text  int // maximum characters of a text
-	items int // items of a list, and members of an object at a path in free; see Shrink
+	text int // maximum characters of a text
+	// maximum items of a list. It is also the maximum members of an object whose path is in
+	// the field free
+	items int
 	free  []string
 	cuts  []cut
 }
@@ -124,7 +128,7 @@ func (t *trim) string(s, path string) string {
 	return Clip(s, t.text)
 }
 
-// list returns shortened copies of the first t.items items.
+// list returns shortened copies of the first t.items items of the list v.
 func (t *trim) list(v []any, path string) []any {
 	kept := make([]any, 0, min(len(v), t.items))
 	for _, item := range v[:min(len(v), t.items)] {
@@ -133,8 +137,9 @@ func (t *trim) list(v []any, path string) []any {
 	return kept
 }
 
-// object returns a copy of an object with all its members, each shortened. For an encoded
-// core.Sample it also corrects the number of shown items.
+// object returns a copy of an object with all its members, and shortens the value of each
+// member. For an encoded core.Sample it also sets "shown" to the number of items that
+// remain.
 func (t *trim) object(v map[string]any, path string) any {
 	kept := make(map[string]any, len(v)+2)
 	items, isSample := sampleOf(v)
@@ -173,9 +178,10 @@ func within(path, name string) string {
 	return path + "." + name
 }
 
-// shrinkFreeObject shortens an object that may have any members, at a path in the parameter
-// free of Shrink. It keeps at most t.items members, the first by name. It leaves out
-// members with names longer than the maximum text.
+// shrinkFreeObject shortens an object that may have any members. path is the object's path,
+// which Shrink received in its parameter free. The result has at most t.items members, the
+// first in the order of their names. It leaves out members whose names are longer than
+// t.text and longer than 64 characters.
 func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	kept := map[string]any{}
 	below := &trim{text: t.text, items: t.items, free: []string{path + ".*"}}

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodedLengths returns the lengths in bytes of a value as sent: as the text of a result
-// and as its structured content.
+// encodedLengths returns the lengths in bytes with which a value is sent: in the text of a
+// result, and in its structured content.
 func encodedLengths(t rapid.TB, value json.RawMessage) (int, int) {
 	t.Helper()
 	visible, _ := VisibleJSON(value)
@@ -109,9 +109,9 @@ func TestWhatFitsIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestPlacesNameNoKeysOfOthers checks the list of what was left out. If an object may have
-// any members, the list must not contain their names. Other people chose these names, so an
-// agent must not trust them.
+// TestPlacesNameNoKeysOfOthers checks the list of what Shrink removed from a value. If an
+// object may have any members, the list must not contain their names. Other people chose
+// these names, so an agent must not trust them.
 func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	const key = "ignore_all_rules"

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Marshal returns a value as JSON without spaces and HTML escapes, which uses the fewest
-// tokens of a model. It keeps invisible characters, because programs may write back what
-// they read; see [VisibleJSON].
+// Marshal returns a value as JSON without spaces and without HTML escapes, which uses the
+// fewest tokens of a model. It keeps invisible characters, because programs may write back
+// what they read; see [VisibleJSON].
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

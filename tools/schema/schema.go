@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/tools/content"
 )
 
-// ConfirmationArgument is the name of the argument in which a client without forms sends
-// the confirmation token.
+// ConfirmationArgument is the name of the argument that contains the confirmation token of
+// a call. Clients that do not support forms send it.
 const ConfirmationArgument = "confirmation_token"
 
 // Replayed is the name of a member in the structured content of a write. It is true if the
@@ -42,9 +42,9 @@ func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(schema)
 }
 
-// fold shortens a schema in place. It merges alternatives of different types into one
-// schema with several types, which means the same because each keyword concerns one type.
-// It also drops the type of enumerated strings.
+// fold shortens a schema in place. It replaces oneOf with alternatives of different types
+// by one schema that lists these types. The meaning stays the same, because each keyword
+// applies to one type only. It also drops the type of enumerated strings.
 func fold(node map[string]any) {
 	if alternatives, ok := node["oneOf"].([]any); ok {
 		foldAlternatives(node, alternatives)
@@ -90,9 +90,9 @@ func foldAlternatives(node map[string]any, alternatives []any) {
 	node["type"] = types
 }
 
-// These are the members, with their types, that a tool's structured content has instead of
-// a result: those of a failure and those of a request for confirmation. Some clients
-// validate failed results against the output schema too, so it must allow these members.
+// The members that a tool's structured content has instead of a result, with their JSON
+// types: for a failure, and for a request for confirmation. Some clients validate failed
+// results against the output schema too, so the schema must allow these members.
 var (
 	failureMembers = map[string]string{
 		"type": "string", "title": "string", "status": "integer", "code": "string", "detail": "string", "message": "string", "hint": "string",
@@ -131,8 +131,9 @@ func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// allow changes the schema of each result member that has the same name as a member in
-// others, for example a member of a failure. The new schema allows both types.
+// allow changes the schemas of result members whose names are keys of others, such as names
+// of members of a failure. The changed schema of a member also allows the type that others
+// has for the name.
 func allow(members map[string]any, others map[string]string) {
 	for name, kind := range others {
 		own, clash := members[name].(map[string]any)

@@ -16,8 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// accountCommands is `mailhelm admin account`. Each command prints the connection or
-// its state; none prints a stored secret.
+// accountCommands is `mailhelm admin account`, the commands about an organization's sending
+// account. Each command prints the stored connection, or the result of checking or changing
+// it. No command prints a stored secret.
 type accountCommands struct {
 	Connect         accountConnect         `cmd:"" help:"Store the credentials of an organization's sending account."`
 	Show            accountShow            `cmd:"" help:"Show the connection, without the secret."`
@@ -64,9 +65,9 @@ type accountSession struct {
 	connecting  sending.Connecting
 }
 
-// on opens the database and the master key, calls do, and closes the database. It returns
-// the error of do. If the organization is unknown or the master key is missing, it fails
-// without calling do.
+// on opens the database and the master key, calls the function do, and closes the database.
+// It returns the error of do. If the organization is unknown or the master key is missing,
+// it fails without calling do.
 func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, t.Org)
@@ -101,7 +102,7 @@ func (s *session) keepList(ctx context.Context, orgID string) error {
 }
 
 // record appends an event to the organization's audit log. It stores a nil detail as an
-// empty JSON object. It writes in the transaction that ctx carries, if any.
+// empty JSON object. If ctx has a transaction, it writes the event in that transaction.
 func (s *session) record(ctx context.Context, orgID, action string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}

@@ -52,8 +52,8 @@ type connectionJSON struct {
 const ingestAddress = "/ingest/ses/"
 
 // newConnectionJSON returns the printed form of a connection to a sending account.
-// ingestKey is the new ingest key in clear text, or "" if the command created none.
-// Identities is never null in JSON.
+// ingestKey is the new ingest key in clear text, or "" if the command created none. The
+// field Identities of the result is never nil, so that its JSON is a list and not null.
 func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 	return connectionJSON{
 		OrgID: c.OrgID, Provider: c.Provider, AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
@@ -102,7 +102,7 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 }
 
 // externalIDWords returns the connection's external id. It returns "" for other providers
-// than Amazon SES, because only roles at Amazon use it.
+// than Amazon SES, because only IAM roles at Amazon use an external id.
 func externalIDWords(c sending.Connection) string {
 	if c.Provider != sending.SES {
 		return ""
@@ -144,14 +144,15 @@ func (c *accountShow) Run(p *cli.Program) error {
 	})
 }
 
-// accountTemplateVersion is `mailhelm admin account template-version`. The operator runs it
-// after the customer has applied a newer infrastructure template.
+// accountTemplateVersion is `mailhelm admin account template-version`. It records which
+// version of the infrastructure template the customer has applied. The operator runs it
+// after each upgrade of the template.
 type accountTemplateVersion struct {
 	accountTarget
 	Version int `arg:"" field:"template_version" help:"Number of the template."`
 }
 
-// Run stores the number of the infrastructure template that the customer
+// Run stores the version number of the infrastructure template that the customer has
 // applied. It fails if the organization has no connected sending account. It may be
 // repeated.
 func (c *accountTemplateVersion) Run(p *cli.Program) error {
@@ -164,8 +165,8 @@ func (c *accountTemplateVersion) Run(p *cli.Program) error {
 	})
 }
 
-// accountDisconnect is `mailhelm admin account disconnect`. The organization then uses
-// the simulated account of the installation.
+// accountDisconnect is `mailhelm admin account disconnect`. It deletes the organization's
+// connection. The organization then uses the simulated account of the installation.
 type accountDisconnect struct{ accountTarget }
 
 // Run deletes the connection, with its stored credentials and its ingest address. It

@@ -70,8 +70,8 @@ func (t target) with(p *cli.Program, do func(context.Context, *session) error) e
 	})
 }
 
-// withOrg opens the database, finds the organization whose slug or id is ref, and calls do.
-// It fails if there is no such organization.
+// withOrg opens the database, finds the organization whose slug or id is ref, and calls the
+// function do. It fails if there is no such organization.
 func (t target) withOrg(p *cli.Program, ref string, do func(context.Context, *session, core.Org) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, ref)

@@ -127,9 +127,9 @@ type keyCreate struct {
 	Environment string   `help:"live or test." enum:"live,test" default:"live" once:""`
 }
 
-// Run creates the API key and prints its secret, this one time only. Each run creates
-// another key, so repeating it after an error can leave two. An unknown scope fails before
-// the database is opened.
+// Run creates the API key and prints its secret, which cannot be shown again. Each run
+// creates another key, so repeating it after an error can leave two keys. For an unknown
+// scope it fails before it opens the database.
 func (c *keyCreate) Run(p *cli.Program) error {
 	scopes, err := parseScopes(c.Scopes)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *keyCreate) Run(p *cli.Program) error {
 	})
 }
 
-// keyList is `mailhelm admin key list`.
+// keyList is `mailhelm admin key list`, which lists the API keys of an organization.
 type keyList struct {
 	target
 	Org string `arg:"" help:"Slug or id."`
@@ -176,9 +176,9 @@ type keyTarget struct {
 	Key string `arg:"" help:"Id of the key, or the first characters of its secret."`
 }
 
-// on finds the API key, calls do and prints the key that do returns. The string that do
-// returns is a new secret, or "" if the secret is unchanged. If do fails, on prints nothing
-// and returns the error.
+// on finds the API key, passes it to the function do, and prints the key that do returns.
+// The string that do returns is a new secret, or "" if the secret is unchanged. If do
+// fails, on prints nothing and returns the error.
 func (c keyTarget) on(p *cli.Program, do func(context.Context, *session, access.APIKey) (access.APIKey, string, error)) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		key, err := s.key(ctx, c.Org, c.Key)

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// clientCommands is `mailhelm admin client`. A running server applies each change within
-// five seconds, on PostgreSQL within one second.
+// clientCommands is `mailhelm admin client`, the commands about OAuth clients. A running
+// server applies each change within five seconds, on PostgreSQL within one second.
 type clientCommands struct {
 	Create  clientCreate  `cmd:"" help:"Register an OAuth client and print its secret once."`
 	List    clientList    `cmd:"" help:"List an organization's OAuth clients."`
@@ -65,8 +65,8 @@ type clientJSON struct {
 	Secret string `json:"client_secret,omitempty"`
 }
 
-// newClientJSON returns the printed form of an OAuth client. secret is "" unless this
-// command created the secret. RedirectURIs is never null in JSON.
+// newClientJSON returns the form in which --json prints an OAuth client. secret is ""
+// unless this command created the secret. RedirectURIs is never null in JSON.
 func newClientJSON(c access.Client, secret string) clientJSON {
 	shown := clientJSON{
 		ID: c.ID, ClientID: c.ClientID, OrgID: c.OrgID, Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil,

@@ -61,7 +61,8 @@ func (s *session) setBlocked(
 	return s.PrintTable("", [][]string{{"client id", clientID}, {"state", state}})
 }
 
-// clientBlocked is `mailhelm admin client blocked`.
+// clientBlocked is `mailhelm admin client blocked`. It lists the clients that an
+// organization has blocked.
 type clientBlocked struct {
 	target
 	Org string `arg:"" help:"Slug or id."`

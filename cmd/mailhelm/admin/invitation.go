@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
-// userInvite is `mailhelm admin user invite`. AuthURL and AppURL must be the server's own
-// public addresses, because the printed link is built from them.
+// userInvite is `mailhelm admin user invite`. It invites a person to an organization and
+// prints the link. AuthURL and AppURL must be the server's own public addresses, because
+// the link is built from them.
 type userInvite struct {
 	target
 	Org         string   `arg:"" help:"Slug or id."`

@@ -106,15 +106,15 @@ func parsePermissions(names []string) ([]members.Permission, error) {
 	return chosen, nil
 }
 
-// userSetRole is `mailhelm admin user set-role`.
+// userSetRole is `mailhelm admin user set-role`, which changes the role of a member.
 type userSetRole struct {
 	memberTarget
 	As string `arg:"" name:"role" help:"owner or member. A former owner starts as a member without permissions." enum:"owner,member"`
 }
 
-// Run changes the member's role. A former owner becomes a member without permissions. It
-// fails for a person who is not a member. It also fails if the organization would have no
-// owner left.
+// Run changes the member's role. An owner who becomes a plain member has no permissions at
+// first. It fails for a person who is not a member. It also fails if the organization would
+// have no owner left.
 func (c *userSetRole) Run(p *cli.Program) error {
 	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
 		member, err := s.memberships().SetRole(ctx, s.operator.Actor, org.ID, user.ID, members.Role(c.As))

@@ -48,7 +48,7 @@ type orgJSON struct {
 	PlatformMode        bool `json:"platform_mode"`
 }
 
-// newOrgJSON returns the printed form of an organization.
+// newOrgJSON returns the form in which --json prints an organization.
 func newOrgJSON(o core.Org) orgJSON {
 	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit, o.RequireSecondFactor, o.PlatformMode}
 }

@@ -45,8 +45,8 @@ type orgSetLimit struct {
 	Limit string `arg:"" help:"Calls per minute, or none."`
 }
 
-// Run sets or removes the organization's limit of calls per minute. An invalid number fails
-// before the database is opened. It may be repeated.
+// Run sets or removes the organization's limit of calls per minute. For an invalid number
+// it fails before it opens the database. It may be repeated.
 func (c *orgSetLimit) Run(p *cli.Program) error {
 	var limit *int
 	if c.Limit != "none" {

@@ -25,8 +25,8 @@ type userSetPassword struct {
 }
 
 // Run sets the person's password, ends the person's sessions and voids links for resetting
-// the password. Second factors stay in force. It prints a generated password once, and
-// never prints a given one. The operator must first verify that the person asked for it.
+// the password. Second factors remain valid. It prints a generated password once, and never
+// prints a given one. The operator must first verify that the person asked for it.
 func (c *userSetPassword) Run(p *cli.Program) error {
 	password, made, err := readPassword(p.Stdin, c.PasswordStdin)
 	if err != nil {

@@ -48,8 +48,8 @@ type userJSON struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
-	// OrgID and Role describe the membership that the command created or listed. JSON leaves
-	// out both for a person without such a membership.
+	// OrgID and Role describe the membership that the command created or listed. For a
+	// person without such a membership, the JSON omits both members.
 	OrgID     string       `json:"org_id,omitempty"`
 	Role      members.Role `json:"role,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
@@ -157,8 +157,8 @@ func (c *userList) Run(p *cli.Program) error {
 	})
 }
 
-// userAddToOrg is `mailhelm admin user add-to-org`. It adds an existing person; the
-// commands invite and create add a new one.
+// userAddToOrg is `mailhelm admin user add-to-org`. It makes an existing person a member of
+// an organization; the commands invite and create add a new person.
 type userAddToOrg struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`

@@ -24,7 +24,8 @@ Examples:
     mailhelm admin production deny acme`
 }
 
-// productionDeny is `mailhelm admin production deny`.
+// productionDeny is `mailhelm admin production deny`. It closes an organization's request
+// for production access as denied.
 type productionDeny struct {
 	target
 	Org string `arg:"" help:"Slug or id of the organization."`

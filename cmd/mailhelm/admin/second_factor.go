@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// userResetSecondFactor is `mailhelm admin user reset-second-factor`. It serves a person
-// who has lost every second factor.
+// userResetSecondFactor is `mailhelm admin user reset-second-factor`. It removes the second
+// factors of a person who has lost all of them.
 type userResetSecondFactor struct {
 	target
 	Email string `arg:"" help:"The person's address."`

@@ -20,8 +20,9 @@ import (
 // Role selects what a process does.
 type Role string
 
-// The roles of a process. An api process answers calls. A worker process runs background
-// jobs and listens only on its admin address. All does both.
+// The roles of a process. A process with the role api answers calls. A process with the
+// role worker runs background jobs and listens only on its admin address. The role all
+// means both.
 const (
 	All    Role = "all"
 	API    Role = "api"

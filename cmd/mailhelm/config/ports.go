@@ -11,8 +11,8 @@ type Port struct {
 func (p Port) Flag() string { return "--" + p.Service + "-addr" }
 
 // Shares reports whether the service may listen on the same address as other services. Web
-// services may, because the Host header selects one. SMTP has no such header. The admin
-// address must stay separate, because public addresses must not reach it.
+// services may, because the Host header selects the service. SMTP has no such header. The
+// admin address must stay separate, because public addresses must not reach it.
 func (p Port) Shares() bool { return p.Service != SMTPService && p.Service != AdminService }
 
 // The services that listen.

@@ -22,8 +22,8 @@ func (p Public) URLs() []PublicURL {
 }
 
 // Check returns an error if a public address is malformed, or if the API and the MCP
-// endpoint have the same one. An access token is bound to a service by the address, so the
-// same address would make every token valid for both.
+// endpoint have the same address. The address in an access token binds the token to one
+// service. With one address, every token would be valid for both services.
 func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {

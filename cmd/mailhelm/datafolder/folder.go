@@ -11,8 +11,9 @@ import (
 // folder for this process. The returned function releases the lock.
 //
 // A server on SQLite needs the lock. Write ordering, caches and rate limits are in the
-// memory of one process, so two processes on one SQLite file would contradict each other.
-// The lock is on a file named lock, which remains in the folder afterwards without effect.
+// memory of one process. Two processes on one SQLite file would not share them, so caches
+// would be outdated and callers could exceed the limits. The lock is on a file named lock.
+// The file remains in the folder after the release and has no effect.
 func Hold(dir string, exclusive bool) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)

@@ -9,7 +9,7 @@ import (
 
 // account creates the demo's simulated sending account with the given people as contacts.
 // The account is out of the sandbox and has a channel for each kind of mail. The domain
-// example.net is not verified yet: it waits for DNS records. account may be repeated.
+// example.net is not verified yet: it waits for DNS records. account may be called again.
 func (s Seeder) account(ctx context.Context, orgID string, people []person) error {
 	contacts := make([]sending.Contact, len(people))
 	for i, p := range people {

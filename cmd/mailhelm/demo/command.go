@@ -51,9 +51,9 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
-// show creates the demo's data if it is missing, checks that every address answers, and
-// prints the credentials. If a step fails, it prints nothing on standard output, so scripts
-// can wait for the output.
+// show creates the demo's data if it is missing, checks that the server answers at each of
+// its addresses, and prints the credentials. If a step fails, it prints nothing on standard
+// output, so scripts can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	credentials, err := Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
 	if err != nil {
@@ -71,9 +71,9 @@ func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	return printDemo(p, h.Addresses(), credentials, c.Data)
 }
 
-// makePast creates 90 days of email events at the first start, which takes a few seconds.
-// At later starts the data exists, and it returns at once. It shows its progress on
-// standard error.
+// makePast creates 90 days of email events at the first start, which takes a few seconds
+// and shows a progress bar on standard error. At later starts the events exist, and
+// makePast returns at once.
 func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()

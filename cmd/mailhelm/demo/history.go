@@ -30,7 +30,7 @@ type PastEvent struct {
 }
 
 // History returns the demo's email events of the last 90 days before the time now, in order
-// of time. They come from receipts, a weekly newsletter and the onboarding of new
+// of time. They are the events of receipts, of a weekly newsletter and of mail to new
 // customers. The random seed is fixed, so calls with the same now return the same events.
 func History(now time.Time) []PastEvent {
 	h := history{
@@ -61,8 +61,9 @@ func History(now time.Time) []PastEvent {
 // change in the order of its method calls changes all later events.
 type history struct {
 	now time.Time
-	// chance is the random source, with a fixed seed. addresses receive receipts and
-	// onboarding mail; readers receive the newsletter.
+	// chance is the random source, with a fixed seed. addresses has the addresses to which
+	// receipts and onboarding mail are sent. readers has the addresses to which the
+	// newsletter is sent.
 	chance             *rand.Rand
 	addresses, readers []string
 	// maps an address that bounced permanently or complained to the time of that event
@@ -127,10 +128,10 @@ func (h *history) upTo(d time.Duration) time.Duration {
 }
 func (h *history) happens(probability float64) bool { return h.chance.Float64() < probability }
 
-// send adds the events of one message: its sending and what happened to it later. If the
-// message is after the current time, it adds none. It also adds none if the address bounced
-// permanently or complained earlier. old marks an address that received no mail for years
-// and bounces more often.
+// send adds the events of one message: its sending and what happened to it later. It adds
+// none if the message's time is after the current time. It also adds none if the address
+// bounced permanently or complained earlier. old marks an address that received no mail for
+// years and bounces more often.
 func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	at = at.Truncate(time.Millisecond)
 	if since, gone := h.gone[to]; at.After(h.now) || gone && at.After(since) {

@@ -119,8 +119,8 @@ func (p Past) audit(ctx context.Context, orgID, action string, detail map[string
 	})
 }
 
-// grant stores a request for production access that was granted the next day. Both dates
-// are before the first message of the history.
+// grant stores a request for production access, which was granted on the day after the
+// request. Both dates are before the first message of the history.
 func (p Past) grant(ctx context.Context, orgID string) error {
 	asked := p.Clock().AddDate(0, 0, -HistoryDays-7)
 	granted := asked.AddDate(0, 0, 1)
@@ -139,9 +139,9 @@ func (p Past) grant(ctx context.Context, orgID string) error {
 	return err
 }
 
-// channels reads the channels from the sending account and makes transactional, marketing
-// and onboarding active. The channel with the name default stays in the state discovered,
-// which every channel has when it is first read.
+// channels reads the channels from the sending account and activates three of them:
+// transactional, marketing and onboarding. The channel named default stays in the state
+// discovered, which every channel has when it is first read.
 func (p Past) channels(ctx context.Context, orgID string) error {
 	if err := p.Domains.Channels.Sync(ctx, orgID); err != nil {
 		return err

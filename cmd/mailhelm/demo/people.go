@@ -28,7 +28,8 @@ var (
 	domains = []string{"example.com", "example.org", "example.net"}
 )
 
-// person is a contact of the demo with the keys of its lists.
+// person is a contact of the demo. lists has the keys of the static lists that the contact
+// is on.
 type person struct {
 	contacts.Contact
 	lists []string

@@ -72,8 +72,7 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 }
 
 // seed creates the organization, its owner, the credentials, the simulated account and the
-// contacts. It runs in the transaction that ctx carries, but the account is stored outside
-// it.
+// contacts. All but the simulated account are stored in the transaction of ctx.
 func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo"})

@@ -52,8 +52,8 @@ var letters = []sending.Template{
 	letter(onboarding[2], "Take ten per cent off your first order with the code FIRST."),
 }
 
-// letter returns the template for a kind of mail, as plain text and as HTML. Both greet the
-// recipient by first name and contain text.
+// letter returns the template for a kind of mail. Its plain text and its HTML each greet
+// the recipient by first name and contain the parameter text.
 func letter(k letterKind, text string) sending.Template {
 	return sending.Template{
 		Name: k.template, Subject: k.subject,

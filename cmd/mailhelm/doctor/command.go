@@ -21,8 +21,9 @@ Examples:
     mailhelm doctor --config /etc/mailhelm.toml --json`
 }
 
-// Run checks the configuration and prints a report. The exit status is 1 if a check fails;
-// a warning leaves it at 0. It changes nothing and may run beside a server.
+// Run checks the configuration and prints a report. The exit status is 1 if a check fails,
+// and 0 if there are only warnings. Run changes nothing, and may be used while a server
+// runs.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger("error")
 	if err != nil {
@@ -43,7 +44,7 @@ func (c *Command) Run(p *cli.Program) error {
 }
 
 // printReport prints one table row for each check: status, name and detail. If a check
-// proposes a next step, a second row holds it.
+// proposes a next step, a second row below it shows the step.
 func printReport(p *cli.Program, report Report) error {
 	var rows [][]string
 	for _, check := range report.Checks {

@@ -70,7 +70,7 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 }
 
 // signingKeys checks that the master key decrypts the stored signing keys. Call it only if
-// signing keys are stored: without any, it would create one.
+// signing keys are stored: otherwise it would create a signing key.
 func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	master, err := e.cfg.OpenMasterKey()
 	if err != nil {

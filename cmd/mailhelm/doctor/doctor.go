@@ -2,7 +2,8 @@
 // configuration, and proposes what to do if not. It leaves no file behind, runs no
 // migration and creates no key.
 //
-// Each file examines one part. Packages config and serve define what a server needs.
+// Each file examines one part, such as the database or the mail server. Packages config and
+// serve define what a server needs.
 package doctor
 
 import (
@@ -63,7 +64,7 @@ func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	return e.report
 }
 
-// examination is one run of all checks. Each check adds its result to report.
+// examination is one run of all checks. Each check adds its result to the field report.
 type examination struct {
 	cfg    config.Config
 	report Report

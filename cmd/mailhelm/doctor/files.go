@@ -65,7 +65,7 @@ func (e *examination) missingFolder() {
 	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start makes it", "")
 }
 
-// writable reports whether a file can be created in dir. It creates and removes one,
+// writable reports whether a file can be created in dir. It creates and removes a file,
 // because permission bits do not show read-only mounts or the rights of root.
 func writable(dir string) bool {
 	f, err := os.CreateTemp(dir, ".mailhelm-doctor-*")

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// ports tries to listen on each listen address, and stops listening at once. If that fails,
-// it checks whether a running Mailhelm listens there. An address that several services
-// share is checked only once.
+// ports tries to listen on each listen address, and closes the listener at once. If an
+// address is in use, it checks whether a running Mailhelm listens there. An address that
+// several services share is checked only once.
 func (e *examination) ports(ctx context.Context) {
 	var free, ours []string
 	seen := map[string]bool{}

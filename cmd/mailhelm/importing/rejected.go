@@ -23,9 +23,10 @@ type rejectedFile struct {
 	rows   *csv.Writer
 }
 
-// write appends a rejected row with its line number and the reason. The first call replaces
-// an existing file. If the imported file is itself a file of rejected rows, its two added
-// columns are left out. If name is "", write does nothing.
+// write appends a rejected row to the file, with two more columns: its line number and the
+// reason. The first call replaces an existing file. If the imported file already has these
+// two columns from an earlier rejection, write replaces them. If name is "", write does
+// nothing.
 func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 	if f.name == "" {
 		return nil

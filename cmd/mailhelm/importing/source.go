@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// open returns the organization with the slug or id ref, and opens the file to import for
-// it. If ref is "", it returns the only organization of the installation. The caller closes
-// the file.
+// open returns the organization whose slug or id is ref, and opens the file to import for
+// this organization. If ref is "", it returns the only organization of the installation.
+// The caller closes the file.
 func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *counted, error) {
 	org, err := s.OrgOrOnly(ctx, ref)
 	if err != nil {
@@ -45,7 +45,8 @@ func openFile(stdin io.Reader, name string) (*counted, error) {
 }
 
 // counted is a file that counts the bytes read from it, for the display of progress. size
-// is the file's size, 0 if unknown. bytes may be loaded while another goroutine reads.
+// is the file's size, 0 if unknown. Another goroutine may load the field bytes during a
+// read.
 type counted struct {
 	io.ReadCloser
 	size  int64

@@ -55,7 +55,8 @@ func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) e
 
 // openExisting opens a database that exists and has the current schema; otherwise it fails.
 // It never creates a database, so that a misspelt folder does not become an empty
-// installation. Each query waits at most wait for a busy database.
+// installation. Each query waits for a busy database at most the duration in the parameter
+// wait.
 func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
 	if cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {

@@ -81,9 +81,9 @@ func (c *status) Run(p *cli.Program) error {
 	})
 }
 
-// withDatabase opens a database, calls do and closes the database. It returns the errors of
-// do and of closing. Unlike installation.Target it accepts a database that lacks
-// migrations.
+// withDatabase opens a database, calls the function do with it, and closes it. It returns
+// the errors of do and of closing. Unlike installation.Target it accepts a database that
+// lacks migrations.
 func withDatabase(p *cli.Program, where config.Database, do func(*storage.DB) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {

@@ -85,10 +85,10 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	return sites
 }
 
-// at returns a handler that selects a handler of the map pages by the request's path. It
-// uses the handler elsewhere if no key matches. A key matches that exact path. A key that
-// ends in a slash also matches longer paths, except "/". No two keys that end in a slash
-// may match the same path, because the choice between them is random.
+// at returns a handler that selects a handler of the map pages by the request's path. If no
+// key matches, it uses the handler in the parameter elsewhere. A key matches that exact
+// path. A key that ends in a slash also matches longer paths, except "/". No two keys that
+// end in a slash may match the same path, because the choice between them is random.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]

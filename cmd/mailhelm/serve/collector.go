@@ -20,7 +20,7 @@ const (
 	// container limit. Other programs need the rest.
 	machineShare = 0.5
 	// boundedPace is GOGC in percent if there is a memory limit. The heap may then grow to
-	// five times the live heap before a collection. Go's default lets it double.
+	// five times the live heap before a collection. With Go's default, it may only double.
 	boundedPace = 400
 	defaultPace = 100 // Go's default
 )
@@ -35,15 +35,15 @@ const (
 // surroundings are the sources from which the settings of the garbage collector are
 // derived. Tests replace them.
 type surroundings struct {
-	// variable returns an environment variable, "" if it is unset. container returns the
-	// container's memory in bytes, machine the machine's.
+	// variable returns an environment variable, or "" if it is unset. container and machine
+	// return the memory of the container and of the machine, in bytes.
 	variable  func(string) string
 	container memlimit.Provider
 	machine   memlimit.Provider
 }
 
-// thisProcess returns the sources of this process: its environment, its cgroup and its
-// machine.
+// thisProcess returns the sources from which the garbage collector settings of this process
+// are derived: its environment, its cgroup and its machine.
 func thisProcess() surroundings {
 	return surroundings{variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
 }

@@ -41,9 +41,9 @@ func dispatch(sites []site, docsURL string) http.Handler {
 	})
 }
 
-// handlersOf returns one handler for each listener that sites use. The key is a service
-// name. If several services share a listener, it is the first of them in sites. open must
-// have a listener for each site.
+// handlersOf returns one handler for each listener that sites use, by the name of the
+// listener's service. If several services share a listener, the name is that of the first
+// of them in sites. open must have a listener for each site.
 func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Handler {
 	first := map[net.Listener]string{}
 	grouped := map[string][]site{}

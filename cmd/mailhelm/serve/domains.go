@@ -26,8 +26,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newDomains creates the values that do the work of the core packages, such as
-// core/contacts and core/messages. Operations, pages and jobs share them. newDomains starts
+// newDomains creates the values that implement the operations, such as *contacts.Contacts
+// and *messages.Messages. Operations, pages and jobs share these values. newDomains starts
 // no job and contacts no account. Call it once for each host, because it registers metrics.
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
@@ -142,8 +142,8 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 type accountList struct{ account sending.Suppressions }
 
 // FindSuppressed returns the entry of an email address in the account's suppression list,
-// or nil if there is none. It returns other errors of the account, so that a diagnosis can
-// mention them.
+// or nil if there is none. It returns every error of the account except NotFound, so that a
+// diagnosis can mention the error.
 func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
 	found, err := l.account.FindSuppressed(ctx, orgID, email)
 	if sending.IsNotFound(err) {

@@ -105,9 +105,9 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 	return nil
 }
 
-// assemble creates and starts what the role needs: the HTTP services unless the role is
-// worker, the jobs unless it is api. If it fails, the caller closes the stores and releases
-// the idempotency keys that this process has reserved.
+// assemble creates and starts what the role of the process needs. The role worker has no
+// HTTP services, and the role api runs no jobs. If assemble fails, the caller closes the
+// stores and releases the idempotency keys that this process has reserved.
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
 	h.domains = newDomains(h.cfg, h.stores, metrics)
@@ -174,9 +174,9 @@ func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 // background job.
 func (h *Host) Sync() *topics.Sync { return h.domains.Sync }
 
-// Domains returns the values that do the work of the core packages, such as core/contacts
-// and core/messages. They check no permissions. They are for code in this process that sets
-// up data.
+// Domains returns the values that implement the operations, such as *contacts.Contacts and
+// *messages.Messages. They check no permissions. They are for code in this process that
+// sets up data.
 func (h *Host) Domains() catalogue.Domains { return h.domains }
 
 // Connections returns the store of connections to sending accounts, which decrypts their

@@ -42,7 +42,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	addPeopleWorkers(queue, cfg, public, s)
-	// The field Principals, the cache of authenticated callers, can stay empty here.
+	// The field Principals of Lifecycle, the cache of authenticated callers, can stay empty.
 	// GraceWorker needs no cache, because a cached key expires at the end of its grace
 	// period.
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}

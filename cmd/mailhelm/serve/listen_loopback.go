@@ -62,8 +62,10 @@ func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 type pair struct {
 	net.Listener
 	second net.Listener
-	// accepted transfers connections and errors from both listeners to Accept. The first
-	// call of Close closes the channel closing. The function close does the work of Close.
+	// accepted transfers connections and errors from the goroutines of both listeners to the
+	// method Accept. The channel closing is closed when the pair is closed, so that these
+	// goroutines end. The function close closes the pair at its first call; further calls
+	// return the same error.
 	accepted chan accepted
 	closing  chan struct{}
 	close    func() error

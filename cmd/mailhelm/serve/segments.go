@@ -48,15 +48,15 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 	}
 }
 
-// propertyName returns the activity and name of the property, in the type that segment
-// expressions use.
+// propertyName returns the activity and name of the property, in the type that predicates
+// of segments use.
 func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
 
 // forwardRedefinedTopics returns a function that updates the segments after topics were
-// deleted or got another default. Package core/topics calls it in the transaction of that
-// change.
+// deleted or got another default subscription. Package core/topics calls it in the
+// transaction of that change.
 func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})

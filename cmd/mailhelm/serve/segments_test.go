@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// divided creates an organization and calls define with its id. It then adds one segment
-// whose expression is source. It returns the organization's id and the manager of its
-// segments.
+// divided creates an organization and calls the function define with its id. It then adds
+// one segment whose expression is source. It returns the organization's id and the manager
+// of its segments.
 func divided(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "demo", RetentionDays: 365}
@@ -32,9 +32,9 @@ func divided(t *testing.T, db *storage.DB, define func(org string) error, source
 	return org.ID, s
 }
 
-// warns checks whether the stored segment has a warning about a changed attribute,
-// property, topic or list. want is false after a preview, which must not change the
-// segment.
+// warns checks whether the stored segment "one" has a warning about a changed attribute,
+// property, topic or list. want is true if it must have one. After a preview want is false,
+// because a preview must not change the segment.
 func warns(t *testing.T, s *segments.Segments, org string, want bool) {
 	t.Helper()
 	if seen, err := s.Store.Segment(t.Context(), org, "one"); err != nil || (seen.EvalWarning != "") != want {

@@ -87,8 +87,8 @@ func (s *servers) run(serve func() error) {
 }
 
 // drain stops the public HTTP servers and the SMTP server. It waits for calls in flight
-// until ctx ends; then it closes their connections and returns an error. The admin address
-// stays open.
+// until ctx ends; then it closes their connections and returns an error. The server at the
+// admin address keeps running.
 func (s *servers) drain(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
@@ -103,8 +103,8 @@ func (s *servers) drain(ctx context.Context) error {
 	return errors.Join(append(failures, receiver)...)
 }
 
-// close closes the admin address, cancels the remaining calls and waits for the end of all
-// servers. Call it after drain.
+// close closes the admin address, cancels the remaining calls and waits until all servers
+// have ended. Call it after drain.
 func (s *servers) close() error {
 	err := s.admin.Close()
 	s.abort()

@@ -81,8 +81,9 @@ func asIngestError(err error) error {
 	return err
 }
 
-// follow starts to deliver due events every second. The returned function stops that and
-// waits for a delivery in progress. Call follow once, after setting e.to.Handler.
+// follow starts to deliver due events every second. The returned function stops the
+// deliveries and waits for one that is in progress. Call follow once, after setting
+// e.to.Handler.
 func (e *simulatedEvents) follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(deliverEvery)

@@ -115,9 +115,10 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	return nil
 }
 
-// follow keeps this process up to date with changes that other processes make. It reloads
-// the signing keys and, except in a worker, removes changed callers from the cache. The
-// returned function stops both and waits for their end.
+// follow keeps this process up to date with changes that other processes commit. It reloads
+// the signing keys regularly. Except in a worker, it also removes callers whose credentials
+// or grants changed from the cache of authenticated callers. The returned function stops
+// both tasks and waits until they have ended.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
@@ -159,9 +160,9 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 const reloadTimeout = 2 * time.Second
 
 // apply handles a change of access data, such as a revoked key, that this or another
-// process committed. It removes the changed callers from the cache and reloads the signing
-// keys if they may have changed. It logs a failed reload, which the periodic reload
-// repeats.
+// process committed. It removes the callers that the change affects from the cache. It
+// reloads the signing keys if they may have changed. It logs a failed reload, which the
+// periodic reload repeats.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
 		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)

@@ -13,8 +13,9 @@ import (
 // environmentPrefix begins the names of all environment variables of this program.
 const environmentPrefix = "MAILHELM_"
 
-// standard maps settings to the environment variables that other programs use for them.
-// Those have the lowest precedence, because they are less specific.
+// standard maps settings to the environment variables that other programs also use for
+// them. These variables have the lowest precedence, because they are not meant for Mailhelm
+// alone.
 var standard = map[string]string{"otlp-endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 // configFlag names the configuration file; the file itself cannot set this flag.
@@ -130,8 +131,8 @@ func (s *Sources) checkFile(app *kong.Application) error {
 	return nil
 }
 
-// knownFlags returns the names that a configuration file may contain: the settings of all
-// commands. It includes every command, because one file can serve several commands.
+// knownFlags returns the names of the settings of all commands. A configuration file may
+// contain each of them, because one file can serve several commands.
 func knownFlags(app *kong.Application) []string {
 	var names []string
 	for _, flag := range flagsOf(app.Node) {

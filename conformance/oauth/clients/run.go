@@ -30,7 +30,8 @@ type Person struct {
 	EndGrants func()
 }
 
-// message is one JSON line that a program writes; talk.mjs writes them.
+// message is one JSON line on the standard output of a program that [Run] started. The
+// script talk.mjs writes these lines.
 type message struct {
 	// Visit is the address that the person must open. The reply is the address of the
 	// redirect that follows.
@@ -61,7 +62,8 @@ func Run(t testing.TB, program string, task any, person Person, seen any) {
 	}
 }
 
-// converse sends the task to the program, answers its messages and returns its report.
+// converse sends the task to the client program, answers the program's messages and returns
+// its report.
 func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMessage, error) {
 	to, from := json.NewEncoder(in), bufio.NewScanner(out)
 	if err := to.Encode(task); err != nil {

@@ -21,7 +21,7 @@ type ServerSuiteTask struct {
 	Baseline string
 }
 
-// Verdict has the results of all checks of one scenario.
+// Verdict has the results of all checks in one scenario of the MCP test suite.
 type Verdict []Check
 
 // Passed reports whether at least one check succeeded and none failed or warned.
@@ -44,8 +44,8 @@ func (v Verdict) with(statuses ...string) []string {
 }
 
 // ServerSuite runs the official suite for MCP servers and returns the verdicts by scenario.
-// It fails if a scenario outside the baseline fails or warns, or if a scenario in the
-// baseline passes.
+// The baseline lists the scenarios that are expected to fail. ServerSuite fails if any
+// other scenario fails or warns, or if a scenario in the baseline passes.
 func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error) {
 	t.Helper()
 	baseline, err := filepath.Abs(task.Baseline)

@@ -1,6 +1,7 @@
 // Package emulator runs aws-ses-v2-local, an emulator of Amazon SES v2 by another project.
 // It tests the SES adapter against an independent implementation of the API. The emulator
-// implements the reads of the account, templates and sending, and emits no events.
+// implements the API calls that read the account, those about templates, and those that
+// send. It emits no events.
 package emulator
 
 import (

@@ -106,7 +106,7 @@ func (w *wire) createContactList(r *http.Request) (any, error) {
 }
 
 // updateContactList serves UpdateContactList, which replaces the description and all
-// topics. More than maxTopics topics fail with BadRequestException.
+// topics. It fails with BadRequestException for more than maxTopics topics.
 func (w *wire) updateContactList(r *http.Request) (any, error) {
 	in, err := read[struct {
 		Description string
@@ -243,8 +243,8 @@ func (w *wire) updateContact(r *http.Request) (any, error) {
 	return object{}, w.put(r.Context(), in)
 }
 
-// deleteContact serves DeleteContact. It fails with NotFoundException if the address is not
-// on the list; the simulator would succeed.
+// deleteContact serves the operation DeleteContact of the SES API. It fails with
+// NotFoundException if the address is not on the list; the simulator would succeed.
 func (w *wire) deleteContact(r *http.Request) (any, error) {
 	if err := w.requireContact(r); err != nil {
 		return nil, err

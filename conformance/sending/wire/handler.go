@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
 )
 
-// Config configures the imitated API. Account and OrgID are required.
+// Config configures the imitated API of Amazon SES. Account and OrgID are required.
 type Config struct {
 	// Account is the simulated account that stores all state. The caller closes it.
 	Account *simulator.Simulator
@@ -21,7 +21,7 @@ type Config struct {
 	AccessKeyID string
 }
 
-// wire has the handlers of the API's operations.
+// wire has the handlers of the operations of the imitated SES API.
 type wire struct {
 	account *simulator.Simulator
 	org     string
@@ -123,19 +123,21 @@ func read[T any](r *http.Request) (T, error) {
 	return *in, nil
 }
 
-// listing has the start and the size of a page, which all list operations accept.
+// listing has the parameters that all list operations accept: the start and the size of a
+// page, and a filter.
 type listing struct {
 	// NextToken is the token of the page; "" requests the first page.
 	NextToken string
-	// PageSize is the maximum number of entries on the page; 0 means the largest page that
-	// is allowed.
+	// PageSize is the maximum number of entries in the response; 0 means the maximum that
+	// the operation allows.
 	PageSize int
 	// Filter restricts the entries. It is read only from the body of POST requests.
 	Filter map[string]any
 }
 
-// readListing reads the page from the body of a POST request, or from the query of any
-// other request. It fails with BadRequestException if PageSize is not a number.
+// readListing reads which page a request asks for, from the body of a POST request or from
+// the query of any other request. It fails with BadRequestException if PageSize is not a
+// number.
 func readListing(r *http.Request) (listing, error) {
 	if r.Method == http.MethodPost {
 		return read[listing](r)

@@ -21,7 +21,8 @@ func tagsOf(pairs []pair) map[string]string {
 	return tags
 }
 
-// headersOf converts the headers of a message, in the same order.
+// headersOf converts pairs of name and value to the headers of a message, in the same
+// order.
 func headersOf(pairs []pair) []sending.Header {
 	headers := make([]sending.Header, len(pairs))
 	for i, p := range pairs {
@@ -45,8 +46,8 @@ type usedTemplate struct {
 	Headers                    []pair
 }
 
-// check fails with BadRequestException for inline templates and attachments, which are not
-// imitated.
+// check fails with BadRequestException for templates inside the request and for
+// attachments, because this imitation of SES does not support them.
 func (t usedTemplate) check() error {
 	if t.TemplateContent != nil || len(t.Attachments) > 0 || t.TemplateName == "" {
 		return badRequest("Only stored templates without attachments are imitated.")

@@ -83,8 +83,9 @@ func (w *wire) updateEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
 }
 
-// deleteEmailTemplate serves DeleteEmailTemplate. It fails with NotFoundException if there
-// is no template with the name; the simulator would succeed.
+// deleteEmailTemplate serves the operation DeleteEmailTemplate of the SES API. It fails
+// with NotFoundException if there is no template with the name; the simulator would
+// succeed.
 func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
 	name := r.PathValue("template")
 	if _, err := w.account.Template(r.Context(), w.org, name); err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// caller sends requests to the imitated API without an SDK. The tests contain the JSON of
-// requests and responses. So they find a wrong member name even if this package and the SES
-// adapter both use it.
+// caller sends requests to the imitated API of Amazon SES without an SDK. The tests contain
+// the JSON of requests and responses. So they find a wrong member name even if this package
+// and the SES adapter both use it.
 type caller struct {
 	*simulator.Simulator
 	t    *testing.T

@@ -1,5 +1,5 @@
-// Package resolver queries the name servers of this machine for DNS records. A query reads
-// the CNAME record of one name and does not follow it.
+// Package resolver queries the name servers that this machine uses for DNS records. A query
+// reads the CNAME record of one name and does not follow it.
 package resolver
 
 import (
@@ -30,8 +30,8 @@ const (
 	defaultTimeout = 5 * time.Second
 )
 
-// System returns a Resolver for the name servers in /etc/resolv.conf. Without any, every
-// query fails.
+// System returns a Resolver for the name servers in /etc/resolv.conf. If the file names no
+// server, every query fails.
 func System() *Resolver {
 	r := &Resolver{}
 	if config, err := dns.ClientConfigFromFile(systemFile); err == nil {

@@ -88,7 +88,8 @@ func Emails(page map[string]any) []string {
 	return all
 }
 
-// ListKeys returns the keys of the lists in a result that is a contact.
+// ListKeys returns the keys of the lists that a contact is on. contact is the decoded JSON
+// of an operation's result.
 func ListKeys(contact map[string]any) []string {
 	var keys []string
 	lists, _ := contact["lists"].([]any)

@@ -22,7 +22,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// World is an organization with contacts, and the packages that work on them.
+// World is a fixture for tests: an organization with contacts, and the domain packages that
+// work on contacts.
 type World struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
@@ -41,10 +42,12 @@ type World struct {
 
 	ops map[string]core.Operation
 
-	mu         sync.Mutex
-	now        time.Time
-	changed    []string // "organization id/contact id" of each contact that was reported as changed
-	activities []string // "activity organization id/contact id" of each recorded activity
+	mu      sync.Mutex
+	now     time.Time
+	changed []string // "organization id/contact id" of each contact that was reported as changed
+	// "NAME ORG/CONTACT" (activity name, organization id, contact id) for each recorded
+	// activity
+	activities []string
 }
 
 // New returns a World on the database. The sending account has the topics news (OPT_IN) and

@@ -62,9 +62,9 @@ func New(cfg Config) *Server {
 	return &Server{smtp: s, perNetwork: cmp.Or(cfg.PerNetwork, maxOfNetwork)}
 }
 
-// Serve answers connections of l until Close. It closes l and returns nil. At 256 open
-// connections, new connections wait. At Config.PerNetwork connections of one network, it
-// refuses new ones of that network with 421.
+// Serve accepts connections from l until Close is called. It then closes l and returns nil.
+// At 256 open connections, new connections wait. At Config.PerNetwork connections of one
+// network, Serve refuses new ones of that network with status 421.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
@@ -89,8 +89,8 @@ func (s *Server) Close() error {
 	if s.listener == nil {
 		return err
 	}
-	// The SMTP library closes the listeners that it has registered, and it may not have
-	// registered this one yet.
+	// The SMTP library closes the listeners that it has registered. It may not have
+	// registered this server's listener yet, so close the listener here too.
 	if again := s.listener.Close(); !errors.Is(again, net.ErrClosed) {
 		err = errors.Join(err, again)
 	}

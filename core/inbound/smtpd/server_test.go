@@ -126,14 +126,14 @@ func TestOverlongLineEndsTheConnection(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	exchange(t, conn, 220, "")
-	// The line exceeds the SMTP library's limit of 2,000 bytes, but the server reads it at
-	// once. Data that the server has not read would reset the connection before the reply
-	// arrives.
+	// The line exceeds the SMTP library's limit of 2,000 bytes, but the server reads all of
+	// it at once. Unread data would make the server's close reset the connection before the
+	// reply arrives.
 	exchange(t, conn, 500, "EHLO "+strings.Repeat("x", 2500))
 }
 
 // exchange sends the line, unless it is "", and returns the text of the server's reply. The
-// test fails if the reply code is not want.
+// test fails if the reply code differs from want.
 func exchange(t *testing.T, conn *textproto.Conn, want int, line string) string {
 	t.Helper()
 	if line != "" {
@@ -186,8 +186,8 @@ func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return ni
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // TestSilenceEndsAfterAMinute checks that the server ends a connection with 421 after a
-// minute without a complete command. It tests no command, no second command, and a line
-// sent byte by byte.
+// minute without a complete command. It tests clients that send no command, only one
+// command, or a line byte by byte.
 func TestSilenceEndsAfterAMinute(t *testing.T) {
 	t.Parallel()
 	for name, talk := range map[string]func(io.Writer){

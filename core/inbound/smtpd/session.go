@@ -24,8 +24,8 @@ func (session) Mail(string, *smtp.MailOptions) error { return nil }
 
 func (session) Rcpt(string, *smtp.RcptOptions) error { return errNoInbox }
 
-// Data discards the message and refuses it with errNoRecipient. The SMTP library does not
-// call it without an accepted recipient, and Rcpt accepts none.
+// Data discards the message and refuses it with errNoRecipient. The SMTP library calls it
+// only after an accepted recipient. It is never called, because Rcpt accepts no recipient.
 func (session) Data(r io.Reader) error {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 type Config struct {
 	Address        string // host:port
 	User, Password string // both are "" to send without authentication
-	// ImplicitTLS starts with TLS on ports other than 465 too. Otherwise STARTTLS is
-	// required there, except on this machine.
+	// ImplicitTLS opens connections with TLS also on ports other than 465. If it is false,
+	// STARTTLS is required on these ports, except for a server on this machine.
 	ImplicitTLS bool
 	// From is the sender address of every mail, with or without a display name.
 	From  string
@@ -37,7 +37,8 @@ type Sender struct {
 
 var _ letters.Sender = (*Sender)(nil)
 
-// owner stands for the organization id in calls of package core/sending/smtp.
+// owner is passed as the organization id to package core/sending/smtp, because the
+// operator's SMTP server belongs to no organization.
 const owner = "operator"
 
 // New returns a Sender. It does not connect before the first letter.
@@ -52,8 +53,8 @@ func New(cfg Config) *Sender {
 	})}
 }
 
-// Send passes a letter to the SMTP server. Its header Auto-Submitted prevents automatic
-// replies (RFC 3834).
+// Send passes a letter to the SMTP server. It adds the header Auto-Submitted, which
+// prevents automatic replies (RFC 3834).
 func (s *Sender) Send(ctx context.Context, l letters.Letter) error {
 	_, err := s.server.Send(ctx, owner, sending.Message{
 		Envelope: sending.Envelope{From: s.from, Headers: []sending.Header{{Name: "Auto-Submitted", Value: "auto-generated"}}},

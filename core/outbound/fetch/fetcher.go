@@ -28,7 +28,7 @@ type Config struct {
 	// MaxBody and MaxHeader are the maximum sizes of the response's body and header, in
 	// bytes.
 	MaxBody, MaxHeader int
-	// Content is the required content of a response.
+	// Content is the type of content that a response must have; the zero value allows any.
 	Content Content
 	// UserAgent is the User-Agent header of requests.
 	UserAgent string

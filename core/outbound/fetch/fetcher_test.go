@@ -51,8 +51,9 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestLimits checks that a fetch fails with the right error for each limit that a response
-// exceeds: size, time, content type and compression.
+// TestLimits checks that a fetch fails with the right error for a response that exceeds the
+// limits of size or time. The same applies to a content type or a compression that is not
+// accepted.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	answer := func(header, value, body string) http.HandlerFunc {
@@ -129,8 +130,9 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestNothingIsSent checks that no request is sent for a URL scheme that is not allowed, to
-// a server without a trusted certificate, or without a time limit.
+// TestNothingIsSent checks that no request is sent for a URL whose scheme is not allowed,
+// or to a server without a trusted certificate. No request may be sent either if the Config
+// sets no schemes or no time limit.
 func TestNothingIsSent(t *testing.T) {
 	t.Parallel()
 	requests := make(chan string, 10)

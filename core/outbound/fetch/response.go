@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Content is a requirement on the content of a response.
+// Content says which content of a response is accepted.
 type Content int
 
 const (
@@ -35,8 +35,8 @@ type StatusError struct{ Status int }
 // Error names the status.
 func (e *StatusError) Error() string { return fmt.Sprintf("answered with status %d", e.Status) }
 
-// check returns an error if the status of the response is not 200, or if its header does
-// not fit Config.Content.
+// check returns an error if the status of the response is not 200. If Config.Content is
+// JSON, it also fails for a compressed response and for a Content-Type other than JSON.
 func (c Config) check(response *http.Response) error {
 	switch {
 	case response.StatusCode != http.StatusOK:

@@ -37,8 +37,8 @@ func (d *dials) refuse(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// limits returns a Config whose Guard allows connections to the networks, and the record of
-// the addresses that this Guard has allowed.
+// limits returns a Config whose Guard allows connections to the networks in allowed. It
+// also returns the record of the addresses to which this Guard has allowed connections.
 func limits(allowed []netip.Prefix) (fetch.Config, *dials) {
 	d := &dials{}
 	return fetch.Config{

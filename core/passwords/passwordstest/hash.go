@@ -10,8 +10,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The lowest argon2id cost that passwords.Verify accepts: about a fifth of the cost of the
-// hashes of passwords.Hash.
+// The parameters of argon2id with the lowest cost that passwords.Verify accepts. The cost
+// is about a fifth of that of the hashes that passwords.Hash makes.
 const (
 	memoryKiB = 8 * 1024
 	passes    = 1

@@ -38,8 +38,9 @@ func drawDuration(t *rapid.T) predicate.Duration {
 	return rapid.SampledFrom(durations).Draw(t, "duration")
 }
 
-// drawMicros returns a random time in microseconds since 1970. It is Now plus or minus one
-// of the durations, or the midnight before that, or a microsecond beside.
+// drawMicros returns a random time in microseconds since 1970. It draws a time that is one
+// of the durations before or after Now. It may then round that time down to midnight, and
+// move it by one microsecond in either direction.
 func drawMicros(t *rapid.T) int64 {
 	distance := drawDuration(t).Micros()
 	at := Now.UnixMicro() - distance

@@ -88,8 +88,9 @@ func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) e
 		case code(err) == "ConcurrentModificationException":
 			return a.putContact(ctx, c)
 		case code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)):
-			// Another writer created or deleted the contact after it was read, or the contact
-			// list was replaced.
+			// Another writer created or deleted the contact after putContact had read it, or
+			// the customer replaced the contact list. Forget the cached name of the list and
+			// try again.
 			a.list.store("")
 			return a.putContact(ctx, c)
 		}

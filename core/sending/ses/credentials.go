@@ -27,8 +27,8 @@ func accessKey(c Credentials) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(c.AccessKeyID, c.Secret, c.Token)
 }
 
-// credentialsOf returns the access key of c or, with a role, temporary credentials of the
-// role, which are cached until they expire.
+// credentialsOf returns the access key of c if c has no role. Otherwise it returns
+// temporary credentials of the role, which are cached until they expire.
 func credentialsOf(c Config, tokens *sts.Client) aws.CredentialsProvider {
 	if c.RoleARN == "" {
 		return accessKey(c.Credentials)

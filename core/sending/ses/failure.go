@@ -85,7 +85,7 @@ func kindOf(err error) sending.FailureKind {
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return sending.TimedOut
 	}
-	// the SDK detects these errors before it sends the request
+	// the SDK returns these errors if it cannot build the request, so nothing was sent
 	_, missing := errors.AsType[smithy.InvalidParamsError](err)
 	if _, unwritable := errors.AsType[*smithy.SerializationError](err); missing || unwritable {
 		return sending.Invalid
@@ -119,8 +119,8 @@ func classifyAnswer(err error) answer {
 	return answer{e.Response.StatusCode, e.Response.Header}
 }
 
-// retryAfter returns the wait of the response's Retry-After header, if it is in seconds and
-// at most an hour (RFC 9110 section 10.2.3), and else zero.
+// retryAfter returns the duration in the response's Retry-After header, if the header has
+// seconds and at most an hour (RFC 9110 section 10.2.3). Otherwise it returns zero.
 func retryAfter(err error) time.Duration {
 	seconds, err := strconv.Atoi(strings.TrimSpace(classifyAnswer(err).header.Get("Retry-After")))
 	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {

@@ -17,13 +17,14 @@ import (
 const listGoodFor = time.Minute
 
 const (
-	// doubtedAtOnce is the duration that deletions and listings pass to listName.use. After
-	// a NotFound, they always read the current name of the contact list, because callers do
-	// not treat a not-found as a failure.
+	// doubtedAtOnce is the duration that deletions and listings pass to listName.use. With
+	// 0, use reads the current name of the contact list after every NotFound with a cached
+	// name. The callers of deletions and listings do not treat NotFound as a failure, so an
+	// outdated name would go unnoticed.
 	doubtedAtOnce = 0
-	// doubtedSoon is the duration that reads of a contact pass to listName.use. Often a
-	// contact does not exist. So a not-found with a list name that was cached for less than
-	// this time causes no second API call.
+	// doubtedSoon is the duration that reads of a contact pass to listName.use. Reads often
+	// ask for a contact that does not exist. So a not-found causes no second API call if the
+	// list name was cached for less than this duration.
 	doubtedSoon = 5 * time.Second
 )
 

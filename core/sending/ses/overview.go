@@ -52,8 +52,8 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 	return o
 }
 
-// rateShare is the divisor of a call's deadline that gives the time for reading the send
-// rate: a quarter of the deadline.
+// rateShare is the number by which the time limit of a call is divided. The result is the
+// time limit for reading the send rate.
 const rateShare = 4
 
 // learnRate reads the account's send rate from SES if it is unknown or old. If that fails,

@@ -25,8 +25,9 @@ const (
 	askAgainAfter = 10 * time.Second
 )
 
-// pace delays calls so that they stay below a rate. It uses the system clock, not the Clock
-// of the Config, because SES counts real time. It is safe for concurrent use.
+// pace delays calls so that they stay below a rate of recipients per second. It uses the
+// system clock, not the Clock of the Config, because SES counts real time. It is safe for
+// concurrent use.
 type pace struct {
 	limiter *rate.Limiter
 	known   atomic.Bool
@@ -61,9 +62,10 @@ func (p *pace) learn(perSecond float64) {
 	p.limiter.SetBurst(max(1, int(perSecond)))
 }
 
-// refresh calls read if the send rate is unknown or old. Only one goroutine reads at a
-// time. While the rate is unknown, others wait for it; else they use the old rate. After a
-// failed read, calls do not wait for the rate.
+// refresh calls read if the send rate is unknown or old. Only one goroutine reads the rate
+// at a time. While the rate is unknown, other callers wait for that read. If an old rate is
+// known, they use it. After a failed read, callers do not wait for the rate until the next
+// attempt is due.
 func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 	if !p.isStale() {
 		return
@@ -82,7 +84,7 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 		}
 	}
 	defer func() { <-p.asking }()
-	if !p.isStale() { // another goroutine read the rate while this one waited
+	if !p.isStale() { // another goroutine read the rate while this goroutine waited
 		return
 	}
 	if perSecond, err := read(); err == nil {
@@ -94,10 +96,10 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 
 func (p *pace) isStale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
-// wait waits until the rate allows n recipients. It fails at once with Throttled if that is
-// after the deadline of ctx. If n exceeds the rate of one second, the call waits only for
-// the recipients of one second. Later calls wait longer. SES may throttle some recipients
-// of such a call and reports each.
+// wait waits until the rate allows n recipients. If the wait would last longer than the
+// deadline of ctx allows, it fails at once with Throttled. If n exceeds the rate of one
+// second, the call waits only for the recipients of one second. Later calls wait longer.
+// SES may throttle some recipients of such a call and reports each.
 func (p *pace) wait(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err

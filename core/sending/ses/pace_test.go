@@ -48,7 +48,7 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // until all senders wait for the first read of the rate
+		synctest.Wait() // waits until all senders wait for the first read of the rate
 		close(release)
 		all.Wait()
 		if n := int(taken.Load()); n != 1 || p.count(sendEmail) != n || throttled.Load() != 19 || p.count(getAccount) != 1 {

@@ -34,8 +34,8 @@ func newProvider(t *testing.T) *provider {
 	return &provider{t: t, answers: map[string]http.HandlerFunc{}}
 }
 
-// RoundTrip records the request and returns the registered response without using the
-// network.
+// RoundTrip records the request and returns the response that the test registered for its
+// method and path. It does not use the network.
 func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err

@@ -55,8 +55,8 @@ func (a *Account) waitForRate(ctx context.Context, recipients int) error {
 	return a.pace.wait(ctx, recipients)
 }
 
-// sender returns the From address with a name encoded for SES (RFC 2047). It fails with
-// Invalid if from is not an address.
+// sender returns the From address with its display name encoded for SES (RFC 2047). It
+// fails with Invalid if from is not an address.
 func sender(from string) (string, error) {
 	parsed, err := mail.ParseAddress(from)
 	if err != nil {

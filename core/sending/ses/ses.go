@@ -147,8 +147,9 @@ func (a *Account) call(ctx context.Context, do func(context.Context) error) erro
 	return within(ctx, a.timeout, do)
 }
 
-// sweep runs do with the longer deadline of methods that make one API call for each
-// identity, configuration set or contact. It fails with a *sending.Failure.
+// sweep runs the function do with a longer deadline than one API call has. It is for
+// methods that make one API call for each identity, configuration set or contact. It fails
+// with a *sending.Failure.
 func (a *Account) sweep(ctx context.Context, do func(context.Context) error) error {
 	return within(ctx, sweepFactor*a.timeout, do)
 }

@@ -65,9 +65,9 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 }
 
 // reasonOf converts the reason that SES gives for an entry of its suppression list. It
-// ignores the message that caused the entry, because SES does not report it in a page of
-// the list. Otherwise FindSuppressed and SuppressedPage could return different reasons for
-// one address.
+// ignores the message that caused the entry. SES does not report that message in a page of
+// the list, so FindSuppressed and SuppressedPage could otherwise return different reasons
+// for one address.
 func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	switch r {
 	case types.SuppressionListReasonBounce:

@@ -70,7 +70,7 @@ func (a *Account) PutTemplate(ctx context.Context, _ string, t sending.Template)
 			return err
 		}
 		_, err = a.api.CreateEmailTemplate(ctx, &sesv2.CreateEmailTemplateInput{TemplateName: &t.Name, TemplateContent: content})
-		// another caller, or the first of two tries, created the template
+		// another caller, or an earlier attempt of this call, has created the template
 		if code(err) == "AlreadyExistsException" {
 			return a.updateTemplate(ctx, t.Name, content)
 		}

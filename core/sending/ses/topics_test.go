@@ -57,7 +57,7 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 		read, write []http.HandlerFunc
 		want        sending.FailureKind
 		writes      int
-		last        string // a topic of another writer that the last write must have
+		last        string // the topic of another writer that the body of our last write must contain
 	}{
 		"alone":             {read: []http.HandlerFunc{listOf("news"), listOf("news", "weather")}, write: []http.HandlerFunc{taken}, writes: 1, last: "news"},
 		"undone in between": {read: []http.HandlerFunc{listOf("news"), listOf("news", "sport"), listOf("news", "sport", "weather")}, write: []http.HandlerFunc{taken}, writes: 2, last: "sport"},

@@ -30,8 +30,9 @@ func (w *change) exec(text string, args ...any) int64 {
 	return changed
 }
 
-// write runs do in a write transaction on an organization's account. It fails with
-// NotConnected if the organization has no account.
+// write runs do in a write transaction of the simulator's file. do changes the simulated
+// account of the organization. write fails with NotConnected if the organization has no
+// account.
 func (s *Simulator) write(ctx context.Context, orgID string, do func(w *change)) error {
 	return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
 		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil {

@@ -34,8 +34,9 @@ func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.C
 	return c, nil
 }
 
-// noContact returns the error for a contact that was not found. It queries whether the
-// account and the list exist: NotConnected without an account, else NotFound.
+// noContact returns the error for a contact that was not found: NotConnected if the
+// organization has no account, else NotFound. It reads the account and its contact list to
+// decide.
 func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	if _, err := readList(ctx, s.selectList, orgID); err != nil {
 		return err
@@ -43,8 +44,8 @@ func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	return notFoundError("the address is not on the contact list")
 }
 
-// putContact inserts or updates a contact. Its WHERE clause leaves a contact with equal
-// consent unchanged, including updated_at. An update keeps the first spelling of the
+// putContact inserts or updates a contact. If the stored consent is equal, its WHERE clause
+// prevents any change, also of updated_at. An update keeps the first spelling of the
 // address.
 const putContact = `
 INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, updated_at)

@@ -110,7 +110,7 @@ func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sendi
 }
 
 // forgetTopic removes the choice for a topic from the preferences of all contacts.
-// preferences.go describes the format of the column.
+// preferences.go describes the format of the column preferences.
 const forgetTopic = `
 UPDATE contacts SET preferences = trim(replace(replace(' ' || preferences || ' ', $2, ' '), $3, ' '))
 WHERE org_id = $1 AND (instr(' ' || preferences || ' ', $2) > 0 OR instr(' ' || preferences || ' ', $3) > 0)`

@@ -69,8 +69,9 @@ func (d *dispatch) readSeededSent() error {
 	return d.w.tx.QueryRowContext(d.w.ctx, `SELECT sent_last_24_hours FROM accounts WHERE org_id = $1`, d.w.orgID).Scan(&d.seededSent)
 }
 
-// readPolicy reads from the configuration set for which reasons addresses are suppressed.
-// Without a configuration set, the default of SES applies: bounces and complaints.
+// readPolicy reads the suppression policy of the configuration set: the reasons for which
+// addresses are suppressed. Without a configuration set, the default of SES applies:
+// bounces and complaints.
 func (d *dispatch) readPolicy() error {
 	if d.env.ConfigurationSet == "" {
 		d.suppresses = []string{policyBounce, policyComplaint}

@@ -134,8 +134,9 @@ type topicStatus struct {
 	SubscriptionStatus string `json:"subscriptionStatus"`
 }
 
-// mailFor returns the member "mail" of the record of e. Records of a delay or a failed
-// rendering omit the headers. Records of a delivery have a tag with the sending IP address.
+// mailFor returns the member "mail" of an event record, adapted to the type of the event e.
+// For a delay or a failed rendering it omits the headers. For a delivery it adds a tag with
+// the sending IP address.
 func (m mailObject) mailFor(e event) mailObject {
 	switch {
 	case e.DeliveryDelay != nil, e.Failure != nil:

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// everything has probabilities with which, for the seeds of the tests, every type of event
-// occurs.
+// everything has probabilities that are high enough for every type of event to occur with
+// the seeds of the tests.
 var everything = simulator.Behaviour{Delay: 0.2, Bounce: 0.1, Complaint: 0.2, Open: 0.8, Click: 0.8, Unsubscribe: 0.8}
 
 func sendEverything(t testing.TB, s *stage) {

@@ -9,7 +9,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The texts of these errors appear only in the log. They must not contain email addresses.
+// The texts of the errors below appear only in the log. They must not contain email
+// addresses.
 
 func notFoundError(text string) error {
 	return &sending.Failure{Kind: sending.NotFound, Err: errors.New("simulator: " + text)}

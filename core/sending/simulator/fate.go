@@ -12,7 +12,7 @@ import (
 
 // Behaviour has the probabilities, from 0 to 1, of bounces, delays and what recipients do
 // with a message. With the zero value, every message is delivered and has no further
-// events. The addresses of the SES mailbox simulator ignore it.
+// events. Behaviour has no effect on mail to the addresses of the SES mailbox simulator.
 type Behaviour struct {
 	// Delay is the probability that a message is delivered late, after a delay event.
 	Delay float64
@@ -113,8 +113,8 @@ func (f *fates) renderingFailure(template, missing string) {
 	}})
 }
 
-// recipients generates the events of all recipients of the message. The recipients have one
-// Send event together.
+// recipients generates the events of all recipients of the message. The recipients share
+// one Send event.
 func (f *fates) recipients() {
 	f.emit(f.d.now, event{EventType: "Send", Send: &struct{}{}})
 	for _, address := range f.mail.Destination {
@@ -181,8 +181,8 @@ func (f *fates) engagement(address string, delivered time.Time) {
 
 func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
 
-// after returns a random time that is later than the sending of the message by at least
-// least and at most most.
+// after returns a random time after the sending of the message. The time between them is at
+// least the duration in the parameter least, and at most the one in most.
 func (f *fates) after(least, most time.Duration) time.Time { return f.timeAfter(f.d.now, least, most) }
 
 // timeAfter returns a random time that is later than the given time by at least least and

@@ -52,7 +52,7 @@ type Fault struct {
 	// Kind is the kind of failure that the call returns after Delay. With "", the call is
 	// only delayed.
 	Kind sending.FailureKind
-	// RetryAfter is the wait that a failure of kind Throttled requests.
+	// RetryAfter is how long a failure of kind Throttled asks callers to wait.
 	RetryAfter time.Duration
 	// Delay is the time before the response. The call fails with TimedOut if its deadline is
 	// earlier.
@@ -62,15 +62,15 @@ type Fault struct {
 	TookEffect bool
 	// Chance is the probability that a call is affected, from 0 to 1; zero means every call.
 	Chance float64
-	// Times is the number of calls that the fault affects; zero means all until it is
-	// removed.
+	// Times is the number of calls that the fault affects; zero means all calls until the
+	// fault is removed.
 	Times int
 }
 
 // Faults has the failures that are currently simulated. They are in memory only: a restart
 // removes them. It is safe for concurrent use.
 type Faults struct {
-	active atomic.Bool // true if there are faults; calls without faults need no lock
+	active atomic.Bool // true while any fault is set; while it is false, calls need no lock
 	seed   uint64
 
 	mu     sync.Mutex
@@ -94,7 +94,7 @@ func (f *Faults) Set(faults ...Fault) {
 // Clear removes all faults.
 func (f *Faults) Clear() { f.Set() }
 
-// draw returns the fault that affects this call of the method, or nil.
+// draw returns the fault that affects this call of the method, or nil if no fault does.
 func (f *Faults) draw(m Method) *Fault {
 	if !f.active.Load() {
 		return nil

@@ -163,7 +163,7 @@ func retryWhileLocked(ctx context.Context, f func() error) error {
 		select {
 		case <-ctx.Done():
 			return errors.Join(err, ctx.Err())
-		case <-time.After(pause): // needed because SQLite does not wait for every kind of lock
+		case <-time.After(pause): // retries after a pause, because SQLite does not wait for every kind of lock
 		}
 	}
 }

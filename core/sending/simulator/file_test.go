@@ -100,8 +100,8 @@ func fillFile(t *testing.T, path string) []byte {
 
 func cut(t *testing.T, path string) { t.Helper(); write(t, path, string(fillFile(t, path)[:5000])) }
 
-// overwrite creates an account's file and overwrites its schema, but keeps the header of
-// the file.
+// overwrite creates an account's SQLite file and overwrites the schema in the file, but
+// keeps the header of the file.
 func overwrite(t *testing.T, path string) {
 	t.Helper()
 	b := fillFile(t, path)
@@ -200,9 +200,9 @@ func TestLockedFile(t *testing.T) {
 	must(t, s.PutContact(t.Context(), "org", c))
 }
 
-// TestWriteWaitsItsTurn checks that a write waits for a lock that another connection holds
-// longer than SQLite's own wait. The test makes five failing attempts to lock the file, so
-// that this time passes.
+// TestWriteWaitsItsTurn checks that a write waits for the file's lock longer than SQLite
+// itself would wait. Another connection holds the lock. The test spends that time with five
+// attempts to lock the file, which must fail.
 func TestWriteWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

@@ -61,7 +61,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 }
 
 // killedWriter starts a writer process and kills it after n writes. It returns the
-// addresses that the process reported as written, at least n.
+// addresses that the process reported as written, which are at least n.
 func killedWriter(t *testing.T, path string, n int) []string {
 	t.Helper()
 	self, err := os.Executable()

@@ -37,7 +37,8 @@ type Disorder struct {
 	Late time.Duration
 }
 
-// SetDisorder replaces the Disorder of the Outbox. The Disorder is kept in memory only.
+// SetDisorder replaces the Outbox's [Disorder], the settings for irregular delivery. They
+// are kept in memory only.
 func (o *Outbox) SetDisorder(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

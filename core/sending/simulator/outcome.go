@@ -22,8 +22,8 @@ func (f *fates) delivery(address string, sent time.Time) time.Time {
 	return at
 }
 
-// delay generates a delay event. It returns the random time of the next delivery attempt,
-// between soonest and latest after the event.
+// delay generates a delay event. It returns the random time of the next delivery attempt.
+// The attempt is at least soonest and at most latest after the event.
 func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 	at := f.after(time.Second, 30*time.Second)
 	f.emit(at, event{EventType: "DeliveryDelay", DeliveryDelay: &delayDetail{
@@ -54,7 +54,8 @@ var (
 	onProvidersList = bounceCause{permanent, "Suppressed", "5.1.1", "The provider's own suppression list holds this address; nothing was sent to it.", ""}
 )
 
-// bounce generates a bounce event within three seconds after sending, and returns its time.
+// bounce generates a bounce event and returns the event's time, at most three seconds after
+// the time of sending.
 func (f *fates) bounce(address string, why bounceCause) time.Time {
 	return f.bounceAt(f.after(200*time.Millisecond, 3*time.Second), address, why)
 }
@@ -142,8 +143,9 @@ func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bo
 	return entry.Reason, slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
 }
 
-// suppress adds an address to the suppression list, with the time at, if the message's
-// policy includes the reason. The entry has no effect before that time.
+// suppress adds an address to the suppression list, with the time at. The entry has no
+// effect before that time. If the message's suppression policy does not include the reason
+// policy, such as BOUNCE, suppress does nothing.
 func (f *fates) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())

@@ -9,8 +9,8 @@ import (
 // the page to read.
 type listing struct{ orgID, name, token string }
 
-// scope returns the text that a page token contains as a digest, so that the token is valid
-// for this list only.
+// scope returns a text that identifies the list and its organization. A page token contains
+// a digest of this text, so that the token is valid for this list only.
 func (l listing) scope() string { return l.name + " " + l.orgID }
 
 // page reads a page of a list and returns the token of the next page, or "". The arguments

@@ -39,8 +39,9 @@ func decodePageToken(orgID, token string) (int64, error) {
 	return int64(last), nil
 }
 
-// tokenDigest returns a digest that detects tokens of another list. It is not a secret: a
-// forged token only changes the position within data that the caller may read anyway.
+// tokenDigest returns a digest that detects page tokens of another list. It is not a
+// secret: a forged token only changes the position within data that the caller may read
+// anyway.
 func tokenDigest(orgID string, id []byte) [tokenDigestBytes]byte {
 	h := sha256.New()
 	h.Write(id)

@@ -14,10 +14,10 @@ import (
 
 // Setup is the content that Seed adds to an organization's account.
 type Setup struct {
-	// Account has quota and state of the account. If it is nil, an existing account is kept,
-	// or a new one gets the defaults of SES: in the sandbox, 200 messages in 24 hours, 1 per
-	// second. An empty AccountID or Region is filled in. A Max24HourSend of -1 means
-	// unlimited.
+	// Account has the quota and the state of the account. If it is nil, an existing account
+	// is kept, and a new account gets the defaults of SES: in the sandbox, 200 messages in
+	// 24 hours, 1 per second. An empty AccountID or Region is replaced by a default. A
+	// Max24HourSend of -1 means unlimited.
 	Account *sending.Overview
 	// Identities and ConfigurationSets are added, or replace those with the same name. The
 	// account generates the DKIM tokens of domains.

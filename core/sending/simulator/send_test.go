@@ -100,7 +100,8 @@ func names(records []record) string {
 			name += ":" + r.Bounce.BounceType + ":" + r.Bounce.BounceSubType
 		}
 		if r.Complaint.ComplaintSubType != "" {
-			// ComplaintFeedbackType must be "" for complaints with a subtype
+			// A complaint with a subtype must not have a ComplaintFeedbackType. If it has one,
+			// the name differs from the expected name.
 			name += ":" + r.Complaint.ComplaintSubType + r.Complaint.ComplaintFeedbackType
 		}
 		list = append(list, name)

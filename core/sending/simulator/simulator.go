@@ -96,14 +96,15 @@ func openError(path string, err error) error {
 // Close closes the SQLite file. Running calls fail.
 func (s *Simulator) Close() error { return s.file.close() }
 
-// Faults returns the failures that are simulated, which the caller can change.
+// Faults returns the list of failures to simulate. The caller may add and remove failures
+// in it.
 func (s *Simulator) Faults() *Faults { return s.faults }
 
 // Outbox returns the store of the undelivered events of all accounts.
 func (s *Simulator) Outbox() *Outbox { return s.outbox }
 
-// WithPageSize returns a Simulator with the same file whose pages have at most size
-// entries. Close only one of the two.
+// WithPageSize returns a Simulator that uses the same file as s and returns pages of at
+// most size entries. Close only one of the two Simulators.
 func (s *Simulator) WithPageSize(size int) *Simulator {
 	smaller := *s
 	if size > 0 {
@@ -158,8 +159,8 @@ func (p *prepared) prepare(ctx context.Context, f *file) error {
 	return nil
 }
 
-// call runs the method m with its deadline and its fault, if one matches. It fails with a
-// *sending.Failure.
+// call runs do, the body of the account method m, with the simulator's time limit. If a
+// simulated fault matches m, call applies the fault. Its error is a *sending.Failure.
 func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -178,10 +179,10 @@ func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Cont
 	return nil
 }
 
-// pointRead runs the method m like call, for a query that takes microseconds. Without
-// faults it checks ctx only once and sets no deadline. This saves a timer and a goroutine
-// of the driver: a quarter of the time of the most frequent call. A query of a locked file
-// ends after readerBusyMillis.
+// pointRead runs do, a query for the method m that takes microseconds. If faults are
+// simulated, it does the same as call. Otherwise it checks ctx only once and sets no
+// deadline. This saves a timer and a goroutine of the driver: a quarter of the time of the
+// most frequent call. A query of a locked file ends after readerBusyMillis.
 func (s *Simulator) pointRead(ctx context.Context, m Method, do func(ctx context.Context) error) error {
 	if s.faults.active.Load() || ctx.Err() != nil {
 		return s.call(ctx, m, do)

@@ -39,8 +39,8 @@ func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, no
 	return found, err
 }
 
-// missing returns the error for an object that was not found: NotConnected if the
-// organization has no account, else NotFound with the text.
+// missing returns the error for an object that was not found. The error is NotConnected if
+// the organization has no account, and otherwise NotFound with the message in text.
 func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
 	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
 		return err
@@ -53,9 +53,9 @@ SELECT id, email, reason, at FROM suppressed
 WHERE org_id = $1 AND id > $2 AND at >= $3 AND at < $4 ORDER BY id LIMIT $5`
 
 // SuppressedPage returns a page of the account's suppression list, in the order of
-// creation, for the time from since up to but not including until. An address that is on
-// the list during the whole iteration appears exactly once. It fails with Invalid for a
-// token of another list.
+// creation. The page has entries that were added at or after since and before until. An
+// address that is on the list during the whole iteration appears exactly once.
+// SuppressedPage fails with Invalid for a token of another list.
 func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
 	var page []sending.Suppressed
 	var next string

@@ -35,7 +35,7 @@ func limitOf(configured int64) int64 {
 }
 
 // Identities returns the identities that the organization configured. They have the status
-// verified, because an SMTP server cannot report one.
+// verified, because an SMTP server cannot report a status.
 func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity, error) {
 	server, err := s.server(ctx, orgID)
 	if err != nil {

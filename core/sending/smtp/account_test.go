@@ -39,7 +39,8 @@ func TestAccountIsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// without returns functions that call methods of the account, by method name.
+// without returns functions by method name. Each function calls that method of the account
+// for an organization and returns only the error of the method.
 func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 	return map[string]func(context.Context, string) error{
 		"Overview":          func(ctx context.Context, org string) error { _, err := a.Overview(ctx, org); return err },

@@ -67,8 +67,8 @@ func (a *allowance) lastDay(now time.Time) int64 {
 
 func stepOf(now time.Time) int64 { return now.Unix() / int64(countStep/time.Second) }
 
-// add counts recipients in a period of ten minutes. It does nothing if the period is so old
-// that its counter is in use for a later period.
+// add counts recipients for the ten minutes with the number in step. It does nothing if
+// these ten minutes are so old that a later period uses their counter.
 func (a *allowance) add(step, recipients int64) {
 	c := &a.counts[step%countSteps]
 	if c.step < step {

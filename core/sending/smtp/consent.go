@@ -50,7 +50,8 @@ func (s *SMTP) PutContact(ctx context.Context, orgID string, c sending.Contact) 
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.PutContact(ctx, orgID, c) })
 }
 
-// PutContacts stores the contacts in Config.Consent.
+// PutContacts stores the contacts in Config.Consent and returns the outcomes that
+// Config.Consent reports.
 func (s *SMTP) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) (outcomes []*sending.Failure, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		outcomes, err = kept.PutContacts(ctx, orgID, contacts)
@@ -73,9 +74,9 @@ func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {
 
 var errNoList = errors.New("smtp: no contact list was set up")
 
-// consent calls call with Config.Consent. If Consent has no account for the organization
-// (NotConnected), consent fails with NotFound, because the organization has a sending
-// account and only the contact list is missing.
+// consent calls the function call with Config.Consent. If Consent has no account for the
+// organization (NotConnected), consent fails with NotFound. The organization has a sending
+// account in this case, and only the contact list is missing.
 func (s *SMTP) consent(ctx context.Context, orgID string, call func(context.Context, Consent) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()

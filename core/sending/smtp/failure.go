@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The texts of these errors appear only in the log. They omit the server's replies, which
-// often contain email addresses.
+// The texts of the errors below appear only in the log. They omit the server's replies,
+// which often contain email addresses.
 
 func newFailure(kind sending.FailureKind, cause error) *sending.Failure {
 	return &sending.Failure{Kind: kind, Err: cause}
@@ -46,9 +46,9 @@ const (
 
 // failureAt returns the failure for an error at a step of an SMTP session. For an error
 // reply, the server's reply code determines the kind. For other errors it returns TimedOut
-// if the caller's context has ended or the final dot was sent. If only the deadline that
-// this package sets has passed before the final dot, it returns Refused. The server does
-// not have the whole message then.
+// if the caller's context has ended or the final dot was sent. It returns Refused if only
+// the deadline that this package sets has passed, before the final dot. The server does not
+// have the whole message in that case.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
 		return failureOfAnswer(at, answer)

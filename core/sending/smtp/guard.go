@@ -11,7 +11,8 @@ import (
 var mailPorts = []uint16{25, 465, 587, 2465, 2525, 2587}
 
 // guardedDialer returns a dialer for SMTP servers that a customer named. It connects only
-// to public addresses, on mailPorts, and to the networks that the operator allows.
+// to the ports in mailPorts of public addresses, and to the networks that the operator
+// allows.
 func guardedDialer(allowed []netip.Prefix) *net.Dialer {
 	return &net.Dialer{Control: outbound.New(allowed, mailPorts...).Control}
 }

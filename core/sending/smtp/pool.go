@@ -9,11 +9,11 @@ import (
 
 const (
 	maxOpen = 4   // open connections of an organization; further messages wait
-	maxUses = 100 // messages on a connection before it is closed
+	maxUses = 100 // maximum number of messages on one connection before it is closed
 )
 
-// pool has the open connections of one organization to its SMTP server. idle has those that
-// are not in use.
+// pool has the open connections of one organization to its SMTP server. idle has the
+// connections that are not in use.
 type pool struct {
 	idleTimeout time.Duration
 	slots       chan struct{}

@@ -175,8 +175,8 @@ func (s *mailSession) Data(r io.Reader) error {
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// script starts a TCP server that calls talk for each connection, and returns the server's
-// address.
+// script starts a TCP server that calls the function talk for each connection, and returns
+// the server's address.
 func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -271,8 +271,9 @@ func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Serve
 	return s
 }
 
-// withoutTLS returns a function for the parameter change of adapter. It sets the endpoint
-// to address, on this machine, and disables TLS and authentication.
+// withoutTLS returns a value for adapter's parameter change: a function that changes the
+// configuration. The function sets the endpoint to address, which is on this machine, and
+// disables TLS and authentication.
 func withoutTLS(address string) func(*smtp.Config, *smtp.Server) {
 	return func(_ *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""

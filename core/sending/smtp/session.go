@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// login is the server and the user of an open connection. Only messages with an equal login
-// may use the connection. mayReachPrivate is included, because a connection of the operator
-// may be to a private address.
+// login identifies the server and the user of an open connection. A message may use the
+// connection only if its own login is equal. mayReachPrivate is part of the login, so that
+// a customer's message never uses an operator's connection to a private address.
 type login struct {
 	address, user, password string
 	mayReachPrivate         bool
@@ -85,8 +85,8 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	return &session{login: to, client: client, conn: raw}, nil
 }
 
-// greet starts TLS and sends the SMTP greeting. It omits TLS only if the server is on this
-// machine and the connection does not begin with TLS.
+// greet sends the SMTP greeting. Unless the connection begins with TLS, greet starts TLS
+// first (STARTTLS). It omits TLS only for a server on this machine.
 func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
 	var client *smtp.Client

@@ -179,8 +179,8 @@ func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	return server, nil
 }
 
-// outboxOf returns an organization's connections and counts, which it creates on the first
-// call.
+// outboxOf returns the outbox of an organization: its SMTP connections and the counts of
+// its sent messages. It creates the outbox on the first call.
 func (b *outboxes) outboxOf(orgID string) *outbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()

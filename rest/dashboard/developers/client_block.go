@@ -24,7 +24,8 @@ const (
 // blocked applications.
 type blockedRow struct {
 	ClientID, Name string // Name is "" if the application is not known
-	// Since is the day on which it was blocked. Unblock is the form that ends the block.
+	// Since is the day on which the client was blocked. Unblock is the form that ends the
+	// block.
 	Since   string
 	Unblock frame.Form
 }

@@ -81,7 +81,8 @@ func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v p
 }
 
 // showRevokeClient shows the page that asks for confirmation before a client is revoked. If
-// the organization requires a recent second factor, it asks for that first.
+// the organization requires a recent proof of a second factor, it first asks for this
+// proof.
 func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {

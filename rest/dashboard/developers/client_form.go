@@ -128,7 +128,7 @@ func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v peo
 }
 
 // showNewClient shows the form for a new client. If the organization requires a recent
-// second factor, it asks for that first.
+// second factor, it first asks the visitor to prove one.
 func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, ClientsPath+"/new") {
 		return
@@ -217,8 +217,8 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v peo
 }
 
 // store replaces the fields of client c with those of the form. It refuses an added scope
-// that the permissions of member m do not cover. It refuses an added redirect URI unless
-// m's permissions cover all scopes of the client.
+// that the permissions of member m do not cover. It refuses an added redirect URI if m's
+// permissions do not cover all scopes of the client.
 func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {
@@ -250,7 +250,7 @@ func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id str
 		}
 		return do(ctx, m, c)
 	})
-	// a second time: a request may have cached the client again before the commit
+	// remove the client from the cache again: a request may have cached it before the commit
 	h.Lifecycle.Principals.Forget(id)
 	return err
 }

@@ -27,7 +27,7 @@ type clientRow struct {
 	Redirects            []string
 	Lifetime             string
 	Created              string
-	Ended                string // the day on which it was revoked; "" for an active client
+	Ended                string // the day on which the client was revoked; "" for an active client
 }
 
 // newClientRow returns the data of a client for the pages. It removes invisible characters
@@ -54,7 +54,7 @@ type clientList struct {
 	Working, Over []clientRow
 	Blocked       []blockedRow
 	Block         frame.Form
-	BlockID       string // the refused client id; "" without a refusal
+	BlockID       string // the client id that was to be blocked and was refused, or ""
 }
 
 // showClients shows the page with the organization's clients and the clients that it

@@ -68,8 +68,8 @@ type Users interface {
 
 // Config configures the pages about credentials. All fields are required.
 type Config struct {
-	// Keys, Clients and Public read API keys and OAuth clients. Public also finds clients of
-	// other organizations, by their public client id.
+	// Keys reads API keys. Clients and Public read OAuth clients; Public also finds clients
+	// of other organizations, by their public client id.
 	Keys    Keys
 	Clients Clients
 	Public  PublicClients
@@ -161,9 +161,9 @@ func (d *Developers) lifecycle(v people.Visitor) access.Lifecycle {
 	return tasks
 }
 
-// manageCredentials runs do in a transaction in which the visitor may manage credentials.
-// do gets the visitor's membership as read in the transaction. Its permissions limit the
-// scopes that the visitor can give to a program.
+// manageCredentials runs do in a transaction that first checks the visitor's permission to
+// manage credentials. do gets the visitor's membership as read in the transaction. Its
+// permissions limit the scopes that the visitor can give to a program.
 func (d *Developers) manageCredentials(ctx context.Context, v people.Visitor, do func(context.Context, members.Member) error) error {
 	return d.TransactorWith(v, members.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
 		m, err := d.Members.Member(ctx, v.Org.ID, v.User.ID)

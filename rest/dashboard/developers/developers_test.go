@@ -27,7 +27,7 @@ type office struct {
 	pages  http.Handler
 	key    access.APIKey
 	client access.Client
-	grants [2]access.Grant // one by the visitor, one by another person
+	grants [2]access.Grant // one grant by the visitor, one by another person
 }
 
 func newOffice(t *testing.T, db *storage.DB) *office {

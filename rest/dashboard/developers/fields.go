@@ -11,7 +11,8 @@ const (
 	fieldRefresh     = "refresh_days"
 )
 
-// labels are the names of the fields in the refusals that the forms show.
+// labels has, for each form field, the words that name the field in the error text of a
+// refused form.
 var labels = frame.Labels{
 	fieldName: "The name", fieldEnvironment: "The environment", fieldScopes: "The scopes",
 	fieldRedirects: "The redirect addresses", fieldRefresh: "The lifetime",

@@ -72,8 +72,9 @@ func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v peop
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "grants", Title: "Access", Notice: grantNotices.NoticeOf(r), Data: data})
 }
 
-// revokeGrant ends a grant of the visitor, or of any member if the visitor may manage
-// credentials. Without that permission, a grant of another member is answered with 404.
+// revokeGrant revokes a grant of the visitor. A visitor who may manage credentials can
+// revoke a grant of any member. For other visitors, a grant of another member is answered
+// with 404.
 func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -101,7 +102,7 @@ func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v peo
 }
 
 // grantNames reads the names of applications and people for the page of grants. It reads
-// each only once.
+// each name only once.
 type grantNames struct {
 	h       grantHandlers
 	v       people.Visitor
@@ -109,8 +110,8 @@ type grantNames struct {
 	people  map[string]string
 }
 
-// namesFor returns a grantNames for a visitor. At first it knows only the visitor's own
-// email address.
+// namesFor returns a grantNames for a visitor. At first it contains only the visitor's own
+// email address; further names are read when they are needed.
 func (h grantHandlers) namesFor(v people.Visitor) grantNames {
 	return grantNames{h: h, v: v, clients: map[string]access.Client{}, people: map[string]string{v.User.ID: v.User.Email}}
 }

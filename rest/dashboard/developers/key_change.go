@@ -34,8 +34,8 @@ func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v peo
 	}
 }
 
-// keyScopesForm writes the form for a key's scopes with the chosen ones marked. refused is
-// the error of the submitted form, or nil.
+// keyScopesForm writes the form for a key's scopes, in which the scopes in chosen are
+// marked. refused is the error of the submitted form, or nil.
 func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v people.Visitor, k access.APIKey, chosen core.Scopes, refused error) {
 	status := http.StatusOK
 	if refused != nil {
@@ -47,8 +47,9 @@ func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v peo
 	}})
 }
 
-// editKeyScopes shows a review of the change after the first form, and changes the scopes
-// after the form on the review page.
+// editKeyScopes handles both forms of a change of scopes. After the form with the scopes,
+// it shows a page for reviewing the change. After the form on the review page, it stores
+// the scopes.
 func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {
@@ -90,8 +91,9 @@ func without(set, other core.Scopes) core.Scopes {
 	return slices.DeleteFunc(slices.Clone(set), other.Has)
 }
 
-// withKey reads an API key and runs do with it, in a transaction in which the visitor may
-// manage credentials. The read locks the key, so that it cannot change before the commit.
+// withKey reads an API key and calls the function do with it, in a transaction in which the
+// visitor may manage credentials. The read locks the key, so that the key cannot change
+// before the commit.
 func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.APIKey) error) error {
 	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		k, err := h.Keys.APIKey(ctx, v.Org.ID, id)
@@ -100,7 +102,9 @@ func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, d
 		}
 		return do(ctx, m, k)
 	})
-	h.Lifecycle.Principals.Forget(id) // a second time: a request may have cached the key again before the commit
+	// removes the key from the cache again, because a request may have cached it before the
+	// commit
+	h.Lifecycle.Principals.Forget(id)
 	return err
 }
 
@@ -143,7 +147,8 @@ func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v people.
 }
 
 // showRevokeKey shows the page that asks for confirmation before a key is revoked. If the
-// organization requires a recent second factor, it asks for that first.
+// organization requires a recent second factor, the page that asks for the second factor
+// comes first.
 func (h keyHandlers) showRevokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.keyOf(w, r, v); ok && h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
 		h.askAboutKey(w, r, v, "revoke", "Revoke")

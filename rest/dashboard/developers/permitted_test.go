@@ -62,7 +62,7 @@ func TestOwnGrantNeedsMembership(t *testing.T) {
 
 // TestScopesAreBoundedInTheTransaction checks forms whose sender loses permissions during
 // the request. The transaction must refuse scopes that the remaining permissions do not
-// cover. It must not show the secret of a credential that has such scopes.
+// cover. The response must not show the secret of a credential that has such scopes.
 func TestScopesAreBoundedInTheTransaction(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, storagetest.SQLite(t))

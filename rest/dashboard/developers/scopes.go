@@ -9,12 +9,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// fieldScope is the name of the form field for a chosen scope. A form has it once for each
-// chosen scope.
+// fieldScope is the name of the form field for a chosen scope. The form has one such field
+// for each chosen scope.
 const fieldScope = "scope"
 
 // scopeAreas groups the scopes by the word after "api.". A scope with another word would be
-// shown in the group "Other"; a test fails if there is one.
+// shown in the group "Other"; a test fails if such a scope exists.
 var scopeAreas = []struct {
 	name  string
 	words []string
@@ -43,9 +43,9 @@ type scopeChoice struct {
 	Locked bool
 }
 
-// scopeChoices returns all scopes in groups and marks the chosen ones. It locks a scope
-// that the permissions of the visitor (giver) do not cover, unless the credential already
-// has it.
+// scopeChoices returns all scopes in groups and marks the chosen ones. A scope cannot be
+// selected if the permissions of the visitor (giver) do not cover it. This does not apply
+// to scopes that the credential already has.
 func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	areas := make([]scopeArea, len(scopeAreas)+1)
 	for i, a := range scopeAreas {
@@ -131,7 +131,7 @@ func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 }
 
 // checkHandedOut fails if a member's permissions do not cover all scopes of a credential.
-// Such a member must not see its secret.
+// Such a member must not see the credential's secret.
 func checkHandedOut(has core.Scopes, to members.Member) error {
 	if lacks := to.Scopes().Missing(has); lacks != "" {
 		return core.Conflict("The credential has scopes for which you do not have the permission.",

@@ -3,15 +3,15 @@
 // has transactions that check the visitor's permission again. Charts and tables are in
 // frame/chart, tools for tests in frame/frametest.
 //
-// The frame has no pages of its own apart from refusals. It knows people, members and
-// permissions, but no records that single pages show. Signing in, sessions and the headers
-// of pages are behind the interface [Site]. Pages are rendered on the server and need no
-// script.
+// The frame has no pages of its own apart from refusals. It uses the types of people,
+// members and permissions, but not the records that single pages show. The program
+// implements the interface [Site] for sign-in, sessions and the headers of pages. Pages are
+// rendered on the server and need no script.
 //
 // # Add a page
 //
 // A page belongs to a room: a package of rest/dashboard with the pages of one area, such as
-// insight or organization. A page is three things in its room:
+// insight or organization. A page has three parts in its room:
 //
 //  1. A template, pages/thing.html, that defines "page".
 //  2. A handler in its own file, thing.go.
@@ -20,8 +20,8 @@
 // The template may use the frame's templates "form", "secret", "chart" and "table"
 // (frame/pages/parts.html) and those in the room's own pages/parts.html.
 //
-// The handler reads through an interface that the room declares in its Config. It ends in
-// Show, Fail or Refuse of [Pages], which the room embeds:
+// The handler reads data through an interface that the room declares in its Config. It ends
+// with a call of Show, Fail or Refuse of [Pages], which the room embeds:
 //
 //	func (h thingHandlers) showThing(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 //		thing, err := h.Things.Thing(r.Context(), v.Org.ID, r.PathValue("id"))
@@ -37,7 +37,7 @@
 //	{Path: "/things/{id}", Needs: members.MayViewThings, Get: h.showThing, Post: h.editThing},
 //
 // The frame checks sign-in, the permission, the method and the token of a form before it
-// calls the handler. A handler repeats none of these checks. Three rules hold for forms:
+// calls the handler. A handler repeats none of these checks. Three rules apply to forms:
 //
 //   - A form starts with {{template "form" .Form}}. Form is [FormTo] of the path to which the
 //     form is sent.
@@ -46,7 +46,7 @@
 //   - The answer is [RedirectWithNotice] or [SeeOther], so that a reload does not repeat the
 //     change. A refused form is shown again with the text of [Labels.Problem].
 //
-// Some pages need more edits. Connect an interface of Config in
-// cmd/mailhelm/host/dashboard.go. Add an entry of the navigation to Areas in
+// Some pages need more edits. If the page uses a new interface of Config, set it in
+// cmd/mailhelm/serve/dashboard.go. Add an entry of the navigation to Areas in
 // rest/dashboard/dashboard.go. Add the page to the room's test of golden pages.
 package frame

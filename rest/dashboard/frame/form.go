@@ -19,7 +19,8 @@ func FormTo(v people.Visitor, path string) Form {
 	return Form{Action: path, Token: v.FormToken(question(path))}
 }
 
-// question returns the text that the token of a form to this path is computed from.
+// question returns the text from which a form's token is computed. path is the path to
+// which the form is submitted.
 func question(path string) string { return "dashboard\x00" + path }
 
 // checkToken returns a handler that calls next for forms with a valid token. It refuses

@@ -28,10 +28,12 @@ type nav struct {
 	Here string
 }
 
-// link is the data of an entry of the navigation.
+// link is the data of one entry in a page's navigation menu.
 type link struct {
 	Path, Name string
-	Current    string // the value of aria-current; "" if the page is not in this area
+	// the value of aria-current in the link; "" if the requested page is in another area of
+	// the navigation
+	Current string
 }
 
 // navigation returns the data of the navigation for the requested page. It fails if the

@@ -21,15 +21,17 @@ var templates embed.FS
 // shared are the frame's template files that belong to every page.
 var shared = []string{"pages/layout.html", "pages/nav.html", "pages/parts.html"}
 
-// Pages has the page templates of one package. The page handlers of this package embed it.
+// Pages has the page templates of one package. The page handlers of the package embed it.
 type Pages struct {
 	*Frame
-	pages map[string]func() (*template.Template, error) // parsers of the pages, by page name
+	// functions that return the parsed template of a page, by page name
+	pages map[string]func() (*template.Template, error)
 }
 
-// Pages returns the pages in the files pages/*.html of room, and the page for refusals.
-// Each page is parsed when it is first shown: all templates together take 2 MB, which most
-// processes never need. pages/parts.html is not a page; every page is parsed with it.
+// Pages returns the pages in the files pages/*.html of the file system room, and the page
+// for refusals. Each page is parsed when it is first shown: all templates together take 2
+// MB, which most processes never need. pages/parts.html is not a page; every page is parsed
+// with it.
 func (f *Frame) Pages(room fs.FS) (*Pages, error) {
 	p := &Pages{Frame: f, pages: map[string]func() (*template.Template, error){
 		"refusal": sync.OnceValues(func() (*template.Template, error) {
@@ -81,7 +83,8 @@ func (p *Pages) Template(name string) (*template.Template, error) {
 	return parse()
 }
 
-// Screen names the page of one response, with its title and data.
+// Screen is the content of one response: the name of the page's template, its title and its
+// data.
 type Screen struct {
 	Page  string // the name of the page's file in pages/, without .html
 	Title string
@@ -109,7 +112,7 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v people.Visitor, s
 }
 
 // ShowAlone writes a page without navigation, for visitors who may not be signed in. The
-// page's file defines "content" instead of "page".
+// file of such a page must define the template "content" instead of the template "page".
 func (p *Pages) ShowAlone(w http.ResponseWriter, r *http.Request, status int, s Screen) {
 	p.write(w, r, status, s, layout{Data: s.Data})
 }
@@ -128,7 +131,8 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Scre
 // refusal is the data of the page that refuses a request. Back is the path of its link.
 type refusal struct{ Heading, Text, Back string }
 
-// Refuse writes a page: heading says what is wrong, text what to do. It has a link back.
+// Refuse writes a page: heading says what is wrong, text what to do. The page links back to
+// the area of the dashboard that the request's path belongs to.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, heading, text string) {
 	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path)}})
 }

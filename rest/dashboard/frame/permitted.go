@@ -12,7 +12,8 @@ import (
 )
 
 // permitted is a transactor that checks the visitor's permission at the start of each
-// transaction. The visitor may have lost it since the check at the start of the request.
+// transaction. The visitor may have lost the permission since the check at the start of the
+// request.
 type permitted struct {
 	core.Transactor
 	require func(context.Context) error

@@ -14,7 +14,8 @@ type Handler func(w http.ResponseWriter, r *http.Request, v people.Visitor)
 
 // Route is one path of the dashboard, with the permission that it needs and its handlers.
 type Route struct {
-	// Path is the part behind [Path], in the syntax of [http.ServeMux] without a method.
+	// Path is the route's path after the common prefix of the dashboard, the constant
+	// [Path]. It has the syntax of [http.ServeMux], without a method.
 	Path string
 	// Needs is the permission that a visitor must have. "" admits every member.
 	Needs members.Permission
@@ -38,7 +39,7 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 }
 
 // handler returns the handler of a route. It first runs the checks that every page needs:
-// [Site.Protect], sign-in, the permission, and the token of a form.
+// [Site.Protect], sign-in and the permission. For a POST it also checks the form token.
 func (p *Pages) handler(r Route) http.Handler {
 	methods := map[string]http.HandlerFunc{}
 	if r.Get != nil {

@@ -36,7 +36,7 @@ type Members interface {
 	Members(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
-// Factors returns the second factors that a person has set up.
+// Factors reads the second factors that a person has set up.
 type Factors interface {
 	FactorsOf(ctx context.Context, userID string) (people.Factors, error)
 }

@@ -52,7 +52,8 @@ func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
 }
 
-// fillOverview adds the setup steps and the counts that the visitor may see.
+// fillOverview adds setup steps and counts to the overview, as far as the visitor may see
+// them.
 func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) error {
 	ctx := r.Context()
 	factors, err := h.Factors.FactorsOf(ctx, v.User.ID)
@@ -83,8 +84,8 @@ func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) erro
 	return nil
 }
 
-// countCredentials adds the counts of working API keys and of clients that are not revoked.
-// Without a working key it adds a setup step.
+// countCredentials adds two counts to the overview o: of the API keys that work, and of the
+// clients that are not revoked. Without a working key it also adds a setup step.
 func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) error {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {

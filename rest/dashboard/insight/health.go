@@ -37,7 +37,7 @@ type healthPage struct {
 	Masked   bool
 }
 
-// window is the data of a period that a visitor can choose, in days.
+// window is a period, given as a number of days, that a visitor can choose on the page.
 type window struct {
 	Days    int
 	Path    string

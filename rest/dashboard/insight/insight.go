@@ -16,8 +16,8 @@ var templates embed.FS
 
 // Reports summarizes the results of an organization's sending in the last days.
 type Reports interface {
-	// Overview returns the figures of the last days. It masks the addresses of recipients
-	// unless unmasked is true.
+	// Overview returns the figures of the last days, for the given number of days. It masks
+	// the addresses of recipients unless unmasked is true.
 	Overview(ctx context.Context, orgID string, days int, unmasked bool) (reports.Overview, error)
 }
 

@@ -26,7 +26,7 @@ const (
 )
 
 // undeliverableNotices are the messages that the pages about undeliverable addresses show
-// after a change, by name.
+// after a change. A key is the notice's name in the page's address.
 var undeliverableNotices = frame.Notices{
 	"excluded": "The address is excluded. Later events can list it again.",
 	"rules":    "The rules are saved. They apply to new events at once, and to all addresses within minutes.",
@@ -173,7 +173,7 @@ func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *ht
 }
 
 // excludeAddress takes an address off the undeliverable list, with the visitor's reason,
-// and redirects to its page.
+// and redirects to the address's page.
 func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id, reason := r.PathValue("id"), r.PostForm.Get("reason")
 	err := h.TransactorWith(v, members.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {

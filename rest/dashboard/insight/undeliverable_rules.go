@@ -66,8 +66,8 @@ func ruleRows(rules suppression.Rules) []ruleRow {
 	return rows
 }
 
-// rulesForm writes the page with the form for the rules, filled with profile and rows.
-// refused is the error of the submitted form, or nil.
+// rulesForm writes the page with the form for the rules. profile and rows are the values
+// that the form shows. refused is the error of the submitted form, or nil.
 func (h undeliverableHandlers) rulesForm(
 	w http.ResponseWriter, r *http.Request, v people.Visitor, profile suppression.Profile, rows []ruleRow, version string, refused *core.Error,
 ) {
@@ -88,7 +88,7 @@ func (h undeliverableHandlers) rulesForm(
 }
 
 // saveRules replaces the organization's rules for undeliverable addresses and redirects to
-// their page. A refused form is shown again with its values.
+// the page of the rules. A refused form is shown again with its values.
 func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := suppression.RulesOf(suppression.Profile(r.PostForm.Get("profile")))
 	typed := ruleRows(suppression.RulesOf(suppression.Custom))

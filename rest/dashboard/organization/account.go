@@ -17,7 +17,7 @@ import (
 const productionPath = AccountPath + "/production-access"
 
 // accountNotices are the messages that the page of the sending account shows after a
-// change, by name.
+// change. A key is the notice's name in the page's address.
 var accountNotices = frame.Notices{
 	"asked":        "The request was sent to the provider. The decision usually takes one or two days. This page shows it.",
 	"connected":    "The connection is stored, and the account is being read. To check it, choose Verify account.",
@@ -63,7 +63,8 @@ type accountPage struct {
 	MayConnect bool
 }
 
-// stepRow is the data of a setup step. Words is the text for its state.
+// stepRow is the data of a setup step on the page. Words is the text that the page shows
+// for State.
 type stepRow struct{ Name, State, Words, Detail string }
 
 // showAccount shows the sending account and an empty form for production access.
@@ -106,7 +107,8 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 	h.Show(w, r, v, status, frame.Screen{Page: "account", Title: "Sending account", Notice: accountNotices.NoticeOf(r), Problem: problem, Data: data})
 }
 
-// usedOf describes the used part of the daily quota. A maximum of 0 means no limit.
+// usedOf returns a text about the used part of the daily quota. A maximum of 0 means no
+// limit.
 func usedOf(q account.SendQuota) string {
 	if q.Max24Hour == 0 {
 		return frame.WithCommas(q.SentLast24Hour) + " messages; there is no daily limit"

@@ -41,21 +41,22 @@ type connectPage struct {
 	Guide     string // the URL of the guide on the permissions that Mailhelm needs
 }
 
-// providerChoice is a link to the form for a provider.
+// providerChoice is a link to the form for connecting an account of one provider.
 type providerChoice struct {
 	Name, Path string
 	Current    bool
 }
 
-// providerNames are the providers that a visitor can choose, in order.
+// providerNames are the providers that a visitor can choose, in the order in which the page
+// shows them.
 var providerNames = []struct {
 	provider sending.Provider
 	name     string
 }{{sending.SES, "Amazon SES"}, {sending.SMTP, "SMTP server"}, {sending.Simulated, "Simulator"}}
 
-// showConnect shows the form for the provider in the query, or for the connected provider.
-// It is filled with the values of the existing connection to that provider, without the
-// secret.
+// showConnect shows the form for connecting a sending account. The provider is the one in
+// the query, else the connected one, else Amazon SES. The fields have the values of the
+// existing connection to that provider, except the secret.
 func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
@@ -79,8 +80,9 @@ func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, 
 	h.connectForm(w, r, v, before, wanted, nil)
 }
 
-// connectForm writes the form with the values of wanted, except the secret. before is the
-// existing connection or nil. refused is the error of the submitted form, or nil.
+// connectForm writes the form for connecting an account, filled with the values in wanted
+// except the secret. before is the existing connection or nil. refused is the error of the
+// submitted form, or nil.
 func (h connectionHandlers) connectForm(
 	w http.ResponseWriter, r *http.Request, v people.Visitor, before *sending.Connection, wanted sending.NewConnection, refused *core.Error,
 ) {
@@ -110,8 +112,8 @@ func (h connectionHandlers) connectForm(
 	h.Show(w, r, v, status, frame.Screen{Page: "account_connect", Title: "Connect the sending account", Problem: problem, Data: data})
 }
 
-// connectLabels are the names of the fields that refusals of the form for connecting an
-// account show.
+// connectLabels has, for each field of the form for connecting an account, the words that
+// name the field in error texts of the form.
 var connectLabels = frame.Labels{
 	"provider": "The account", "account_id": "The account id", "region": "The region", "endpoint": "The server", "access_key_id": "The access key id or user name",
 	"secret": "The secret or password", "role_arn": "The role", "topic_arn": "The notification topic", "identities": "The senders",

@@ -29,7 +29,7 @@ type auditEvent struct {
 type detailLine struct {
 	Name string
 	// Added and Removed are the changes of a list. Before and After are the old and new
-	// value of a change. Value is the value if there was no change.
+	// value of a change. Value is the value of a detail that describes no change.
 	Added, Removed       []string
 	Before, After, Value string
 	// Count is the length of a long list, which the page shows folded; 0 for other values.

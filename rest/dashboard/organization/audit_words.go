@@ -12,8 +12,8 @@ var actorKinds = map[string]string{
 	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "automatic",
 }
 
-// actionWords are the texts for the actions of the audit log. Operations are not listed,
-// because the page shows their own names.
+// actionWords are the texts for the actions of the audit log. There is no text for an
+// operation, because the page shows its name.
 //
 //nolint:gosec // names of actions, no secret
 var actionWords = map[string]string{

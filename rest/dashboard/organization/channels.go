@@ -113,7 +113,8 @@ func plainRecords(records []channels.Record) []channels.Record {
 }
 
 // syncAccount requests a sync of the account's channels, identities and topics and
-// redirects to the page of channels. Within syncPause of the last sync it requests none.
+// redirects to the page of channels. It requests no sync if the last one was less than
+// syncPause ago.
 func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, 1)
 	if err != nil {

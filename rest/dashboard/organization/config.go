@@ -63,8 +63,8 @@ type Entrance interface {
 	// IsSignedOut reports whether this is the cause of an error.
 	Visitor(r *http.Request) (people.Visitor, error)
 	IsSignedOut(err error) bool
-	// SignInAddress returns the path of the sign-in page. After signing in, it continues to
-	// next, a path of this host.
+	// SignInAddress returns the path of the sign-in page. After signing in, the page
+	// redirects to next, a path of this host.
 	SignInAddress(next string) string
 	// ProvePassword returns the user with this address if the password is right. It limits
 	// attempts as sign-in does, and starts no session.
@@ -141,7 +141,8 @@ type Config struct {
 	// EventsAddress returns the URL to which the provider sends the events of a connection.
 	// ingestPath is the organization's part of this URL.
 	EventsAddress func(ingestPath string) string
-	// AppURL is the public origin of these pages, DocsURL the root of the documentation.
+	// AppURL is the public origin of the dashboard. DocsURL is the root URL of the
+	// documentation.
 	AppURL, DocsURL string
 	Clock           core.Clock
 }

@@ -25,7 +25,8 @@ type connectionView struct {
 	Template      frame.Form
 }
 
-// viewConnection returns the data of a connection for a visitor who may change it.
+// viewConnection returns the page data about a connection to a sending account, for a
+// visitor who may change the connection.
 func (o *Organization) viewConnection(c sending.Connection, v people.Visitor) *connectionView {
 	view := &connectionView{
 		Connection: c, Name: string(c.Provider), EventsAddress: o.EventsAddress(c.IngestPath), HasKey: c.IngestKeyHash != nil,

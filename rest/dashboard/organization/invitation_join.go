@@ -87,8 +87,8 @@ func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status in
 	h.ShowAlone(w, r, status, frame.Screen{Page: "join", Title: "Join " + offer.Org.Name, Data: data})
 }
 
-// joinQuestion returns the text that the form token of a signed-in visitor is computed
-// from. It binds the token to one invitation.
+// joinQuestion returns the text from which the form token of a signed-in visitor is
+// computed. The secret in the text binds the token to one invitation.
 func joinQuestion(secret string) string { return "join\x00" + secret }
 
 // acceptInvitation makes the sender of the form a member of the organization: as the

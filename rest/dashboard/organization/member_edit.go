@@ -117,7 +117,7 @@ func (h memberHandlers) removeMember(w http.ResponseWriter, r *http.Request, v p
 }
 
 // changeMember calls do with the member's id from the path. If do succeeds, it redirects to
-// the list of members with the notice.
+// the list of members, which then shows the notice.
 func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v people.Visitor, notice string, do func(id string) error) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {

@@ -33,7 +33,7 @@ type membersList struct {
 // memberRow is the data of a member in the list.
 type memberRow struct {
 	Name, Email string
-	Path        string // "" if the visitor may not change members
+	Path        string // the path of the member's page; "" if the visitor may not change members
 	Owner       bool
 	Permissions int
 	Of          int // the number of all permissions
@@ -79,8 +79,8 @@ func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v pe
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.NoticeOf(r), Data: data})
 }
 
-// memberRows returns the data of the members for the list. If manages is true, it adds the
-// links to their pages and whether they have a second factor.
+// memberRows returns the data of the members for the list. If manages is true, it adds for
+// each member the link to the member's page, and whether the member has a second factor.
 func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []members.Member, manages bool) ([]memberRow, error) {
 	rows := make([]memberRow, 0, len(all))
 	for _, m := range all {

@@ -69,8 +69,8 @@ func (h accountHandlers) routes() []frame.Route {
 	}
 }
 
-// routes returns the routes of the pages about the connection to the sending account. They
-// need the same permission as the settings.
+// routes returns the routes of the pages about the connection to the sending account. All
+// need the permission to manage the organization.
 func (h connectionHandlers) routes() []frame.Route {
 	manage := members.MayManageOrg
 	return []frame.Route{

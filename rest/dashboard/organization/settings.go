@@ -23,7 +23,8 @@ type settingsPage struct {
 	Org        core.Org
 }
 
-// settingsNotices are the messages that the page of settings shows after a change, by name.
+// settingsNotices are the messages that the page of settings shows after a change. A key is
+// the notice's name in the page's address.
 var settingsNotices = frame.Notices{"saved": "The settings are saved."}
 
 // showSettings shows the page with the organization's settings.

@@ -59,9 +59,9 @@ type Summary struct {
 	Events     int `json:"events"`
 	New        int `json:"new"`
 	Duplicates int `json:"duplicates"`
-	// Malformed is the number of lines without a valid event, Failed the number of lines
-	// whose events could not be stored. MalformedLines and FailedLines list the first ten of
-	// those line numbers, from 1.
+	// Malformed is the number of lines without a valid event. Failed is the number of lines
+	// whose events could not be stored. MalformedLines and FailedLines are the line numbers,
+	// counted from 1, of the first ten lines of each group.
 	Malformed      int   `json:"malformed"`
 	MalformedLines []int `json:"malformed_lines"`
 	Failed         int   `json:"failed"`
@@ -143,8 +143,8 @@ type stoppable struct {
 	file io.Reader
 }
 
-// Read reads from the file. After ctx has ended, it returns the reason for that end
-// instead.
+// Read reads from the file. After ctx has ended, it does not read and returns the cause of
+// the end.
 func (s stoppable) Read(b []byte) (int, error) {
 	if s.ctx.Err() != nil {
 		return 0, context.Cause(s.ctx)

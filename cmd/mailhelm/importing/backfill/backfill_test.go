@@ -74,8 +74,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// cannot is a recorder that always fails for the message m-7. If until is not 0, it fails
-// for all messages after that many calls.
+// cannot is a recorder that always fails for the message m-7. If until is not 0, the
+// recorder fails for every message after its first until calls.
 type cannot struct {
 	*messages.Messages
 	calls, until int

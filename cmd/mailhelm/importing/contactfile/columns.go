@@ -85,9 +85,9 @@ func columnsOf(header []string, cfg Config) ([]column, error) {
 	return columns, checkColumns(seen, unknown, unused, cfg)
 }
 
-// checkColumns returns an error if --map names a header that the file does not have. It
-// also returns an error for unknown headers, unless cfg ignores them, and if no column
-// identifies a contact.
+// checkColumns returns an error if --map names a header that the file does not have, or if
+// no column identifies a contact. Unless cfg ignores unknown headers, it also returns an
+// error for them.
 func checkColumns(seen map[column]string, unknown []string, unused map[string]string, cfg Config) error {
 	if len(unused) > 0 {
 		return fmt.Errorf("there is no column %q to map", slices.Sorted(maps.Keys(unused))[0])
@@ -104,16 +104,17 @@ func checkColumns(seen map[column]string, unknown []string, unused map[string]st
 	return nil
 }
 
-// fieldNames replaces blanks and dashes in a header by underscores, so that it compares
-// with field names.
+// fieldNames replaces blanks and dashes in a header by underscores, so that the header can
+// be compared with field names.
 var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
 
-// aliases maps other common headers to the field that they mean.
+// aliases maps other common column headers to the field that they mean.
 var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
 
-// meaning returns what a header or a value of --map sets, and whether such a field,
-// attribute or topic exists. attributes are the names of the registered attributes. It
-// accepts every name after "topics.", because core/bulk checks topics later.
+// meaning returns the field, attribute or topic that target names, and whether it exists.
+// target is a header of the file or a value of --map; attributes are the names of the
+// registered attributes. Every name after "topics." counts as existing, because core/bulk
+// checks topics later.
 func meaning(target string, attributes []string) (column, bool) {
 	target = strings.TrimSpace(target)
 	if name, found := strings.CutPrefix(target, topicPrefix); found {
@@ -224,9 +225,9 @@ func (b *rowBuilder) object(name string, members []byte) {
 	}
 }
 
-// choice appends the choice for a topic, OPT_IN or OPT_OUT. It accepts common words for
-// both, such as "yes" and "unsubscribed". For any other cell it returns the reason to
-// reject the row, otherwise "".
+// choice appends the choice about a topic, OPT_IN or OPT_OUT, to the row's JSON object. It
+// accepts common words for both choices, such as "yes" and "unsubscribed". It returns "",
+// or for any other cell the reason to reject the row.
 func (b *rowBuilder) choice(topic, cell string) string {
 	switch strings.ToLower(strings.TrimSpace(cell)) {
 	case "opt_in", "true", "yes", "1", "subscribed":
@@ -239,9 +240,9 @@ func (b *rowBuilder) choice(topic, cell string) string {
 	return ""
 }
 
-// field appends a contact field. It removes white space around the value, except around an
-// external id. If the cell is invalid, it returns the reason to reject the row, otherwise
-// "".
+// field appends a contact field with the value in cell to the row's JSON text. It removes
+// white space around the value, except around an external id. If the cell is invalid, it
+// returns the reason to reject the row, otherwise "".
 func (b *rowBuilder) field(field, cell string) string {
 	switch field {
 	case unsubscribeAll:

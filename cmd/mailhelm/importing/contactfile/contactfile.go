@@ -194,7 +194,7 @@ func (r *Reader) Next() (Row, error) {
 }
 
 // explain adds the line number to a read error. It returns io.EOF unchanged, because
-// callers compare it.
+// callers test for io.EOF.
 func (r *Reader) explain(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):

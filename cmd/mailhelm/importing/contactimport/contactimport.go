@@ -42,8 +42,9 @@ type People interface {
 type Config struct {
 	People People
 	OrgID  string
-	// DryRun checks the rows and changes nothing. Again also imports the parts that an
-	// earlier run of the same file has imported.
+	// DryRun checks the rows and changes nothing. If Again is true, Run imports the whole
+	// file. Otherwise it skips the parts (groups of consecutive rows) that an earlier run of
+	// the file has imported.
 	DryRun, Again bool
 	// Rejected is called with each rejected row and the reason, in the order of the file.
 	Rejected func(row contactfile.Row, reason string) error
@@ -103,8 +104,9 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, er
 	return r.Summary, <-ended
 }
 
-// cut reads the file, divides it into parts and sends them to the channel. It returns nil
-// at the end of the file, and an error if reading fails or ctx ends.
+// cut reads the file, divides its rows into parts of several rows, and sends the parts to
+// the channel. It returns nil at the end of the file, and an error if reading fails or ctx
+// ends.
 func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
 	for {
 		part, err := readPart(rows)
@@ -142,8 +144,8 @@ func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 	return part, nil
 }
 
-// do imports one part: it stores the valid rows and rejects the others. It fails if the
-// part cannot be stored or if cfg.Rejected fails.
+// do imports one part of the file: it stores the valid rows and rejects the others. It
+// fails if the part cannot be stored or if cfg.Rejected fails.
 func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	r.parts++
 	var rows []json.RawMessage
@@ -169,8 +171,8 @@ func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	return r.reject(part, reasons)
 }
 
-// count adds the outcome of one row to the summary. If the row failed, it sets *reason.
-// line is the line number at which the row begins.
+// count adds the outcome of one row to the summary. If the row failed, it sets *reason to
+// the reason of the failure. line is the number of the row's first line in the file.
 func (r *run) count(item bulk.Item, line int, reason *string) {
 	if item.Mailable != nil && !*item.Mailable {
 		r.NotMailable++
@@ -212,8 +214,8 @@ func (r *run) reject(part []contactfile.Row, reasons []string) error {
 }
 
 // outcomes stores valid rows and returns an outcome for each of them. With cfg.DryRun it
-// only checks them. For a part that an earlier run imported, it returns the outcomes of
-// that run.
+// only checks the rows. If an earlier run imported this part of the file, it returns the
+// outcomes of that run.
 func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
 	if r.cfg.DryRun {
 		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)

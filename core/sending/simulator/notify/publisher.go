@@ -34,8 +34,8 @@ type Subscription struct {
 	Endpoint string // an http or https URL
 }
 
-// Publisher signs notifications and posts them to endpoints. It generates its key for the
-// first notification and keeps it in memory. It is safe for concurrent use.
+// Publisher signs notifications and posts them to endpoints. It generates its key when it
+// signs the first notification, and keeps the key in memory. It is safe for concurrent use.
 type Publisher struct {
 	cfg Config
 	// identity generates the signing key and its certificate at the first call. It does not
@@ -108,16 +108,16 @@ func (p *Publisher) Publish(ctx context.Context, s Subscription, message string)
 	return p.post(ctx, s, m)
 }
 
-// TryOut posts the plain-text notification that SES publishes first when a topic is
-// connected to it. It is not an event record.
+// TryOut posts the plain-text notification that SES publishes first when an SNS topic is
+// set as a destination of SES events. It is not an event record.
 func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
 	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
 }
 
 // Deliver posts at most limit due events of an organization to the endpoint. It returns how
 // many the endpoint accepted. Like SNS, it drops an event after a status of 400 to 499
-// other than 408 and 429. After any other failure it stops; this event and the following
-// events stay due.
+// other than 408 and 429. After any other failure it stops. This event and the following
+// events are then posted by a later call.
 func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, limit int) (int, error) {
 	if !p.IsConfirmed(s) {
 		return 0, ErrUnconfirmed

@@ -36,14 +36,16 @@ type Plan struct {
 	ID, Title, Summary string
 	// Draw draws the chart: [StackedBars] or [Lines].
 	Draw func(Figure) (template.HTML, float64)
-	// Write formats a figure for the table. Axis formats a label of the vertical axis.
+	// Write formats a number of the chart's data for the table. Axis formats a label of the
+	// vertical axis.
 	Write, Axis func(float64) string
-	// Days are the days of the figures, oldest first. There must be at least one.
+	// Days are the days of the chart's numbers, oldest first. There must be at least one.
 	Days   []time.Time
 	Series []Series
 }
 
-// Panel returns the chart with its labels, and the table with the newest day first.
+// Panel returns the chart with its labels, and a table of the same figures with the newest
+// day first.
 func (p Plan) Panel() Panel {
 	drawing, upper := p.Draw(Figure{
 		ID: p.ID, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.", Series: p.Series,

@@ -3,6 +3,6 @@
 // pages with golden files. It can also change the database after the checks of a request
 // and before its transaction.
 //
-// It has no pages, and it knows no records that single pages show. Tests of the whole
-// product with a browser are in conformance/browser.
+// It contains no pages and no test data for a particular page. Tests of the whole product
+// with a browser are in conformance/browser.
 package frametest

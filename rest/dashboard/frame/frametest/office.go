@@ -124,7 +124,7 @@ type Form struct {
 	Needs members.Permission
 	Path  string
 	Form  url.Values
-	Done  int // the expected status of the accepted form
+	Done  int // the expected status of the answer to this form
 }
 
 // CheckPermissions sends each form three times. In the first two requests the visitor loses
