@@ -116,8 +116,9 @@ func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	return p
 }
 
-// cover returns raw with null in place of each valid JSON text at a path of p. So CheckJSON
-// can then check the rest of raw, and each invalid text at a path.
+// cover returns raw with null in place of each valid JSON text at a path of p. An invalid
+// text at such a path stays unchanged. So CheckJSON on the result refuses invalid texts and
+// checks the rest of raw.
 func (p *AnyPaths) cover(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		return raw

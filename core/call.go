@@ -18,7 +18,7 @@ type Call struct {
 	Principal Principal
 	Surface   Surface
 	RequestID string
-	// Now is the instant of the call. All records that the call stores carry this time.
+	// Now is the instant of the call. All records that the call stores have this time.
 	Now time.Time
 
 	subject string

@@ -17,8 +17,8 @@ type Error struct {
 	// Next says what the caller can do. If it is "", the remedy that is defined for the
 	// error's code applies.
 	Next string
-	// Status is the HTTP status of the answer; 0 means that of the code. It is for a code
-	// with a second status, such as 504 for an upstream that timed out.
+	// Status is the HTTP status of the answer; 0 means the usual status of the code. It is
+	// set for a code with a second status, such as 504 for an upstream that timed out.
 	Status int
 	// Fields lists the faults of the members of the request.
 	Fields []FieldError

@@ -46,8 +46,8 @@ type Op[In, Out any] struct {
 	// runs when the caller requests the confirmation, when the caller confirms, and in the
 	// transaction before Do. So it must not use the network or change anything.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)
-	// Prepare runs before the transaction and may use the network. Do receives the In that
-	// it returns. nil means that there is nothing to prepare.
+	// Prepare runs before the transaction and may use the network. Do receives the input
+	// that Prepare returns. If Prepare is nil, Do receives the original input.
 	Prepare func(context.Context, *Call, In) (In, error)
 	// Propose replaces Do for an organization whose definitions come from a repository: it
 	// computes the change in the repository and opens a pull request. Like Prepare, it runs
@@ -89,7 +89,8 @@ func (e Effect) String() string {
 // reads run at once, and share them fairly between organizations.
 type Cost int
 
-// The costs of reads. A write is Undeclared, because it finds its rows by keys.
+// The costs of reads. Writes have the cost Undeclared: they find their rows by keys, so the
+// guardrails do not limit them by cost.
 const (
 	Undeclared Cost = iota
 	// Light reads find rows by an index and return one page of them, or read definitions

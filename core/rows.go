@@ -21,9 +21,9 @@ import (
 // because the schema does not check the content of rows.
 type RowMember struct{ Name, Description string }
 
-// RowsSchema returns the schema of an array with at least least and at most most rows. The
-// text row describes one row. The schema checks only the number of rows, so an invalid row
-// does not make the request invalid.
+// RowsSchema returns the schema of an array of rows, with the minimum (least) and maximum
+// (most) number of rows. The text in the parameter row describes one row. The schema checks
+// only the number of rows, so an invalid row does not make the request invalid.
 func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema.Schema {
 	described := jsonschema.NewProperties()
 	for _, m := range members {
@@ -35,10 +35,10 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 	}
 }
 
-// ReadRow checks a row as [AnyPaths.CheckJSON] does, and calls take with the name and value
-// of each member, until take fails. Values are valid only until take returns. ReadRow fails
-// with validation_failed. The error names at least one member in Fields; "" stands for the
-// row itself.
+// ReadRow checks one row, which must be a JSON object, as [AnyPaths.CheckJSON] does. It
+// then calls take with the name and value of each member, until take fails. Values are
+// valid only until take returns. ReadRow fails with validation_failed. The error's Fields
+// name at least one member of the row, or "" for the row itself.
 //
 // encoding/json is not used, because it would accept "Email" for "email", and its errors
 // about unknown members are not meant for callers.

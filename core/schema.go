@@ -76,8 +76,8 @@ const (
 	open   openness = true
 )
 
-// schemaKey is the key of a generated schema. Operations with the same type share the
-// schema.
+// schemaKey is the key of a generated schema. Operations with the same Go type share the
+// schema, on one surface and with the same openness.
 type schemaKey struct {
 	of      reflect.Type
 	surface Surface

@@ -12,7 +12,7 @@ import (
 // megabytes.
 type lengths struct {
 	longest int // greatest number of items of an array; 0 means no limit
-	largest int // greatest number of members, if it is an object; 0 means no limit
+	largest int // greatest number of members of a value that is an object; 0 means no limit
 	items   *lengths
 	members map[string]*lengths
 }

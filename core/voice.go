@@ -87,7 +87,8 @@ func UntrustedPaths(texts []Text) []string {
 }
 
 // UntrustedExtra returns the names of the members of e.Extra that may contain text of
-// callers or of stored records. A member counts as text unless its type cannot hold any.
+// callers or of stored records. It omits a member only if values of its type cannot contain
+// text.
 func (e *Error) UntrustedExtra() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(e.Extra)) {

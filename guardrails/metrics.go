@@ -76,9 +76,9 @@ func (o *Operation) CountDecline() {
 // unknown one.
 const noOperation = ""
 
-// CountRefusal counts a request that REST or MCP refused before Operation.Call. Calls count
-// their own refusals. cause is an error code or another word of a short list. An unknown
-// operation is counted as "".
+// CountRefusal counts a request that REST or MCP refused without a call of Operation.Call.
+// Operation.Call counts its own refusals. cause is an error code or another word of a short
+// list. An unknown operation is counted as "".
 func (c *Catalogue) CountRefusal(s core.Surface, operation, cause string) {
 	if _, known := c.byName[operation]; !known {
 		operation = noOperation

@@ -48,8 +48,8 @@ func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == 
 type mishap struct {
 	fate  fate
 	leave context.CancelFunc
-	// If entered is set, the call closes it once it has reserved its key, and then waits
-	// until goOn is closed.
+	// If entered is not nil, the call closes the channel named entered when it has reserved
+	// its key. Then the call waits until the channel named goOn is closed.
 	entered, goOn chan struct{}
 	effect        string // id of the user that the operation inserted, committed or not
 }
@@ -191,8 +191,8 @@ func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardra
 	return result, core.AsError(err)
 }
 
-// effects returns the ids of the users that an organization's committed calls inserted, by
-// request id. It reads them from the audit log.
+// effects maps each request id to the ids of the users that the organization's committed
+// calls with that request id inserted. It reads them from the audit log.
 func (r *rig) effects(orgID string) (map[string][]string, error) {
 	events, err := r.db.Audit().AuditEvents(context.Background(), orgID, 10_000)
 	found := make(map[string][]string)

@@ -25,7 +25,7 @@ type node struct {
 	store   *brokenStore
 }
 
-// brokenStore is a store that cannot release keys while down is set.
+// brokenStore is a store that cannot release keys while its field down is true.
 type brokenStore struct {
 	replay.Store
 	down atomic.Bool

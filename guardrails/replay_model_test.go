@@ -21,9 +21,11 @@ type act struct {
 	Op, Key string
 	Args    int
 	Fate    fate
-	Which   int           // for finish, the index of a held call; for wait, the index of an expiry
-	Wait    time.Duration // how long to wait; if Edge is set, the offset from the expiry of a record
-	Edge    bool
+	// for Kind "finish", the index of a held call; for Kind "wait", the index of the expiry
+	// in the list of expiries
+	Which int
+	Wait  time.Duration // how long to wait; if Edge is set, the offset from the expiry of a record
+	Edge  bool
 }
 
 // model computes the expected results of calls in a simple way and without a database.
@@ -58,7 +60,7 @@ type attempt struct {
 
 func (m *model) attempt(a act, p core.Principal) *attempt {
 	m.calls++
-	meaning := min(a.Args, 1) // the second and third arguments in sayingSo have the same meaning
+	meaning := min(a.Args, 1) // the second and third arguments in the list sayingSo are equal JSON values
 	t := &attempt{act: a, org: p.Org.ID, number: m.calls, digest: fmt.Sprint(a.Op, meaning), began: m.now, window: 24 * time.Hour}
 	switch {
 	case a.Key != "":
@@ -97,7 +99,7 @@ func (m *model) admit(t *attempt) (verdict, bool) {
 }
 
 // end returns the expected response of a call that ran the operation. The parameter effect
-// is the id of what the operation inserted.
+// is the id of the user that the operation inserted.
 func (m *model) end(t *attempt, effect string) verdict {
 	r, found := m.records[t.key]
 	mine := found && r.owner == t.number

@@ -60,7 +60,8 @@ func (g generous) Reserve(ctx context.Context, k replay.Key, claim replay.Claim,
 // eternal is a faulty store whose leases do not expire.
 type eternal struct{ replay.Store }
 
-// Reserve reserves the key as if it were a year earlier, so that no lease has expired.
+// Reserve passes a time one year before now to the store, so that no lease counts as
+// expired.
 func (e eternal) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	return e.Store.Reserve(ctx, k, claim, now.AddDate(-1, 0, 0))
 }

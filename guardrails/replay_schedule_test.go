@@ -138,8 +138,9 @@ func (p *player) callNow(a act) error {
 	return p.checkEffects(t.org)
 }
 
-// hold starts a call and returns once it has reserved its key and waits. If the call cannot
-// reserve its key, hold compares its response with the model's.
+// hold starts a call and returns once the call has reserved its key and waits inside the
+// operation. If the call cannot reserve its key, hold compares its response with the
+// model's.
 func (p *player) hold(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)

@@ -44,9 +44,10 @@ type mark struct {
 	tokens      int
 }
 
-// take takes the number of tokens in cost, or none if fewer are left. It returns the state
-// of the window and whether the tokens were taken. It reads the clock under the lock, so
-// that marks are in order of time.
+// take takes the number of tokens in the parameter cost, or none if fewer are left. It
+// returns the state of the window and whether the tokens were taken. It reads the clock
+// under the lock. So the marks, which record taken tokens, are stored in the order of their
+// times.
 func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,8 +106,8 @@ func (w *window) rate(now int64, admitted bool, cost int) Rate {
 	return NewRate(w.limit, w.limit-w.used, reset, retry)
 }
 
-// empty reports whether no token was taken in the 60 seconds before now, so that the window
-// equals a new one.
+// empty reports whether no token was taken in the 60 seconds that end at the time in the
+// parameter now. Such a window equals a new one.
 func (w *window) empty(now int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

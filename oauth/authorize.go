@@ -31,8 +31,9 @@ type AuthorizationRequest struct {
 }
 
 // AuthorizationRefusal is the reason why no consent page is shown for a request. If
-// Redirect is set, the browser takes the error to the client. Otherwise it must not be
-// redirected, and Message is shown to the person (RFC 6749 section 4.1.2.1).
+// Redirect is set, it is a URL of the client with the error in its query, and the browser
+// is sent there. Otherwise the browser must not be redirected, and Message is shown to the
+// person (RFC 6749 section 4.1.2.1).
 type AuthorizationRefusal struct {
 	Redirect string
 	Message  string

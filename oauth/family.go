@@ -36,9 +36,10 @@ type families struct {
 	log        *slog.Logger
 }
 
-// authorization returns a grant. It fails with invalid_grant if its person no longer
-// belongs to the organization, and with invalid_target for a `resource` other than the
-// grant's own (RFC 8707 section 2.2). It does not check whether the grant is revoked.
+// authorization returns a grant. It fails with invalid_grant if the person who approved the
+// grant no longer belongs to the organization. It fails with invalid_target for a
+// `resource` other than the grant's own (RFC 8707 section 2.2). It does not check whether
+// the grant is revoked.
 func (f *families) authorization(ctx context.Context, orgID, id string, resources []string) (access.Grant, *refusal) {
 	allowed, err := f.stores.Grants.Grant(ctx, orgID, id)
 	if err != nil {

@@ -59,8 +59,9 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 	return core.NewScopes(names...), nil
 }
 
-// scopeText returns an unknown scope for an error description if it looks like a scope.
-// Otherwise it returns only its position: the text may be a misplaced secret, and
+// scopeText returns the text that stands for an unknown scope in an error description. If
+// the scope's name has the form of a scope, that is the name. Otherwise it is only the
+// position of the scope in the request: the name may be a misplaced secret, and
 // descriptions are logged.
 func scopeText(name string, position int) string {
 	if len(name) <= 64 && strings.HasPrefix(name, "api.") && !strings.ContainsFunc(name, notInScope) {

@@ -42,8 +42,9 @@ func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	return closeObject(object), nil
 }
 
-// openObject returns the beginning of the JSON object of arguments, with the path
-// parameters. It omits the parameters in inBody, which the body already has.
+// openObject returns the beginning of the JSON object of an operation's arguments: the path
+// parameters with the values in texts. It omits the path parameters in inBody, which the
+// request body contains, too.
 func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	object := make([]byte, 1, 128)
 	object[0] = '{'

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxBody is the maximum size of a request body in bytes, unless the route sets another.
+// maxBody is the maximum size of a request body in bytes, unless the route sets another
+// maximum.
 const maxBody = 1 << 20
 
 // readBody returns the JSON body of a request. The maximum size in bytes is in the

@@ -140,7 +140,7 @@ const (
 	queryText queryType = iota
 	queryInteger
 	queryBoolean
-	queryAddress // text that is an email address
+	queryAddress // a JSON string that is an email address
 )
 
 // queryTypes returns the type of each member of an operation's input, by name, from the

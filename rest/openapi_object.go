@@ -37,8 +37,8 @@ func (o object) MarshalJSONTo(to *jsontext.Encoder) error {
 
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }
 
-// reference returns a reference to a component of the OpenAPI document, such as kind
-// "schemas".
+// reference returns a reference to the component of the OpenAPI document with this kind,
+// such as "schemas", and this name.
 func reference(kind, name string) object {
 	return object{{"$ref", "#/components/" + kind + "/" + name}}
 }

@@ -362,7 +362,8 @@ func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[
 
 // wholeTexts replaces each shortened text in a contact's row of contact_slots by the
 // complete text from the column long_texts. It fails the test if a shortened text has no
-// complete one, or the reverse.
+// complete text in long_texts. It also fails the test if a complete text there has no
+// shortened text.
 func (m *slotModel) wholeTexts(row map[string]any) {
 	long := map[string]string{}
 	if column, has := row["long_texts"]; has {

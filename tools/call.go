@@ -111,7 +111,7 @@ func continuationOf(p *params) json.RawMessage {
 		Responses map[string]jsontext.Value `json:"inputResponses"`
 	}{p.RequestState, p.InputResponses}, jsonv2.Deterministic(true))
 	if err != nil {
-		return nil // cannot happen: these values come from JSON
+		return nil // cannot happen: all values were parsed from JSON, so they can be encoded as JSON
 	}
 	return raw
 }

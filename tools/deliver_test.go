@@ -17,8 +17,8 @@ import (
 // addition is a function that adds a tool to the tested endpoint.
 type addition func(*tools.Server)
 
-// fixture returns an addition that adds a tool with a handler of the SDK and without an
-// operation.
+// fixture returns a function that adds a tool to a server. The tool has no operation; the
+// given handler of the SDK answers its calls.
 func fixture(name string, handler sdk.ToolHandler) addition {
 	return func(server *tools.Server) {
 		server.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, handler)
@@ -119,8 +119,8 @@ type breaking struct {
 	fail   func() error
 }
 
-// Write records the first write. Later calls return the error of the function in the field
-// fail.
+// Write writes the first event to the recorder. Every later call fails with the error that
+// the function fail returns.
 func (b *breaking) Write(p []byte) (int, error) {
 	if b.events++; b.events > 1 {
 		return 0, b.fail()

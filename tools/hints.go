@@ -8,8 +8,8 @@ import (
 
 // hints says how an agent can repair an error, by error code. For these codes, the text of
 // the error catalogue mentions REST routes, which an agent cannot call. The problem
-// document still has the text of the catalogue in next_step, so that it is the same for a
-// tool and a route.
+// document still has the text of the catalogue in next_step, so that next_step is the same
+// for a tool and a route.
 var hints = map[core.Code]string{
 	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
 		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",

@@ -10,10 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recoverPanic is middleware that recovers panics. The SDK runs a call in its own
-// goroutine, where a panic would end the process; here it ends only the call. Package
-// guardrails recovers panics of operations. recoverPanic recovers those of the code around
-// them.
+// recoverPanic is middleware that recovers panics in the handling of an MCP request. Panics
+// of the operations themselves are recovered by package guardrails. The SDK runs each call
+// in its own goroutine, where an unrecovered panic would end the process. With
+// recoverPanic, a panic ends only the call.
 func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		var result mcp.Result

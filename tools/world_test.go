@@ -209,7 +209,8 @@ func valueOr(value, fallback string) string {
 }
 
 // rpc returns a JSON-RPC request at a protocol revision, with the headers and the _meta
-// that the revision requires. members has the other members of params.
+// that the revision requires. The parameter members is the text of the other JSON members
+// of params.
 func rpc(revision, method string, members map[string]any) ask {
 	if members == nil {
 		members = map[string]any{}

@@ -79,7 +79,8 @@ func (s shell) refuses(text string, args ...string) {
 const felt = 6 * time.Second
 
 // answers repeats a GET request until the response has the given status and its body
-// contains text. If this takes longer than the constant felt, the test fails.
+// contains the given text. The test fails if this takes longer than the constant felt
+// allows.
 func answers(t *testing.T, address, bearer string, status int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), felt)

@@ -100,7 +100,7 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 }
 
 // halfSent is an API call of which only a part of the body was sent. It stays in flight
-// until rest is written to conn.
+// until the test writes the rest of the body, in the field rest, to conn.
 type halfSent struct {
 	conn net.Conn
 	rest string

@@ -10,8 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// The maximum time and memory that one request of 1 MiB may take. They allow for a slow
-// machine on which other tests run too: a normal request takes less than a tenth of each.
+// The maximum time and memory that one request of 1 MiB may take. A normal request takes
+// less than a tenth of each limit. The rest allows for a slow machine on which other tests
+// run too.
 const (
 	costTime   = time.Second
 	costMemory = 100 << 20

@@ -104,9 +104,9 @@ func TestSecondFactor(t *testing.T) {
 	})
 }
 
-// TestOrganizationRequiresSecondFactor checks that a person without a second factor signs
-// in to an organization that requires one. The browser must show the page that sets up a
-// second factor, and then the consent page again.
+// TestOrganizationRequiresSecondFactor checks the sign-in of a person without a second
+// factor to an organization that requires a second factor. The browser must show the page
+// that sets up a second factor, and then the consent page again.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

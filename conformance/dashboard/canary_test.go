@@ -139,7 +139,8 @@ func (l life) registration() {
 }
 
 // invitation invites a person, who joins with a new password in another browser. It adds
-// the invitation, the passwords and the session to the canaries.
+// the invitation, the passwords and the session to the canaries, the secrets that must not
+// leak.
 func (l life) invitation() {
 	link := l.invites("newcomer@example.com", "lists.view")
 	l.keeps("invitation", strings.TrimPrefix(link, "/join?token="))
@@ -161,7 +162,8 @@ var (
 )
 
 // secondFactor sets up an authenticator app and signs in with a recovery code, an app code
-// and a wrong code. It adds the secrets and sessions to the canaries.
+// and a wrong code. It adds the secrets and sessions to the canaries, the secrets that must
+// not leak.
 func (l life) secondFactor() {
 	const security = "/account/security"
 	page := l.submit(l.open(security), security+"/app", unchanged)

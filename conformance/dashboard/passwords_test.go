@@ -140,7 +140,7 @@ func forgets(t *testing.T, p *product.Product) string {
 func resets(t *testing.T, p *product.Product, link string) {
 	t.Helper()
 	signedIn, b := owner(t, p), newBrowser(t, p)
-	for range 2 { // mail scanners open links too, so opening must not use the link up
+	for range 2 { // mail scanners open links too, so a link must still work after it was opened
 		b.wants(b.open(link), p.UserEmail, `autocomplete="new-password"`)
 	}
 	form := b.form(b.open(link), "/login/new-password")

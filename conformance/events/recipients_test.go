@@ -15,7 +15,7 @@ import (
 const (
 	crowd     = 50
 	delivered = 30 // the first 30 recipients
-	bounced   = 19 // the 19 recipients after the delivered ones; the last of the 50 complains
+	bounced   = 19 // the 19 recipients after the first 30; the remaining recipient complains
 )
 
 // crowded is a message to several recipients: its id, their addresses and the time at which

@@ -101,8 +101,8 @@ func (s *topics) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// postman is the HTTP transport with which the publisher posts messages to the product. It
-// applies the function alter of the topics to each body, if that function is set.
+// postman is the HTTP transport with which the publisher posts messages to the product. If
+// the topics have a function alter, postman applies it to the body of each request.
 type postman struct{ of *topics }
 
 func (p postman) RoundTrip(r *http.Request) (*http.Response, error) {

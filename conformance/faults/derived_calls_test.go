@@ -16,8 +16,8 @@ import (
 // underived has an error text for each call that cannot be built.
 var calls, underived = allCalls()
 
-// seeded has values for the required arguments of calls that are built from declarations,
-// such as ids of data that begin creates.
+// seeded has values for the required arguments of calls that are built from the operations'
+// declarations. An example are ids of data that the method begin creates.
 var seeded = ordinary.Values{
 	"email":      "read-ROUND@example.com",
 	"contact":    "read-ROUND@example.com",

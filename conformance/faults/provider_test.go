@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// provider is a server in place of Amazon SES. It answers correctly as long as ill is nil;
-// otherwise the handler in ill answers.
+// provider is a server in place of Amazon SES. While the field ill is nil, the server
+// answers correctly. Otherwise the handler in ill answers.
 type provider struct {
 	well http.Handler
 	ill  atomic.Pointer[http.HandlerFunc] // nil: the server answers correctly

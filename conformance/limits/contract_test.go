@@ -37,8 +37,8 @@ func each(t *testing.T, test func(t *testing.T, s store)) {
 	})
 }
 
-// movable runs a test on the implementations of rate-limit buckets whose clock a test can
-// move: in memory and in miniredis (a Redis written in Go).
+// movable runs a test on those implementations of rate-limit buckets whose clock a test can
+// move: the buckets in memory, and the buckets in miniredis (a Redis written in Go).
 func movable(t *testing.T, test func(t *testing.T, s store)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) {

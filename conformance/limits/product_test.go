@@ -226,8 +226,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestStartWithoutRedis checks that a server whose Redis is stopped starts, and counts
-// calls in memory.
+// TestStartWithoutRedis checks that a server also starts if its Redis has stopped. The
+// server must then count calls in memory.
 func TestStartWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)

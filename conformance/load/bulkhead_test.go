@@ -110,7 +110,7 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
-				// A client that follows Retry-After would wait longer.
+				// This attacker waits 100 ms after a 503. Retry-After asks for a longer wait.
 				if answer.StatusCode == http.StatusServiceUnavailable {
 					select {
 					case <-ctx.Done():

@@ -23,9 +23,9 @@ const (
 	largestPage    = 200
 )
 
-// BenchmarkContactPages compares two pages of GET /v1/contacts on each database: the first,
-// and the page after half of the contacts. It follows cursors to the second, as a client
-// would. By default there are a million contacts.
+// BenchmarkContactPages compares two pages of GET /v1/contacts on each database: the first
+// page, and the page after half of the contacts. It reaches the later page by following
+// cursors, as a client would. By default there are a million contacts.
 func BenchmarkContactPages(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {

@@ -25,8 +25,9 @@ func expensivePreview(window string) string {
 }
 
 // BenchmarkPreviewSteps measures how many steps (see predicate.Weight) of a segment preview
-// run in a second. A preview has a limit of steps and a time limit, segments.PreviewTime.
-// On SQLite the limit of steps should take about that time.
+// run in a second. A preview has a maximum number of steps and a time limit,
+// segments.PreviewTime. On SQLite a preview with the maximum number of steps should take
+// about segments.PreviewTime.
 func BenchmarkPreviewSteps(b *testing.B) {
 	// recordOpens stores one open event a minute, so a window of ten days has this many.
 	const window, events = "10d", 10 * 24 * 60

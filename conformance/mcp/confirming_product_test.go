@@ -168,9 +168,9 @@ func (r *reach) byForm(t *testing.T) {
 	}
 }
 
-// refused checks calls by callers without the scope that the tool requires, with a test
-// credential or with a credential for the API. Each must be refused without a confirmation
-// token.
+// refused makes four calls: with a token without the required scope, with a token of a test
+// credential, with a token for the API, and with an API key. Each call must be refused, and
+// no answer may contain a confirmation token.
 func (r *reach) refused(t *testing.T) {
 	t.Helper()
 	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")

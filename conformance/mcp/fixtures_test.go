@@ -11,9 +11,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The official MCP conformance suite calls tools by name. plainTools are those that answer
-// with text, so operations can implement them; nothingIn is their input. The suite's other
-// tools are written by hand, because no operation can give their answers.
+// The official MCP conformance suite calls tools by name. plainTools are the tools that
+// answer with text, so operations can implement them; nothingIn is the input of these
+// operations. The suite's other tools are written by hand, because no operation can give
+// their answers.
 
 type nothingIn struct{}
 

@@ -136,8 +136,9 @@ func TestAnswersAreUsuallySmall(t *testing.T) {
 	}
 }
 
-// flood fills an organization with data of maximum size: count lists with long names, all
-// with the same contact, and attributes of many multi-byte characters.
+// flood fills an organization with data of maximum size. It creates lists with long names,
+// each with the same contact; the parameter count is their number. It also creates
+// attributes of many multi-byte characters.
 func flood(t *testing.T, p *product.Product, count int) {
 	t.Helper()
 	store, now := p.DB.Contacts(), p.Clock.Now()

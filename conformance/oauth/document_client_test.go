@@ -167,8 +167,8 @@ func documentClients(t *testing.T, test func(t *testing.T, g *guest, h *document
 	})
 }
 
-// TestDocumentClientIsLetIn checks the whole flow of a client that is known only by the
-// address of its metadata document, up to a call of the API. The document must be read
+// TestDocumentClientIsLetIn checks the flow of a client that is known only by the address
+// of its metadata document, up to a call of the API. The server must read the document only
 // once.
 func TestDocumentClientIsLetIn(t *testing.T) {
 	t.Parallel()

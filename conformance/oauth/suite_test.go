@@ -54,8 +54,8 @@ func follow(t *testing.T, p *product.Product, address string) {
 	}
 }
 
-// freePort returns a loopback port that was free at the time of the call. The suite needs
-// the port before it starts to listen.
+// freePort returns a loopback port that was free at the time of the call. Callers need the
+// number before the suite's server listens on the port.
 func freePort(t *testing.T) int {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

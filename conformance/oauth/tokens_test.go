@@ -238,8 +238,8 @@ func TestMediaTypeOfTokenMayBeWrittenWhole(t *testing.T) {
 	})
 }
 
-// TestScopesInForce checks that a token gives only those of its scopes that its client is
-// still registered for.
+// TestScopesInForce checks that a caller gets only those scopes of the access token that
+// the client's registration has, too.
 func TestScopesInForce(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

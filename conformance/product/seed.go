@@ -91,8 +91,8 @@ func (p *Product) MakePast(t testing.TB) {
 // otherContact is the only contact of the second organization.
 const otherContact = "someone.else@example.org"
 
-// secondOrg creates an organization with a sending account, a contact list and one contact.
-// The demo organization has no contact with that address.
+// secondOrg creates an organization with a sending account, a contact list and one contact
+// with the address otherContact. The demo organization has no contact with otherContact.
 func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})

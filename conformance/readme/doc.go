@@ -30,8 +30,8 @@ func Blocks(markdown, language string) []string {
 // instead of the first, and the numbers after N instead of the others.
 var defaultPorts = []int{8080, 8081, 8082, 8083}
 
-// OnPorts returns the text with the demo's default ports replaced: the lowest by first, and
-// the others by the three numbers after that.
+// OnPorts returns the text with the demo's default ports replaced. The lowest port is
+// replaced by first, and the other ports by the three numbers after first.
 func OnPorts(text string, first int) string {
 	var pairs []string
 	for i, port := range defaultPorts {

@@ -20,8 +20,9 @@ type rule struct {
 	steps []step
 }
 
-// step is one call of a rule. Its texts may contain variables such as $a, whose values are
-// unique to the rule; see [originals].
+// step is one call of a rule, which is a sentence about the product with calls that test
+// it. The texts of a step may contain variables such as $a, whose values are unique to the
+// rule; see [originals].
 type step struct {
 	// call is a method and a path, or "tool" and the name of an MCP tool.
 	call, body string

@@ -167,8 +167,9 @@ func (d divided) has(t *testing.T, want, method, path, body string) {
 	}
 }
 
-// TestSegmentsFollowTheRegistry changes attributes. It checks that the preview and the
-// response to the change announce the effect on segments that the jobs then cause.
+// TestSegmentsFollowTheRegistry changes attributes. The preview and the response to the
+// change announce which segments the change affects. The test checks that the background
+// jobs then affect exactly these segments.
 func TestSegmentsFollowTheRegistry(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -265,8 +266,8 @@ func TestSegmentsFollowProperties(t *testing.T) {
 }
 
 // TestSegmentsFollowLists deletes a list. A segment that tests the list must become invalid
-// and keep its members, and segments that test that segment must use them. The membership
-// log must not say that members left the deleted list.
+// and keep its members. A segment that tests the invalid segment must then use the kept
+// members. The membership log must have no entry for contacts that leave the deleted list.
 func TestSegmentsFollowLists(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

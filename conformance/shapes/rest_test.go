@@ -21,8 +21,8 @@ type route struct {
 	own, other []string
 }
 
-// listOf returns the expected members of a list response, made from those of one record in
-// the list.
+// listOf returns the expected members of a list response. It makes them from the expected
+// members of one record in the list.
 func listOf(record string) string {
 	table := ""
 	for line := range strings.Lines(record) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tool is a read-only MCP tool with the expected members of its result, and calls whose
-// results together have all of them.
+// tool is a read-only MCP tool with the expected members of its result, and with calls of
+// it. Each member must occur in the result of at least one call.
 type tool struct {
 	name  string
 	table string

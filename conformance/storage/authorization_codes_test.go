@@ -168,8 +168,8 @@ func TestPurgeTakesGrantsWithoutARedeemedCode(t *testing.T) {
 		if n, err := store.PurgeGrants(ctx, later(59)); err != nil || n != 0 {
 			t.Errorf("a purge while the codes are good: %d, %v", n, err)
 		}
-		// The second purge runs without the codes, which the first purge has deleted. It must
-		// still keep the grant whose code was redeemed.
+		// At the second purge the codes no longer exist, because the first purge has deleted
+		// them. The second purge must still keep the grant whose code was redeemed.
 		for range 2 {
 			_, err := store.PurgeGrants(ctx, later(60))
 			must(t, err)

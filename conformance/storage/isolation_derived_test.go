@@ -54,9 +54,9 @@ func (m storeMethod) signature() reflect.Type {
 	return method.Type
 }
 
-// argumentsFor returns the arguments for a call of m, without the context. The first is
-// org. For every other string or list of strings it passes name. It returns an error for a
-// type for which it has no value.
+// argumentsFor returns the arguments for a call of the method m, without the context. The
+// first argument is org. Every other string and list of strings is name. It returns an
+// error if the method has a parameter of a type for which argumentsFor has no value.
 func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 	if _, err := m.accessor(); err != nil {
 		return nil, err

@@ -30,8 +30,9 @@ func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 	must(t, store.ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
 }
 
-// question returns a query for the contacts with the address of the owner's contact. It
-// searches the organization org, but its predicate is compiled with the owner's attributes.
+// question returns a query that matches the contact of the organization that o owns. It
+// searches the organization org, but its predicate is compiled with the attributes of o's
+// organization.
 func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Question {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)

@@ -44,8 +44,8 @@ func TestJobsRunWithTheCommitAlone(t *testing.T) {
 		org, queue, failed := newOrg(t, db), newJobs(t, db), errors.New("by test")
 		worked := make(chan string, 10)
 		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, args greet) error {
-			// The worker reads a contact that was committed together with the job, and may
-			// itself write.
+			// The worker reads a contact that was committed together with the job. It then
+			// writes a contact in a transaction of its own.
 			if _, err := db.Contacts().ContactByEmail(ctx, org, args.Name); err != nil {
 				worked <- err.Error()
 				return nil

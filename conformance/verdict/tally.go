@@ -59,8 +59,9 @@ func (t *tally) read(events io.Reader) error {
 	}
 }
 
-// take counts the event in a line. It prints the output of a failed test and discards the
-// output of a passed one.
+// take counts the test event in one line of the JSON output of go test. It prints the
+// output of a failed test and discards the output of a passed one. A line that is no JSON
+// is printed unchanged.
 func (t *tally) take(line string) {
 	var e event
 	if json.Unmarshal([]byte(line), &e) != nil {

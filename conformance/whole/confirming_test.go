@@ -47,8 +47,9 @@ func (w world) reaching(name string, scope core.Scope, nameOf func(string) strin
 	})
 }
 
-// The names of the two operations that confirming serves. The confirmation of quoting has
-// the name of the list in quotation marks, that of forgetful without.
+// The names of the two operations that the method confirming serves. The confirmation text
+// of quoting has the name of the list in quotation marks. The confirmation text of
+// forgetful has the name without quotation marks.
 const (
 	quoting   = "broadcasts_send"
 	forgetful = "workflows_activate"

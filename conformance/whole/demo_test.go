@@ -22,8 +22,9 @@ type shown struct {
 	texts     []string
 }
 
-// aboutSending returns the reads of the demo organization's mail, keyed by operation.
-// bounced is the id of a message with a hard bounce, and address is its recipient.
+// aboutSending returns calls that read the demo organization's mail, keyed by operation,
+// with texts that each answer must contain. bounced is the id of a message with a hard
+// bounce, and address is its recipient.
 func aboutSending(bounced, address string) map[string]shown {
 	return map[string]shown{
 		"account_get":                  {nil, []string{`"status":"granted"`, `"template_version":13`, `"up_to_date":true`, `"sandbox":false`}},

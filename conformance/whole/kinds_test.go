@@ -156,8 +156,8 @@ var namesNothing = map[string]string{
 // companions maps a member to the other arguments that a call with this member requires.
 var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
 
-// answered is the expected answer of an operation to the name of another organization's
-// object, with the reason if it is not 404.
+// answered is the expected answer of an operation if an argument names another
+// organization's object. why is the reason for an answer other than 404.
 type answered struct {
 	status int
 	code   string

@@ -65,9 +65,9 @@ func (n node) texts(at string) []string {
 	return found
 }
 
-// with returns arguments with all required members, and with the text at place, a path that
-// the method texts returns. beside returns the value of a required text member at another
-// place.
+// with returns arguments that fit the schema n, with all required members. They have text
+// at place, a path that the method texts returns. For each other required text member, the
+// function beside returns the value, given the member's path.
 func (n node) with(place, text string, beside func(place string) string) any {
 	return n.build("", place, text, beside)
 }

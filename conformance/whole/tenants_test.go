@@ -154,8 +154,9 @@ func ownAddress(which string, number int) string {
 	return fmt.Sprintf("own.%s.%03d@example.org", which, number)
 }
 
-// ownFor returns the value for a required argument other than the tested one. It is the id
-// of an object of the caller if the operation needs one, otherwise own, the address of a
+// ownFor returns the value for a required argument other than the tested one. If the
+// operation needs the id of an object, ownFor creates that object for the caller's
+// organization and returns its id. Otherwise it returns the parameter own, the address of a
 // contact.
 func (w world) ownFor(t *testing.T, s subject, own string) string {
 	t.Helper()

@@ -67,8 +67,8 @@ var quoted = regexp.MustCompile("`[^`]*`|" + `"[^"]*"`)
 const longestSentence = 1600
 
 // checkVoice checks rules of every answer. Text blocks and the product's own sentences have
-// no concealed characters. Sentences have no line breaks, and contain the texts only in
-// quotation marks.
+// no concealed characters. Sentences have no line breaks, and contain the given hostile
+// texts only in quotation marks.
 func checkVoice(t *testing.T, what string, a answer, texts ...hostile) {
 	t.Helper()
 	for name, values := range a.header {

@@ -36,9 +36,9 @@ const (
 	KeyRevoked KeyState = "revoked" // a person or the operator revoked the key
 )
 
-// StateAt returns the key's state at the instant now. A job sets RevokedAt on a rotated key
-// after its grace, so an expired key has both times. The earlier of ExpiresAt and RevokedAt
-// decides whether the key counts as expired or as revoked.
+// StateAt returns the key's state at the time in the parameter now. A job sets RevokedAt on
+// a rotated key after its grace, so an expired key has both times. The earlier of ExpiresAt
+// and RevokedAt decides whether the key counts as expired or as revoked.
 func (k APIKey) StateAt(now time.Time) KeyState {
 	expired := k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 	switch {

@@ -49,7 +49,7 @@ type openClient struct {
 // client at the moment when it was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
-		return core.NotFound("client") // not queried: PostgreSQL rejects some bytes, such as NUL
+		return core.NotFound("client") // no query with a malformed id: PostgreSQL rejects some bytes, such as NUL
 	}
 	var ended []string
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

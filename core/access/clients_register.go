@@ -88,7 +88,7 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 }
 
 // describedName returns the name that the client gives itself, in a form that pages may
-// show. If it is empty, describedName returns the host of the first redirect URI.
+// show. If this name is empty, describedName returns the host of the first redirect URI.
 func describedName(s SelfDescribed) string {
 	if name := core.Quotable(s.Name, maxName); name != "" || len(s.RedirectURIs) == 0 {
 		return name

@@ -23,9 +23,10 @@ type (
 )
 
 // RotateKey creates a key with the name, environment and scopes of an existing key, and
-// returns it with its secret. The existing key works for [Grace] more. RotateKey fails with
-// core.CodeNotFound for an unknown key. It fails with core.CodeConflict for a revoked,
-// expired or already rotated key: a second rotation would move the end of its grace.
+// returns it with its secret. The existing key remains valid for the duration [Grace].
+// RotateKey fails with core.CodeNotFound for an unknown key. It fails with
+// core.CodeConflict for a revoked, expired or already rotated key: a second rotation would
+// change the time at which the old key expires.
 func (l Lifecycle) RotateKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, string, error) {
 	var next APIKey
 	var secret string

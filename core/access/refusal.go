@@ -46,8 +46,9 @@ func keyExpiredError() *core.Error {
 	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its 24 hours of grace are over."}
 }
 
-// refuse and fail return the three results of a function that resolves a credential. refuse
-// returns invalid_key with its cause, fail wraps an error of the store.
+// refuse and fail return the results of a function that resolves a credential: two zero
+// values and an error. The error of refuse is invalid_key with the given cause. The error
+// of fail wraps an error of the store.
 
 func refuse(cause error) (known, time.Time, error) {
 	return known{}, time.Time{}, invalidKey(cause)

@@ -15,8 +15,8 @@ type GetIn struct {
 	silent bool
 }
 
-// Overview is the result of account_get: the organization with its sending account and the
-// plan it pays for.
+// Overview is the result of account_get: the organization with its sending account, and the
+// plan that the organization pays for.
 type Overview struct {
 	Org OrgRef `json:"org"`
 	// AWS and SendQuota are both null if no sending account is connected, or if the state of

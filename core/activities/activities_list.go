@@ -60,8 +60,8 @@ func (a *Activities) activitiesList() core.Operation {
 // query has the filters, the cursor and the size of a page of activities.
 type query struct {
 	Filter
-	// of is the contact as the caller named it: an id, an address or an external id.
-	// noContact is true if the organization has no such contact.
+	// The field named of is the contact as the caller named it: an id, an address or an
+	// external id. noContact is true if the organization has no such contact.
 	of        string
 	noContact bool
 	cursor    string

@@ -66,8 +66,9 @@ func (a *Activities) activitiesRecord() core.Operation {
 	})
 }
 
-// prepareRecord validates each item, and takes the valid items from the organization's
-// limit per minute. It runs once for each call, even if the transaction runs several times.
+// prepareRecord validates each item, and counts the valid items against the organization's
+// limit of items per minute. Items over the limit get the reason RateLimited. It runs once
+// for each call, even if the transaction runs several times.
 func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordIn) (RecordIn, error) {
 	in.read = make([]sent, len(in.Activities))
 	sound := 0

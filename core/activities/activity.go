@@ -10,7 +10,7 @@ import (
 // Source is the surface through which an activity was recorded.
 type Source string
 
-// The sources of activities: the public API, a website or Mailhelm itself, and an agent.
+// The sources of activities. FromSite means a website or Mailhelm itself.
 const (
 	FromAPI   Source = "api"
 	FromSite  Source = "site"

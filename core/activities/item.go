@@ -110,12 +110,14 @@ func (s *sent) refuse(err error) {
 	}
 }
 
-// clockSkew is how far a caller's clock may be ahead. A time within clockSkew is stored as
-// the time of receipt, so that no stored activity is in the future; see [Purger].
+// clockSkew is how far a caller's clock may be ahead. A time that is at most clockSkew
+// after the receipt is stored as the time of receipt. So no stored activity is in the
+// future; see [Purger].
 const clockSkew = 5 * time.Minute
 
-// read checks an item that was received at now and returns it with its values normalized.
-// emailKey returns the form of an address by which the store finds contacts.
+// read checks an item that was received at the time in the parameter now, and returns the
+// item with its values normalized. The function emailKey returns the form of an address by
+// which the store finds contacts.
 func (i item) read(index int, now time.Time, emailKey func(string) string) sent {
 	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
 	if s.reason != "" {

@@ -143,7 +143,7 @@ func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in Delete
 }
 
 // editable returns a property that may be changed through the API. It fails with
-// core.CodeConflict if a repository defines the property.
+// core.CodeConflict if a Git repository defines the property.
 func (a *Activities) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
 	p, err := a.Store.Property(ctx, c.Principal.Org.ID, id)
 	if err == nil {

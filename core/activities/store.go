@@ -31,9 +31,10 @@ type Store interface {
 	// external ids it set.
 	BindExternalIDs(ctx context.Context, orgID string, people []Person, at time.Time) (int, error)
 
-	// ClaimKeys stores idempotency keys as used by activities, until the time in expires. If
-	// another activity already uses a key, ClaimKeys returns that activity under the key and
-	// does not store the new use. It may fail with ErrClaims.
+	// ClaimKeys stores that activities have used their idempotency keys; expires is the time
+	// until which the keys stay used. If another activity has already used a key, ClaimKeys
+	// returns that activity's claim under the key and stores nothing for the key. It may
+	// fail with ErrClaims.
 	ClaimKeys(ctx context.Context, orgID string, claims []KeyClaim, now, expires time.Time) (map[string]KeyClaim, error)
 	// ClaimOnce stores pairs of contact and name as used by activities, without expiry. If
 	// another activity already uses a pair, ClaimOnce returns that activity under the pair.

@@ -95,8 +95,8 @@ func (l *Limits) Admit(ctx context.Context, in people.SignInRequest) error {
 	return refuseAttempt(pairs.Take(pairOf(in.Email, in.Client), now))
 }
 
-// AdmitFrom counts an attempt to sign in with a passkey, which names no address. It fails
-// with rate_limited over the limit.
+// AdmitFrom counts an attempt of the client's network to sign in with a passkey, which
+// names no address. It fails with rate_limited if the network has made too many attempts.
 func (l *Limits) AdmitFrom(client string) error {
 	return refuseAttempt(l.byNetwork.Take(client, l.Clock()))
 }

@@ -23,7 +23,7 @@ func newLinkLimits() linkLimits {
 }
 
 // AdmitLink counts a network's request for a link that resets the password of an address.
-// It fails with rate_limited after too many.
+// It fails with rate_limited after too many such requests.
 func (l *Limits) AdmitLink(email, client string) error {
 	now := l.Clock()
 	wait := l.links.byNetwork.Take(client, now)

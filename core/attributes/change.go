@@ -52,8 +52,8 @@ type AffectedSegment struct {
 	Warning     string `json:"warning" voice:"untrusted" jsonschema_description:"Effect of the change on the segment."`
 }
 
-// classify returns the change from before to after, with its class. after is nil if the
-// attribute is deleted.
+// classify returns the change that replaces the attribute before by the attribute after,
+// with the class of the change. after is nil if the attribute is deleted.
 func classify(before Attribute, after *Attribute) Change {
 	change := Change{Before: before, After: after, Class: Free}
 	switch {
@@ -150,7 +150,7 @@ func (c *countedDropout) countFor(now Attribute) *int {
 }
 
 // readEditable returns an attribute that may be changed through the API. It fails with
-// core.CodeConflict if a repository defines the attribute.
+// core.CodeConflict if a Git repository defines the attribute.
 func (a *Attributes) readEditable(ctx context.Context, orgID, id string) (Attribute, error) {
 	attribute, err := a.Store.Attribute(ctx, orgID, id)
 	if err == nil && attribute.Origin == core.GitOrigin {

@@ -22,7 +22,7 @@ type Attribute struct {
 	Slot string `json:"-"`
 }
 
-// Type is the type of an attribute's values.
+// Type is the data type of an attribute's values.
 type Type string
 
 // The attribute types.

@@ -24,10 +24,10 @@ type Store interface {
 	// store values under it.
 	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
 	// UpdateAttribute replaces the attribute's name, type, enum values, description and
-	// update time. Stored values of contacts are moved and converted afterwards. It fails
-	// with core.CodeConflict if another attribute has the new name. It also fails if
-	// contacts still store values of a renamed or deleted attribute under the new name,
-	// because the values would mix.
+	// update time. A background pass later moves and converts the stored values of contacts.
+	// UpdateAttribute fails with core.CodeConflict if another attribute has the new name. It
+	// also fails if contacts still store values of a renamed or deleted attribute under the
+	// new name, because the values would mix.
 	UpdateAttribute(ctx context.Context, orgID string, a Attribute) error
 	// DeleteAttribute removes the attribute from the registry and frees its slot (database
 	// column). Contacts keep the stored values, and reads omit them.

@@ -68,7 +68,8 @@ type ListFinder interface {
 	Find(ctx context.Context, orgID string, names []string) ([]lists.Ref, error)
 }
 
-// Bulk has the operations that write many contacts, and the imports of the command line.
+// Bulk has the operations that write many contacts, and the methods that the import command
+// of the command line calls.
 type Bulk struct {
 	Config
 }

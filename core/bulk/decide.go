@@ -202,9 +202,9 @@ func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Pl
 	}
 }
 
-// release is called when c is replaced by after. It removes an address and an external id
-// that c gives up from the maps of s. It returns the earlier address if it changed, else
-// "".
+// release is called when the contact c is replaced by the contact after. If the two differ
+// in the address or the external id, release removes the old one from the maps of s. It
+// returns the old address if the address changed, else "".
 func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 	left := ""
 	if key := contacts.EmailKey(c.Email); key != contacts.EmailKey(after.Email) {

@@ -65,8 +65,8 @@ func singleRow(row map[string]any) (string, map[string]any) {
 }
 
 // TestBulkAndSingleWritesAgree checks with random rows that a bulk write has the same
-// effect as single writes in the same order: on contacts, at the account and in the
-// refusals.
+// effect as single writes in the same order. It compares the stored contacts, the contacts
+// at the sending account and the refusals.
 func TestBulkAndSingleWritesAgree(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

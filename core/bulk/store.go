@@ -25,7 +25,8 @@ type JobStore interface {
 	// It returns how many it deleted.
 	DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 
-	// BulkChunk returns the chunk of a bulk write whose first row has the index first.
+	// BulkChunk returns one chunk of a bulk write: the chunk whose first row has the index
+	// in the parameter first.
 	BulkChunk(ctx context.Context, orgID, jobID string, first int) (Chunk, error)
 	// FinishBulkChunk replaces the rows of a chunk by their outcomes. The parameter first is
 	// the index of the chunk's first row in the bulk write.

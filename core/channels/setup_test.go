@@ -56,8 +56,8 @@ func (a account) ConfigurationSets(_ context.Context, orgID string) ([]sending.C
 	return a[orgID].sets, nil
 }
 
-// IsPublished reports whether the zone of the test has the record. It fails while down is
-// true.
+// IsPublished reports whether the zone of the test has the record. It fails while the field
+// down is true.
 func (w *world) IsPublished(_ context.Context, _ string, r channels.Record) (bool, error) {
 	if w.down {
 		return false, errors.New("no name server")

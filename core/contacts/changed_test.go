@@ -20,7 +20,8 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 		name, arguments string
 		told            []string
 	}{
-		// a lookup reports nothing: this is the change by contacts_create above
+		// contacts_lookup itself changes nothing, so the report is still that of
+		// contacts_create above
 		{"contacts_lookup", `{"email":"ada@example.com"}`, ada},
 		{"contacts_update", `{"email":"ada@example.com","lists":{"add":["beta"]}}`, ada},
 		{"contacts_replace", `{"email":"ada@example.com"}`, ada},

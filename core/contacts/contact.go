@@ -49,10 +49,10 @@ type Contact struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 }
 
-// EmailKey returns the lower-case form of an address. Contacts are found by it, and it is
-// unique in an organization. RFC 5321 allows case-sensitive local parts, but mailbox
-// providers and sending accounts ignore case. An internationalized domain and its ASCII
-// form have the same key.
+// EmailKey returns the lower-case form of an address. The store finds contacts by this
+// form, and an organization has at most one contact with it. RFC 5321 allows case-sensitive
+// local parts, but mailbox providers and sending accounts ignore case. An internationalized
+// domain and its ASCII form have the same key.
 func EmailKey(email string) string { return core.EmailKey(email) }
 
 // canonicalEmail returns an address in the form that is stored and sent to the sending

@@ -37,8 +37,8 @@ type Told struct {
 	// Spared is true if push did not call the sending account. That is so if the contact is
 	// a stub (known only from activities) and still is one after the write.
 	Spared bool
-	// Note is the id of the note that push stored before it changed the sending account; ""
-	// for none. store deletes the note.
+	// Note is the id of the note that the step push stored before it changed the sending
+	// account; "" if push stored no note. The step store deletes the note.
 	Note string
 }
 

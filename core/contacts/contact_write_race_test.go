@@ -125,7 +125,7 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 	db := storagetest.Postgres(t)
 	for _, race := range writeRaces {
 		if race.made == 0 {
-			continue // the call has locked the contact, so the sync would wait
+			continue // the call has locked the contact, so the sync cannot commit inside the call's transaction
 		}
 		b := prepare(t, db, race.before)
 		b.Surface = race.surface

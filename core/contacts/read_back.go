@@ -49,7 +49,8 @@ func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	return faults
 }
 
-// check fails with validation_failed if members differ from the stored contact.
+// check fails with validation_failed if r has members that differ from the stored contact.
+// The error names these members.
 func (r ReadBack) check(existing *Contact) error {
 	faults := r.differences(existing)
 	if faults == nil {

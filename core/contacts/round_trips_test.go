@@ -121,8 +121,8 @@ func (w *wire) takeNotes() []string {
 }
 
 // TestRoundTripsOfAContactWrite checks the number of round trips to PostgreSQL of each
-// write of one contact: all, and those from BEGIN to COMMIT. A change that adds one must
-// change the number here.
+// write of one contact: of the whole call, and from BEGIN to COMMIT. A change of the code
+// that adds a round trip must also change the number here.
 func TestRoundTripsOfAContactWrite(t *testing.T) {
 	t.Parallel()
 	w, address := newWiretapped(t)

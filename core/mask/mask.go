@@ -107,7 +107,8 @@ func firstOf(s string) string {
 	return ""
 }
 
-// maskLocalPart replaces the text before the last @ or %40 by its first character and ***.
+// maskLocalPart returns the address found with the text before the last @ or %40 replaced
+// by its first character and ***.
 func maskLocalPart(found string) string {
 	at := max(strings.LastIndex(found, "@"), strings.LastIndex(found, "%40"))
 	return firstOf(found) + hidden + found[at:]

@@ -76,9 +76,9 @@ func (m Mask) isNameInHex(run string, depth int) bool {
 	return false
 }
 
-// withoutBase64 returns run with *** for each segment between slashes that decodes to text
-// with an address or a recipient's name. A slash is also a base64 character, so it then
-// tries the whole run.
+// withoutBase64 returns the text run with *** in place of each segment between slashes that
+// decodes to text with an address or a recipient's name. A slash is also a base64
+// character. So if no segment decodes to such text, withoutBase64 tries the whole text.
 func (m Mask) withoutBase64(run string, depth int) string {
 	segments := strings.Split(run, "/")
 	found := false
@@ -98,8 +98,9 @@ func (m Mask) withoutBase64(run string, depth int) string {
 
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// isNameInBase64 reports whether run decodes from base64 to text with an address or a
-// recipient's name, starting at one of the first four characters.
+// isNameInBase64 reports whether the text run hides an address or a recipient's name in
+// base64. The base64 text may begin at any character of run. Base64 encodes in groups of
+// four characters, so isNameInBase64 tries each of the first four as the beginning.
 func (m Mask) isNameInBase64(run string, depth int) bool {
 	run = oneAlphabet.Replace(run)
 	for from := 0; from < 4 && len(run)-from >= 8; from++ {

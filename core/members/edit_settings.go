@@ -28,8 +28,8 @@ type SettingsEdit struct {
 	PlatformMode        *bool
 }
 
-// EditTo returns the edit that changes s to wanted. It omits settings that are equal in
-// both.
+// EditTo returns the edit that changes the settings s to the settings in the parameter
+// wanted. It omits settings that are equal in both.
 func (s Settings) EditTo(wanted Settings) SettingsEdit {
 	var edit SettingsEdit
 	if wanted.Name != s.Name {

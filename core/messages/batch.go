@@ -188,10 +188,10 @@ func (b *Batch) record(ctx context.Context, batch []*delivery) error {
 	})
 }
 
-// count returns how many events of d are new and how many are duplicates. fresh has the
-// organization and id of each new event of the batch; count removes those of d from it. If
-// two callers sent the same event, it is new for the first caller and a duplicate for the
-// second.
+// count returns how many events of the delivery d are new and how many are duplicates.
+// fresh has the organization and id of each new event of the batch. count removes the
+// events of d from fresh. If two callers sent the same event, it is therefore new for the
+// first caller and a duplicate for the second.
 func (d *delivery) count(fresh map[[2]string]bool) Recorded {
 	var r Recorded
 	for _, e := range d.events {

@@ -60,9 +60,9 @@ func event(n int, subject string) messages.Event {
 	}
 }
 
-// TestBatch checks that callers that arrive during a transaction share the next one. An
-// event that cannot be stored must fail only its own caller. Every event for which Record
-// returned no error must be stored.
+// TestBatch checks that callers that arrive during a transaction share the next
+// transaction. An event that cannot be stored must fail only its own caller. Every event
+// for which Record returned no error must be stored.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

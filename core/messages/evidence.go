@@ -84,8 +84,8 @@ func kindOf(e Event) string {
 	return core.Quote(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
 }
 
-// tally returns one claim that counts the recipients by their most significant event; nil
-// for fewer than two recipients.
+// tally returns one [Claim], which counts the recipients by their most significant event.
+// It returns nil for fewer than two recipients.
 func tally(courses []*course) []Claim {
 	if len(courses) < 2 {
 		return nil

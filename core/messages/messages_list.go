@@ -107,8 +107,8 @@ func mayName(c *core.Call, recipient string) error {
 	return refusePartialAddress("recipient", recipient)
 }
 
-// refusePartialAddress fails unless address has text before and after its last "@". It does
-// not check more, because providers accept addresses that Mailhelm would refuse.
+// refusePartialAddress fails unless the address has text before and after its last "@". It
+// does not check more, because providers accept addresses that Mailhelm would refuse.
 func refusePartialAddress(field, address string) error {
 	if at := strings.LastIndexByte(address, '@'); at < 1 || at == len(address)-1 {
 		return core.Invalid(field, "is not a whole address")

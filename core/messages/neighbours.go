@@ -13,7 +13,7 @@ import (
 // channel.
 type ChannelNames interface {
 	// ChannelName returns the provider's name of the channel with this id. ChannelNameOf
-	// does so for an id or a slug.
+	// returns it for a reference, which is an id or a slug.
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
 	ChannelNameOf(ctx context.Context, orgID, reference string) (string, error)
 	// ChannelSlug returns the slug of the channel with this name at the provider.

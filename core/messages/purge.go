@@ -23,8 +23,9 @@ type PurgeArgs struct{}
 // Kind returns the name of the purge job.
 func (PurgeArgs) Kind() string { return "messages_purge" }
 
-// Purger deletes an organization's data from before a given time, at most limit rows of
-// each table. It returns the number of deleted rows; 0 means that all such data is deleted.
+// Purger deletes an organization's data from before a given time; limit is the maximum
+// number of deleted rows of each table. It returns the number of deleted rows; 0 means that
+// all such data is deleted.
 type Purger interface {
 	Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 }
@@ -75,8 +76,8 @@ func (cfg PurgeConfig) purge(ctx context.Context, orgID string) error {
 
 // purgeBefore returns the beginning of the oldest UTC day whose data must be kept.
 func purgeBefore(now time.Time, retentionDays int) time.Time {
-	// The margin of one hour is for reads of a time window that begins up to a minute before
-	// the retention period.
+	// The margin of one hour protects reads of a time window that begins up to a minute
+	// before the retention period: the rows must still exist.
 	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -max(keptDays, retentionDays))
 	return oldest.Truncate(24 * time.Hour)
 }

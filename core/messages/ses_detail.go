@@ -204,9 +204,9 @@ func (k sesKind) bounceKind(details map[string]any) *BounceKind {
 	return &b
 }
 
-// metadata returns the details and the members of beside, which Mailhelm does not know, as
-// one JSON object. Details with a Mailhelm name come first; what would exceed maxMetadata
-// is left out.
+// metadata returns one JSON object with the details of the event and the event's other
+// top-level members, which are in the parameter beside. Details with a Mailhelm name come
+// first. Members that would exceed maxMetadata are left out.
 func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	kept, size := make(map[string]json.RawMessage), 0
 	keep := func(name string, value any) {

@@ -207,7 +207,7 @@ func cleanText(text string, limit int) string {
 	return cut(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), limit)
 }
 
-// cut shortens text to limit bytes without splitting a character.
+// cut shortens text to at most limit bytes without splitting a character.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -11,8 +11,8 @@ import (
 // core.CodeNotFound if there is none. Every method takes part in the transaction of ctx and
 // sees only the given organization.
 type Store interface {
-	// RecordEvents stores those events that are not yet stored, updates their messages, and
-	// returns the stored events.
+	// RecordEvents stores those events that are not yet stored, and updates their messages.
+	// It returns the events that it has newly stored.
 	RecordEvents(ctx context.Context, orgID string, events []Event, at time.Time) (fresh []Event, err error)
 
 	Message(ctx context.Context, orgID, id string) (Message, error)

@@ -95,7 +95,8 @@ func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, erro
 }
 
 // ConfirmApp accepts the first code of an app and makes the app a second factor. It fails
-// with validation_failed for a wrong code and with rate_limited after too many.
+// with validation_failed for a wrong code, and with rate_limited after too many wrong
+// codes.
 func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, requestID string) (Added, error) {
 	if _, err := f.PendingApp(ctx, v); err != nil {
 		return Added{}, err

@@ -62,8 +62,9 @@ type PasskeyCeremony struct {
 	ExpiresAt time.Time
 }
 
-// PasskeyStore stores passkeys and ceremonies. Finders fail with core.CodeNotFound if there
-// is no such record. Every method takes part in the transaction of its context.
+// PasskeyStore stores passkeys and the state of open requests to authenticators
+// (ceremonies). A method that returns a single record fails with core.CodeNotFound if the
+// record does not exist. Every method takes part in the transaction of its context.
 type PasskeyStore interface {
 	InsertPasskey(ctx context.Context, p Passkey) error
 	// Passkeys returns a person's passkeys, oldest first.

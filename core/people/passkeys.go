@@ -74,8 +74,8 @@ type ceremonies struct {
 }
 
 // AskPasskey returns a request for a passkey of the person to whom the session with this
-// secret belongs. The answer goes into a [FactorProof]. The session may still await its
-// second factor.
+// secret belongs. The caller puts the answer into a [FactorProof]. The session may still
+// await its second factor.
 func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQuestion, error) {
 	v, err := f.FindAwaiting(ctx, secret)
 	if err != nil {

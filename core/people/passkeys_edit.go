@@ -14,8 +14,8 @@ import (
 const maxPasskeys = 20
 
 // BeginPasskey returns a request for a new passkey. It fails with conflict if the person
-// has the maximum number of passkeys, or has not proved a second factor or the password
-// recently; see [IsProofNeeded].
+// has the maximum number of passkeys. It also fails with conflict if a recent proof of a
+// second factor or of the password is missing; see [IsProofNeeded].
 func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
 	if !f.OffersPasskeys() {
 		return PasskeyQuestion{}, passkeyError(errNoPasskeys)

@@ -25,8 +25,8 @@ func (p *Passwords) Mails() bool { return p.cfg.Mails }
 // AskReset enqueues a job that mails a reset link to the person with this address. It
 // enqueues a job for unknown addresses too, so that neither the result nor its duration
 // reveals whether the address exists. It fails with validation_failed for an invalid
-// address, with rate_limited after too many requests of a network, and with conflict if no
-// mail server is configured.
+// address, with rate_limited after too many requests, and with conflict if no mail server
+// is configured.
 func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	if !p.cfg.Mails {
 		return core.Conflict("This server sends no mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
@@ -43,7 +43,7 @@ func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 }
 
 // AskResetArgs is the argument of the job that mails a reset link. It does not contain the
-// link: the job creates its secret, so that the secret is never in a queue.
+// link: the job creates the link's secret, so that the secret is never in a queue.
 type AskResetArgs struct {
 	Email string    `json:"email"`
 	At    time.Time `json:"at"`

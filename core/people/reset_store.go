@@ -29,8 +29,9 @@ type Device struct {
 	ExpiresAt  time.Time
 }
 
-// Store stores reset links, known devices and warnings. Finders fail with core.CodeNotFound
-// if there is no such record. Every method takes part in the transaction of its context.
+// Store stores reset links, known devices and warnings. A method that returns one record
+// fails with core.CodeNotFound if there is no such record. Every method takes part in the
+// transaction of its context.
 type Store interface {
 	InsertReset(ctx context.Context, r Reset) error
 	// Reset returns a reset link that has not expired at now.

@@ -44,7 +44,8 @@ type SecondFactors struct {
 	passkeys PasskeyStore
 	master   signing.MasterKey
 	protocol PasskeyProtocol
-	// ceremonies creates requests for passkeys and verifies their answers.
+	// ceremonies creates requests for a person's passkey and verifies the answers of the
+	// authenticator.
 	ceremonies ceremonies
 	tries      *throttle.Throttle
 }
@@ -131,7 +132,8 @@ func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 }
 
 // DemandLately returns what the organization of the session requires before a sensitive
-// action. If it requires second factors, it also requires a recent proof.
+// action. If the organization requires second factors, the person must also have proved a
+// second factor recently.
 func (f *SecondFactors) DemandLately(ctx context.Context, v Visitor) (Demand, error) {
 	demand, err := f.Demand(ctx, v)
 	if err != nil || demand != NoDemand || !v.Org.RequireSecondFactor || f.provenLately(v.Session) {

@@ -86,8 +86,9 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 	})
 }
 
-// MayLose fails with conflict if has contains only one second factor and an organization of
-// the person requires one. The person may then not remove it.
+// MayLose checks whether a person may remove a second factor; has lists the person's second
+// factors. It fails with conflict if only one is left and an organization of the person
+// requires a second factor.
 func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
 	if !has.last() {
 		return nil

@@ -42,8 +42,9 @@ type Session struct {
 	AwaitsSecondFactor bool
 }
 
-// SessionStore stores sessions. Finders fail with core.CodeNotFound if there is no such
-// session. Every method takes part in the transaction of its context.
+// SessionStore stores sessions. A method that returns one session fails with
+// core.CodeNotFound if there is no such session. Every method takes part in the transaction
+// of its context.
 type SessionStore interface {
 	InsertSession(ctx context.Context, s Session) error
 	// Session returns the session with this hash, unless the session has expired at the time

@@ -49,8 +49,8 @@ type SessionsConfig struct {
 
 // Attempts limits guessing at passwords; core/attempts implements it.
 type Attempts interface {
-	// Admit counts an attempt at a password. It fails with rate_limited after too many,
-	// whether or not the address exists.
+	// Admit counts an attempt to sign in with a password. It fails with rate_limited after
+	// too many attempts, whether or not the address exists.
 	Admit(ctx context.Context, in SignInRequest) error
 	// AdmitFrom counts an attempt of this client to sign in with a passkey, for which no
 	// email address is entered. It fails with rate_limited after too many attempts.
@@ -109,8 +109,8 @@ func (v Visitor) FormToken(question string) string {
 	return unpadded.EncodeToString(mac.Sum(nil))
 }
 
-// FormTokenMatches reports, in constant time, whether token is the result of FormToken for
-// this question.
+// FormTokenMatches reports, in constant time, whether token is the result of
+// [Visitor.FormToken] for the form that the text question identifies.
 func (v Visitor) FormTokenMatches(token, question string) bool {
 	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
 }

@@ -36,7 +36,7 @@ type SignInRequest struct {
 
 // Begun is the result of signing in: a new session.
 type Begun struct {
-	// Secret is the value of the cookie. It is always new.
+	// Secret is the value for the session cookie. Every sign-in creates a new secret.
 	Secret string
 	// AwaitsSecondFactor is true if the session gives access to no page until
 	// [SecondFactors.Prove] is called.

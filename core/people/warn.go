@@ -18,7 +18,8 @@ const (
 	WarningKept = 30 * 24 * time.Hour
 )
 
-// Warning tells a person that many wrong passwords were tried for the person's address.
+// Warning is the record that many wrong passwords were tried for a person's address. At is
+// the time.
 type Warning struct{ At time.Time }
 
 // WarnArgs is the argument of the job that warns the owner of an address about wrong

@@ -50,8 +50,8 @@ func Compile(source string, schema Schema) (*Checked, error) {
 	return Check(tree, schema)
 }
 
-// checker makes resolved copies of the nodes of a tree. After a fault it goes on with the
-// other nodes, so that one check reports all faults.
+// checker copies the nodes of a predicate's tree, with every name resolved. After a fault
+// it continues with the other nodes, so that one check reports all faults.
 type checker struct {
 	tree     *Tree
 	schema   Schema

@@ -12,7 +12,7 @@ type lexer struct {
 	at     int
 }
 
-// next returns the next token and moves the lexer to its end.
+// next returns the next token and moves the lexer to the end of that token.
 func (l *lexer) next() token {
 	l.skipBlank()
 	start := l.at

@@ -26,7 +26,8 @@ const (
 	// WarnEnumValue warns that an enum is compared with a text that is not one of its
 	// values.
 	WarnEnumValue WarningKind = "enum_value"
-	// WarnActivity warns that no activity of the tested name has been recorded so far.
+	// WarnActivity warns that no activity has been recorded so far with the name that the
+	// predicate tests.
 	WarnActivity WarningKind = "unseen_activity"
 )
 

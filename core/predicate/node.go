@@ -54,8 +54,8 @@ type Compare struct {
 	ValueAt Offset
 }
 
-// In tests whether a field equals one of 1 to 100 literals of its type. The literals cannot
-// be relative to now. It is Unknown if the field is absent.
+// In tests whether a field equals one of 1 to 100 literals of the field's type. The
+// literals cannot be relative to now. The test is Unknown if the field is absent.
 type In struct {
 	Offset
 	Field  Field

@@ -7,8 +7,8 @@ type Subject struct {
 	// Attributes has the contact's values by name. A value counts as absent if its type is
 	// not the registered one. The value of an enum is a String.
 	Attributes map[string]Value
-	// Topics has the contact's choices by topic: true means in, false means out. A topic
-	// without an entry means that the contact made no choice.
+	// Topics has the contact's choices by topic: true is an opt-in, false is an opt-out. A
+	// topic that is not in the map is one about which the contact made no choice.
 	Topics              map[string]bool
 	UnsubscribedFromAll bool
 	// Stub is true if the contact is known only from activities. It is then subscribed to no

@@ -15,7 +15,9 @@ const (
 	tokenDuration            // 30d: number, unit
 	tokenDate                // 2026-01-31: micros since 1970
 	tokenSymbol              // one of ( ) [ ] , + - = != < <= > >=; the field text is the symbol
-	tokenBad                 // invalid text; the field text is the error message, fix the suggestion or ""
+	// invalid text; the field text is the error message; the field fix is the suggested
+	// correction, or ""
+	tokenBad
 )
 
 // token is one word, name, literal or symbol of a predicate. start and end are its byte

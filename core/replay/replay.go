@@ -1,7 +1,8 @@
-// Package replay stores the results of calls with an idempotency key, and the confirmations
-// that were used, so that neither takes effect twice. A call first reserves its key; see
-// [Store]. The package also determines whether the process that made a reservation still
-// runs. Package guardrails decides which calls use it.
+// Package replay stores the results of calls with an idempotency key, so that a repeated
+// call has no second effect. It also stores which confirmations were used, so that each is
+// used only once. A call first reserves its key; see [Store]. The package also determines
+// whether the process that made a reservation still runs. Package guardrails decides which
+// calls use package replay.
 package replay
 
 import (
@@ -89,9 +90,9 @@ type Store interface {
 	// Release ends the reservation of a call that stored no outcome. It does nothing if the
 	// reservation was taken over or completed.
 	Release(ctx context.Context, k Key, token Token) error
-	// Supersede deletes the stored results of a caller's earlier calls that wrote to these
-	// records, in the transaction that writes to them again. SupersedeAll deletes the stored
-	// results about all records.
+	// Supersede deletes the stored results of a caller's earlier calls that wrote to the
+	// records in the parameter subjects. It runs in the transaction that writes to these
+	// records again. SupersedeAll deletes the caller's stored results about all records.
 	Supersede(ctx context.Context, orgID, caller string, subjects []string) error
 	SupersedeAll(ctx context.Context, orgID, caller string) error
 	// Spend stores that the confirmation with this id was used, in the transaction of ctx.

@@ -222,8 +222,8 @@ func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bo
 	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
-// TypeOf converts an attribute's type in the attribute registry, given by its name, to the
-// type that predicates use. enumValues has the allowed values of an enum.
+// TypeOf converts the name of a type in the attribute registry to the type that predicates
+// use. enumValues has the allowed values of an enum.
 func TypeOf(name string, enumValues []string) predicate.AttributeType {
 	t := predicate.AttributeType{EnumValues: enumValues}
 	for _, known := range []predicate.Type{predicate.String, predicate.Number, predicate.Bool, predicate.Datetime, predicate.Enum} {

@@ -12,7 +12,7 @@ type CheckMemberIn struct {
 	Contact string `json:"contact" jsonschema:"minLength=1,maxLength=254" jsonschema_description:"Id of the contact, or its percent-encoded address."`
 }
 
-// Membership tells whether a contact is in a segment.
+// Membership states whether a contact is in a segment.
 type Membership struct {
 	IsMember bool `json:"is_member"`
 }

@@ -42,8 +42,8 @@ type Lint struct {
 	Suggestion string `json:"suggestion,omitempty" voice:"untrusted"`
 }
 
-// Fault describes the first error in a predicate and its place. The message may suggest a
-// correction.
+// Fault describes the first error in a predicate, with its line and column in the
+// predicate's text. The message may suggest a correction.
 type Fault struct {
 	Message string `json:"message" voice:"untrusted"`
 	Line    int    `json:"line"`

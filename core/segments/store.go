@@ -55,12 +55,14 @@ type Store interface {
 	// windows of the predicate. If source is nil, it counts contacts instead. It stops
 	// counting at limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
-	// Differing returns the ids of at most limit contacts whose membership is wrong: they
-	// match and are not members, or are members and do not match.
+	// Differing returns the ids of contacts whose membership is wrong: contacts that match
+	// the predicate and are not members, or are members and do not match. limit is the
+	// maximum number of ids.
 	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
-	// JudgeMembers updates the membership of the contacts of q and stores the time of the
-	// evaluation. It writes each contact that entered or left to the membership log, and
-	// returns their numbers.
+	// JudgeMembers updates the segment's members among the contacts of the question q, and
+	// stores the time of the evaluation. It writes each contact that entered or left the
+	// segment to the membership log. It returns the number of contacts that entered and the
+	// number that left.
 	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
 	// SetEvaluatedAt stores the time at which all contacts were evaluated for the segment.
 	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error
@@ -77,8 +79,8 @@ type Store interface {
 	Touches(ctx context.Context, orgID string, limit int) ([]Touch, error)
 	Untouch(ctx context.Context, orgID string, ids []string) error
 
-	// ReplaceSuppressed replaces the copy of the sending account's suppression list by these
-	// lower-case addresses.
+	// ReplaceSuppressed replaces the stored copy of the sending account's suppression list.
+	// keys are the addresses of the new copy, in lower case.
 	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
 }
 

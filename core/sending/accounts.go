@@ -176,7 +176,8 @@ func lookFailure(ctx context.Context, err error) *Failure {
 }
 
 // Probe checks that the organization's account can be reached, if the account implements
-// [Prober]. It does nothing for other accounts, because their overview shows it.
+// [Prober]. It does nothing for other accounts, because the overview of such an account
+// already shows whether it can be reached.
 func (a *Accounts) Probe(ctx context.Context, orgID string) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {

@@ -32,8 +32,8 @@ type Store interface {
 	// sign after the time in the parameter retire, it sets RetiredAt to that time. It fails
 	// with core.CodeConflict if a concurrent rotation has already stored a key.
 	RotateSigningKey(ctx context.Context, next Key, retire time.Time) error
-	// ReplaceSigningKeys deletes all keys and stores the key next. It fails with
-	// core.CodeConflict if a concurrent rotation has already stored a key.
+	// ReplaceSigningKeys deletes all keys and stores the new key, the parameter next. It
+	// fails with core.CodeConflict if a concurrent rotation has already stored a key.
 	ReplaceSigningKeys(ctx context.Context, next Key) error
 	// PurgeSigningKeys deletes the keys that were retired before the given time, and returns
 	// their number.

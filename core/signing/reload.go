@@ -46,8 +46,8 @@ func (k *Keys) OnRevoke(do func()) {
 	k.revoked = append(k.revoked, do)
 }
 
-// isMissingIn reports whether r has a key that next does not have, although tokens of the
-// key are still accepted.
+// isMissingIn reports whether the key ring next lacks a key of the key ring r although
+// tokens of that key are still accepted.
 func (r *keyRing) isMissingIn(next *keyRing, now time.Time) bool {
 	if r == nil {
 		return false

@@ -85,7 +85,7 @@ type State string
 const (
 	Waiting State = "waiting" // the key is published and does not sign yet
 	Signing State = "signing"
-	Retired State = "retired" // the key no longer signs; its tokens are accepted
+	Retired State = "retired" // the key no longer signs; its unexpired tokens are accepted
 	Over    State = "over"    // no access token that was signed with the key is accepted
 )
 

@@ -19,8 +19,8 @@ import (
 
 const masterKeyBytes = 32
 
-// sealVersion is the first byte of every encrypted value. A later format will have another
-// one.
+// sealVersion is the first byte of every encrypted value. If the format of encrypted values
+// changes, the new format will have another first byte.
 const sealVersion = 1
 
 // errSealed is the error for every value that cannot be decrypted. AES-GCM does not say

@@ -99,7 +99,7 @@ func TestLoadMasterKeyRefusesABadFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		mode os.FileMode
-		want string // part of the error; "" if the file is accepted
+		want string // text that the error must contain; "" if the file must be accepted
 	}{
 		"good":             {" " + good + "\n", 0o600, ""},
 		"read only":        {good, 0o400, ""},

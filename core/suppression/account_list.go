@@ -78,8 +78,8 @@ func newAccountLists(source sending.Suppressions, clock core.Clock) *accountList
 	return &accountLists{source: source, clock: clock, parts: map[listKey]*listPart{}}
 }
 
-// reading is the state of one API call that reads an account's list. pages is the number of
-// pages that it may still read.
+// reading is the state of one API call that reads an account's suppression list. pages is
+// the number of pages that the API call may still read.
 type reading struct {
 	lists *accountLists
 	org   string

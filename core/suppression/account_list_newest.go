@@ -12,7 +12,8 @@ const (
 	// firstStretch is the length of the newest time range in which a long list is read. Each
 	// further range is twice as long as the one before.
 	firstStretch = 30 * 24 * time.Hour
-	// stretches is the number of such time ranges. All older entries are read as one range.
+	// stretches is the number of time ranges of which the newest has the length
+	// firstStretch. All older entries are read as one range.
 	stretches = 7
 )
 

@@ -126,8 +126,8 @@ func emails(items []Suppressed) []string {
 	return all
 }
 
-// TestSmallListIsReadOnce checks that a list of one page is read with one request. All
-// pages of the next minute come from the cache.
+// TestSmallListIsReadOnce checks that a list that fits on one page is read with one
+// request. For the next minute, all pages that callers request come from the cache.
 func TestSmallListIsReadOnce(t *testing.T) {
 	t.Parallel()
 	a := newAccount(300, time.Hour)

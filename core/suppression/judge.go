@@ -151,8 +151,9 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 }
 
 // maxHistory is the maximum number of events of an address that are read; older events are
-// ignored. It limits the cost of an address that bounces all the time. The entry keeps the
-// reason and first time from earlier events; its event count does not exceed maxHistory.
+// ignored. It limits the cost of an address that bounces all the time. The address's stored
+// [Entry] keeps the reason and first time from older events. Its event count does not
+// exceed maxHistory.
 const maxHistory = 1000
 
 // isOlderThan reports whether e has the status Listed because of events before the first
@@ -190,5 +191,6 @@ func (e Entry) tombstone(evidence []Adverse) *Entry {
 	return &entry
 }
 
-// AddressKey returns the normalized form of an address, which is the key of its entry.
+// AddressKey returns the normalized form of an address. It is the key of the address's
+// [Entry].
 func AddressKey(email string) string { return core.EmailKey(email) }

@@ -95,8 +95,9 @@ func (b *bundle) record(ctx context.Context, events ...messages.Event) error {
 	})
 }
 
-// call runs an operation and returns its result on a surface (REST or agent), decoded from
-// JSON and as a Go value. It also checks the result against the operation's schema.
+// call runs an operation and returns its result on a surface (REST or agent) in two forms:
+// first decoded from JSON, then as a Go value. It also checks the result against the
+// operation's schema.
 func (b *bundle) call(surface core.Surface, name, arguments string) (map[string]any, any, error) {
 	b.t.Helper()
 	for _, op := range b.s.Operations() {

@@ -151,8 +151,8 @@ func (r Rules) check() error {
 	return nil
 }
 
-// isMet reports whether the rule is enabled and at least r.Events of the times are within
-// WindowDays of each other. times must be sorted.
+// isMet reports whether the rule is enabled and at least r.Events of the given times are
+// within WindowDays of each other. The times must be sorted.
 func (r *Rule) isMet(times []time.Time) bool {
 	if !r.Enabled {
 		return false

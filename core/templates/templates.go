@@ -35,9 +35,9 @@ type Store interface {
 	CountTemplates(ctx context.Context, orgID, query string) (int, error)
 	// Template returns the template with the slug, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
-	// SaveTemplate stores a template that was read from the account at the time at. For a
-	// new template it also stores createdAt. If the content differs from the stored one, it
-	// sets LastModified to at.
+	// SaveTemplate stores a template that was read from the account; the parameter named at
+	// is the time of reading. For a new template it also stores createdAt. If the content
+	// differs from the stored content, it sets LastModified to the time of reading.
 	SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error
 	// ReadTemplates returns the time at which each template's content was last read from the
 	// account, keyed by the template's name.

@@ -17,9 +17,9 @@ const maxTopics = 50
 // topic.
 type edit interface {
 	// apply returns the changed topics, or the error for the caller. It must not modify its
-	// arguments. It is called again if another writer changed the account's topics before
-	// the result was stored. again is then true, and topics may already have the result of
-	// the first call.
+	// arguments. If another writer changes the account's topics before the result is stored,
+	// apply is called again. The parameter named again is then true, and topics may already
+	// have the result of the first call.
 	apply(topics []sending.Topic, again bool) ([]sending.Topic, error)
 }
 

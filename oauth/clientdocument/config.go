@@ -32,7 +32,8 @@ type Config struct {
 	UserAgent string
 	// Clock gives the time by which cached documents expire; nil means the system clock.
 	Clock core.Clock
-	// Log receives the internal causes of errors, which people do not see; nil means no log.
+	// Log receives the warnings about too many concurrent fetches and the reasons why
+	// documents were refused. nil means no log.
 	Log *slog.Logger
 }
 

@@ -18,9 +18,9 @@ type view struct {
 	notes
 	Client, Environment string
 	Test                bool
-	// Host is the host of the client's metadata document, the only verified fact about such
-	// a client. Unverified is true for a client that registered itself, about which no fact
-	// is verified.
+	// Host is the host of the client's metadata document. For a client with such a document,
+	// no other fact is verified. Unverified is true for a client that registered itself: no
+	// fact about it is verified.
 	Host       string
 	Unverified bool
 	// Loopback is true if the client has no secret and the redirect goes to a program on the

@@ -39,8 +39,9 @@ var (
 	passwordHash = passwordstest.Hash(password)
 )
 
-// office has the consent and sign-in pages with an authorization server on a real store.
-// The user belongs to the organizations Acme, which owns the client, and Zeta.
+// office is a test fixture: the consent and sign-in pages, with an authorization server on
+// a real SQLite database. The user belongs to the organizations Acme, which owns the
+// client, and Zeta.
 type office struct {
 	t      *testing.T
 	db     *storage.DB

@@ -61,8 +61,8 @@ func (p *securityPages) confirmApp(w http.ResponseWriter, r *http.Request) {
 	p.showApp(w, r, v, key, e)
 }
 
-// showApp writes the page with the QR code and the secret of an authenticator app. If wrong
-// is not nil, the page shows this error.
+// showApp writes the page with the QR code and the secret of an authenticator app. If the
+// error in the parameter wrong is not nil, the page shows this error.
 func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor, key people.AppKey, wrong *core.Error) {
 	qr, err := squaresOf(key.URI)
 	if err != nil {

@@ -91,7 +91,7 @@ func (p *securityPages) applyChange(w http.ResponseWriter, r *http.Request, chan
 }
 
 // nextPage returns the path of the page to open after the security page, or "". The links
-// and forms of the security page pass it on as next.
+// and forms of the security page pass this path on in the parameter next.
 func nextPage(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return localPath(r.PostForm.Get(fieldNext))

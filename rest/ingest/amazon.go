@@ -125,8 +125,9 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 	return c.key, c.err
 }
 
-// errBusy is the error when the maximum number of concurrent fetches is reached, or when
-// the cache lost a result at once.
+// errBusy is the error when the maximum number of concurrent fetches is reached. It is also
+// the error when the result of a fetch expired or was removed from the cache before the
+// caller read it.
 var errBusy = errors.New("too much is being fetched")
 
 // fetchOnce runs fetch once for all concurrent callers with the same address. If too many
@@ -207,9 +208,9 @@ func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 	return c, ok && a.cfg.Clock().Before(c.until)
 }
 
-// remember caches the result for the URL of a certificate. A full cache first drops all
-// invalid entries, because strangers can cause any number of them. If it is still full, it
-// drops all entries.
+// remember caches the result for the URL of a certificate. A full cache first drops the
+// results for invalid certificates, because strangers can cause any number of them. If the
+// cache is still full, it drops all results.
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

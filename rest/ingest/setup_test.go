@@ -44,8 +44,8 @@ const (
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// authority is a certificate authority with a root, an issuer below it and the certificate
-// of a publisher of notifications, like Amazon's.
+// authority is a certificate authority built like Amazon's. It has a root, an issuer below
+// the root, and the certificate with which notifications are signed.
 type authority struct {
 	roots  *x509.CertPool
 	issuer []byte // DER

@@ -2,8 +2,9 @@
 // link. It refuses requests with a credential, because a credential must not be sent to an
 // address from a link.
 //
-// It has only the answers of this host. Temporary inboxes and their links will belong to
-// core. They do not exist yet, so every path except the health check is not found.
+// The package contains only the HTTP answers of the fetch host. Temporary inboxes and their
+// links will belong to package core. They do not exist yet, so every path except the health
+// check is not found.
 package pull
 
 import (

@@ -89,7 +89,7 @@ func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (
 	return code, outcome, nil
 }
 
-// code converts the row to an access.AuthorizationCode, which has no time of use.
+// code converts the row to an access.AuthorizationCode.
 func (r codeRow) code() access.AuthorizationCode {
 	return access.AuthorizationCode{
 		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID,

@@ -10,7 +10,7 @@ import (
 
 var (
 	// insertActivities inserts a batch of activities. It needs no ON CONFLICT clause,
-	// because their ids are always new.
+	// because every activity has a newly generated id.
 	insertActivities = engine.Register("insert activities", `
 		INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'contact', v ->> 'name', v ->> 'properties',

@@ -69,7 +69,8 @@ type passedRow struct {
 	Attributes string `db:"attributes"`
 }
 
-// settledContact is an element of the JSON parameter of settleContacts.
+// settledContact is an element of the JSON parameter of settleContacts: a contact with its
+// rewritten attribute values.
 type settledContact struct {
 	ID         string `json:"id"`
 	Attributes string `json:"attributes"`
@@ -156,9 +157,9 @@ func (s PassStore) settleContacts(ctx context.Context, orgID string, contacts []
 	return changed, slots.Write(ctx, s.db, orgID, slotted)
 }
 
-// endPass deletes the finished pass and the former names that it has moved, and lets
-// predicates read the columns that it has filled. If the pass was restarted, it returns
-// false.
+// endPass deletes the finished pass and the former attribute names whose values the pass
+// has moved. It lets predicates read the columns that the pass has filled. If the pass was
+// restarted, endPass returns false and changes nothing.
 func (s PassStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
 	ended := 0
 	err := changeRegistry(ctx, s.db, orgID, func(ctx context.Context, _ *slots.Registry) error {

@@ -52,9 +52,9 @@ var (
 		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		ORDER BY identity_key`)
 
-	// claim stores the claim of an organization to a channel or identity, which excludes
-	// other organizations. If a claim exists it changes nothing, and the caller reads whose
-	// claim it is.
+	// claim stores that an organization uses a channel or identity, which excludes other
+	// organizations. If the channel or identity is already claimed, the statement changes
+	// nothing. The caller must then read which organization has the claim.
 	claim = engine.Register("claim", `
 		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)

@@ -85,8 +85,9 @@ func ColumnsSQL(of string) string {
 	})
 }
 
-// placesSQL returns a SELECT list with as many values as ColumnsSQL has columns. For a
-// column in values it contains that SQL value, otherwise column.none.
+// placesSQL returns a SELECT list with one value for each column of ColumnsSQL. If the map
+// values has an SQL value for a column, the list contains that value. Otherwise it contains
+// column.none.
 func placesSQL(values map[string]string) string {
 	return joinColumns(func(c column) string {
 		value, given := values[c.name]

@@ -87,8 +87,8 @@ func subscriberOf(c contacts.Contact) topics.Subscriber {
 	}
 }
 
-// mirrored is an element of the JSON parameter of mirrorContacts, with the choices of the
-// contact.
+// mirrored is an element of the JSON parameter of mirrorContacts: a row of the table
+// contacts, with the contact's topic choices.
 type mirrored struct {
 	Row
 

@@ -86,8 +86,8 @@ func joinHashing(ctx context.Context, tx *sql.Tx, f func() error) error {
 	return err
 }
 
-// eachRow runs the query on a pool or a transaction and calls each for every row, until one
-// call returns an error.
+// eachRow runs the query on a pool or a transaction. It calls the function each for every
+// row, until one call returns an error.
 func (db *DB) eachRow(ctx context.Context, from querier, c Composed, each func(*sql.Rows) error) error {
 	rows, err := from.QueryContext(ctx, db.dialect.Text(c.Text), c.Args...)
 	if err != nil {

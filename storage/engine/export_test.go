@@ -74,8 +74,8 @@ func MakeDue(ctx context.Context, j *Jobs, id int64) error {
 	return err
 }
 
-// Prepared returns how many statements are prepared on the pool for writes, or on that for
-// reads.
+// Prepared returns the number of prepared statements on the pool for writes if writes is
+// true, else on the pool for reads.
 func (db *DB) Prepared(writes bool) int {
 	p, n := db.pool(context.Background(), writes), 0
 	for i := range p.usage {

@@ -117,7 +117,7 @@ func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, erro
 	if g.withdraw(lane, w) {
 		return pass{}, err
 	}
-	granted.leave() // w got the connection at the moment at which the waiting ended
+	granted.leave() // the waiter w got a connection at the moment at which the waiting ended
 	return pass{}, err
 }
 

@@ -22,7 +22,7 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	if open := db.Reader().Stats().OpenConnections; open < 3 {
 		t.Fatalf("%d connections read, want several", open)
 	}
-	// the transaction holds the connection that writes
+	// the transaction uses the only connection that writes
 	err = db.InTx(t.Context(), func(ctx context.Context) error {
 		must(t, db.GiveBack(t.Context()))
 		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})

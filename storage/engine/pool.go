@@ -42,8 +42,8 @@ func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
 	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
 }
 
-// prepared returns s as a prepared statement, or nil if it is not prepared. again is true
-// if s has run before, so that it is worth preparing.
+// prepared returns the statement s in its prepared form, or nil if s is not prepared. The
+// result again is true if s has run before, so that it is worth preparing.
 func (p *pool) prepared(s *Statement) (stmt *sql.Stmt, again bool) {
 	if p.unprepared {
 		return nil, false

@@ -61,8 +61,8 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 // portions has the number of connections for each lane; see [core.Lane].
 type portions struct{ calls, vital, expensive, background int }
 
-// divide splits size connections among the lanes, at least one for each. The lane of
-// ordinary calls gets what remains.
+// divide divides the number of connections in the parameter size among the lanes, at least
+// one for each lane. The lane of ordinary calls gets the remaining connections.
 func divide(size int) portions {
 	n := portions{vital: max(1, size/8), expensive: max(1, size/5), background: max(1, size/4)}
 	n.calls = max(1, size-n.vital-n.expensive-n.background)

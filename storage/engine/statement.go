@@ -57,8 +57,8 @@ const (
 	slotCloses = "*/"
 )
 
-// openSlots replaces every comment /*pg text*/ by its text, for PostgreSQL. SQLite gets the
-// original SQL, in which this is a comment.
+// openSlots replaces every comment /*pg text*/ by its text, for PostgreSQL. For SQLite the
+// SQL stays unchanged, so SQLite ignores the text as a comment.
 func openSlots(text string) string {
 	var opened strings.Builder
 	for {

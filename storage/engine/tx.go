@@ -18,8 +18,8 @@ const (
 
 type transactionKey struct{}
 
-// transaction is an open transaction that a context carries. It has a reference to its
-// database, because one context may be used with several databases.
+// transaction is the open transaction of a context. It has a reference to its database,
+// because one context may be used with several databases.
 type transaction struct {
 	db   *DB
 	pool *pool

@@ -88,8 +88,8 @@ func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core
 	return orgs, nil
 }
 
-// members returns the memberships that the statement selects for id, which is an
-// organization or a user.
+// members returns the memberships that the statement selects. id is the id of an
+// organization or of a user, depending on the statement.
 func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]members.Member, error) {
 	rows, err := engine.List[memberRow](ctx, s.db, by, id)
 	if err != nil {

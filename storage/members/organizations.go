@@ -40,8 +40,8 @@ var (
 	// orgIDs selects all organizations, oldest first, for periodic jobs.
 	orgIDs = engine.Register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
 	// setOrgSettings changes the name, the requirement of a second factor and the platform
-	// mode. In platform mode, temporary inboxes are counted for each account of the
-	// organization's customers.
+	// mode. In platform mode, temporary inboxes are counted separately for each account of
+	// the organization's customers.
 	setOrgSettings = engine.Register("set org settings", `
 		UPDATE orgs SET name = $1, require_second_factor = $2, platform_mode = $3 WHERE id = $4`)
 	setRateLimit = engine.Register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)

@@ -64,8 +64,9 @@ func Page[T any](
 	return all, nil
 }
 
-// Contains reports whether a contact is a member of a list or segment. contact is an id or
-// an address; emailKey is the address in the form of core.EmailKey.
+// Contains reports whether a contact is a member of a list or segment. The parameter
+// contact is a contact id or an address. emailKey is that address in the form of
+// core.EmailKey.
 func Contains(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact, emailKey string) (bool, error) {
 	by, key := byEmail, emailKey
 	if core.IsID(contact) {

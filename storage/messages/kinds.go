@@ -21,9 +21,9 @@ import (
 // message that is recorded at the same moment therefore never loses a row that it needs.
 const spanLength = 30 * 24 * time.Hour
 
-// maxKinds is the largest number of kinds that a page reads, at about 10 µs each. A filter
-// that matches more kinds also matches many messages, so reading an index on one column
-// soon fills a page.
+// maxKinds is the maximum number of kinds of messages that one page reads; reading one kind
+// costs about 10 µs. A filter that matches more kinds also matches many messages. For such
+// a filter an index on one column soon fills a page.
 const maxKinds = 2000
 
 // spanOf returns the number of the period of length spanLength that contains the time.

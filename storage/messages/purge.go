@@ -25,8 +25,9 @@ var (
 )
 
 // Purge deletes messages that were sent before the time in the parameter before, with their
-// recipients, and events before that time. It deletes at most limit messages and limit
-// events. It returns the number of deleted messages and events.
+// recipients. It also deletes events before that time. limit is the maximum number of
+// messages, and of events, that one call deletes. It returns the number of deleted messages
+// and events.
 func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged := 0
 	err := s.db.InTx(ctx, func(ctx context.Context) error {

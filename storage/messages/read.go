@@ -10,13 +10,13 @@ import (
 )
 
 // messageWay is a way to read a page of messages: through one index, newest first, from the
-// cursor to the limit of the page. A filter for which that index is of no use is compared
-// row by row.
+// cursor to the limit of the page. A filter that cannot use that index is compared row by
+// row.
 //
-// Each filter except identity has an index that ends in time and id, and so has the page
-// without filters. One statement for all filters, set or unset, would use none of these
-// indexes, so each way has its own statements. A page uses the way that usually leaves the
-// fewest rows to compare.
+// Each filter except identity has an index that ends in time and id. A page without filters
+// has such an index, too. One statement for all filters, set or unset, would use none of
+// these indexes, so each way has its own statements. A page uses the way that usually
+// leaves the fewest rows to compare.
 type messageWay struct {
 	name string
 	// rows is the FROM clause of the statements; r is the alias of the table with the index.
@@ -48,7 +48,8 @@ var messageWays = []messageWay{
 
 const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
 
-// rareStatus returns the status of the filter, or "" if most messages have that status.
+// rareStatus returns the status that the filter selects, or "" if most messages have that
+// status.
 func rareStatus(f messages.Filter) string {
 	switch f.Status {
 	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:
@@ -90,11 +91,11 @@ func (w messageWay) place() string {
 // statementTail returns the part of the statements from FROM to the end of WHERE, and the
 // number of the next parameter.
 //
-// The filter's time window and the column of the index form a lower and an upper bound,
-// each compared as one row value. SQLite has no statistics, and these comparisons leave it
-// no other index to choose. The upper bound is the cursor, or the end of the time window.
-// The casts have no effect on the result; they avoid PostgreSQL's bad estimates for row
-// values.
+// The start of the filter's time window is the lower bound of the index range. The cursor,
+// or the end of the time window, is the upper bound. Each bound also contains the value of
+// the index's column, and is compared as one row value. SQLite has no statistics, and these
+// comparisons leave it no other index to choose. The casts have no effect on the result;
+// they avoid PostgreSQL's bad estimates for row values.
 func (w messageWay) statementTail() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5
@@ -164,9 +165,9 @@ func placeOf(f messages.Filter) (engine.Time, string) {
 	return engine.At(f.To), ""
 }
 
-// wayOf returns the statements that read and count a page with the filter, and their
-// arguments. They use the index by kind (channel, identity, template and status together)
-// or an index on one column.
+// wayOf returns the statements for a filter, one that reads a page of messages and one that
+// counts them, and the arguments of these statements. The statements use the index by kind
+// (channel, identity, template and status together) or an index on one column.
 func (s Store) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
 	byKinds, err := s.goesByKinds(ctx, orgID, f)
 	if err != nil {

@@ -115,7 +115,8 @@ type mergedRow struct {
 	Test      bool        `json:"test"`
 }
 
-// recipientRow is an element of the JSON parameter of insertRecipients.
+// recipientRow is an element of the JSON parameter of insertRecipients: a recipient of a
+// message, with the time at which the message was sent.
 type recipientRow struct {
 	Recipient string      `json:"recipient"`
 	Sent      engine.Time `json:"sent"`
@@ -350,8 +351,8 @@ func (r messageRow) message() messages.Message {
 	}
 }
 
-// messageEventRow is a row of message_events. Sub is the subtype of a bounce if Bounce is
-// set, otherwise that of a complaint.
+// messageEventRow is a row of message_events. Sub is the subtype of the bounce if the event
+// is a bounce, and the subtype of the complaint if it is a complaint.
 type messageEventRow struct {
 	OccurredAt engine.Time `db:"occurred_at"`
 	ID         string      `db:"id"`

@@ -132,8 +132,8 @@ func TestRecordEventsInAnyOrder(t *testing.T) {
 }
 
 // TestContradictoryTimesOfSending checks that events that contradict each other about the
-// time of sending give the same rows in any order. The message must be found by each of its
-// recipients.
+// time of sending give the same rows in any order. A search for any recipient of the
+// message must find the message.
 func TestContradictoryTimesOfSending(t *testing.T) {
 	t.Parallel()
 	contradicting := make([]messages.Event, 4)

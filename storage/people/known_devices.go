@@ -63,8 +63,9 @@ func (s peopleStore) Device(ctx context.Context, hash []byte, now time.Time) (pe
 	}, row.Email, nil
 }
 
-// DeleteDevicesOf deletes all known devices of a person, except the device with the hash in
-// the parameter but, if that is not empty. It also succeeds if the person has no devices.
+// DeleteDevicesOf deletes the known devices of a person. If the hash in the parameter named
+// but is not empty, the device with this hash is kept. DeleteDevicesOf also succeeds if the
+// person has no devices.
 func (s peopleStore) DeleteDevicesOf(ctx context.Context, userID string, but []byte) error {
 	if len(but) == 0 {
 		_, err := s.db.Exec(ctx, deleteDevicesOf, userID)

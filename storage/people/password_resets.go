@@ -57,8 +57,8 @@ func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) 
 	return s.reset(ctx, takeReset, hash, now)
 }
 
-// reset returns the password reset link that the statement finds by hash, or the error
-// NotFound.
+// reset returns the password reset link with this hash, selected by the given statement. It
+// fails with NotFound if the statement finds no link.
 func (s peopleStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (people.Reset, error) {
 	row, err := engine.One[resetRow](ctx, s.db, "password reset", by, hash, engine.At(now))
 	if err != nil {

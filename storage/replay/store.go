@@ -21,9 +21,9 @@ func New(db *engine.DB) Store { return Store{db} }
 // maxReservations is the largest number of attempts in one call of Reserve.
 const maxReservations = 6
 
-// replayRow is the reservation of an idempotency key by a running call. Once Done is true
-// it is the result of the call. Token identifies the call. Process identifies the server
-// process that runs the call.
+// replayRow is the stored row of an idempotency key. While a call runs, the row reserves
+// the key for that call. Once Done is true, Result is the call's result. Token identifies
+// the call. Process identifies the server process that runs the call.
 type replayRow struct {
 	Digest    string      `db:"digest"`
 	Token     string      `db:"token"`
@@ -98,9 +98,10 @@ var (
 )
 
 // Reserve reserves an idempotency key and returns the reservation and true. If another call
-// holds the key, it returns that call's record and false. It takes over an expired record.
-// If the record changes between reading and taking over, it starts again, at most
-// maxReservations times. Inside a transaction it fails with engine.ErrInTransaction.
+// has reserved or used the key, it returns that call's record and false. It takes over an
+// expired record. If the record changes between reading and taking over, it starts again,
+// at most maxReservations times. Inside a transaction it fails with
+// engine.ErrInTransaction.
 func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.InTransaction(ctx) {
 		return replay.Record{}, false, engine.ErrInTransaction
@@ -134,9 +135,10 @@ func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, no
 	return replay.Record{}, false, errors.New("storage: reserve: the record changed at every attempt")
 }
 
-// reservation returns the result of Reserve after a statement that reserves the key. A
-// failed statement may still have reserved the key, for example if its context ended at
-// that moment, so reservation then releases the key.
+// reservation returns the result of Reserve; err is the error of the statement that
+// inserted or took over the reservation. A failed statement may still have reserved the
+// key, for example if its context ended at the last moment. After an error, reservation
+// therefore releases the key.
 func (s Store) reservation(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
 	if err == nil {
 		return mine, true, nil
@@ -198,7 +200,7 @@ func (s Store) Spend(ctx context.Context, orgID, confirmationID string, expires 
 	return spent == 1, err
 }
 
-// Purge deletes replay records and confirmations that expired before now, and returns their
+// Purge deletes the replay records and confirmations that have expired, and returns their
 // number. It also deletes processes without a heartbeat in the last 24 hours.
 func (s Store) Purge(ctx context.Context, now time.Time) (int, error) {
 	records, err := s.db.Exec(ctx, purgeReplay, engine.At(now))

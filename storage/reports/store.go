@@ -110,8 +110,8 @@ var (
 // countedTypes is an SQL list of the event types that reports count.
 const countedTypes = `'Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click'`
 
-// countedValues is an SQL list with the columns of a row of figures, except the
-// organization, read from the JSON object v. The object is a [countedRow].
+// countedValues is an SQL list of the values for a row of report figures, without the
+// organization. The values are read from the JSON object v, which is a [countedRow].
 const countedValues = `CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
 			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
 			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
@@ -157,7 +157,8 @@ type countedRow struct {
 	reports.Counts
 }
 
-// bouncesRow is an element of the JSON parameter of addBounces.
+// bouncesRow is an element of the JSON parameter of addBounces: the number of bounces of
+// one domain on one day.
 type bouncesRow struct {
 	Day     engine.Time `json:"day" db:"-"`
 	Domain  string      `json:"domain" db:"domain"`

@@ -238,9 +238,10 @@ func operator(o predicate.Op) string {
 	return o.String()
 }
 
-// value adds a literal as an argument and returns the mark of its parameter. A bool is 1 or
-// 0, as in the slot columns. There is no cast: the compared expression has a type, and a
-// cast would keep SQLite from using the best index.
+// value adds a literal to the statement's arguments and returns the mark that stands for
+// the argument in the SQL. A bool is 1 or 0, as in the slot columns. The SQL has no cast:
+// the compared expression has a type, and a cast would keep SQLite from using the best
+// index.
 func (c *condition) value(v predicate.Value) string {
 	switch v.Type {
 	case predicate.String:

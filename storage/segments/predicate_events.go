@@ -94,9 +94,9 @@ func (c *condition) inside(e *predicate.Event, f func()) {
 }
 
 // requiredEvents returns the SQL of an event test that must be True for a contact to match.
-// If negated is true, the test must be False instead. A negated test counts events or tests
-// whether any exist. It uses no NOT EXISTS, because SQLite would run the subquery for each
-// contact, with an unsuitable index.
+// If negated is true, the test must be False instead; callers negate only tests of a count
+// or of existence. The SQL has no NOT EXISTS, because SQLite would run that subquery for
+// each contact, with an unsuitable index.
 func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
 	some, none := existence(n)
 	if negated {

@@ -77,15 +77,17 @@ func (s signingStore) RotateSigningKey(ctx context.Context, next signing.Key, re
 	return s.succeedSigningKeys(ctx, next, retireSigningKeys, engine.At(retire))
 }
 
-// ReplaceSigningKeys deletes all signing keys and inserts the key next. All tokens that the
-// old keys signed become invalid, in each process once it reads the keys again.
+// ReplaceSigningKeys deletes all signing keys and inserts the new key, the parameter next.
+// All tokens that the old keys signed become invalid, in each process once it reads the
+// keys again.
 func (s signingStore) ReplaceSigningKeys(ctx context.Context, next signing.Key) error {
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }
 
-// succeedSigningKeys runs the statement end, which retires or deletes the current keys, and
-// inserts the key next in the same transaction. If a concurrent rotation inserts its key
-// first, the unique index prevents the insert, and the whole rotation is undone.
+// succeedSigningKeys runs the statement in the parameter end, which retires or deletes the
+// current keys. In the same transaction it inserts the new key, the parameter next. If a
+// concurrent rotation inserts its key first, the unique index prevents the insert, and the
+// whole rotation is undone.
 func (s signingStore) succeedSigningKeys(ctx context.Context, next signing.Key, end *engine.Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, end, args...); err != nil {

@@ -42,8 +42,8 @@ const (
 	mostPlain  = 1e21
 )
 
-// appendValue appends a value as JSON to text. It uses json.Marshal for nested values, and
-// for numbers that need an exponent.
+// appendValue appends the JSON text of a value to the buffer text. It uses json.Marshal for
+// nested values, and for numbers that need an exponent.
 func appendValue(text []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case string:

@@ -80,8 +80,9 @@ const ExceptionsSQL = `
 	WHERE l.org_id = $1
 	UNION ALL SELECT name, name, type FROM attributes WHERE org_id = $1 AND recast`
 
-// Registry has the attribute definitions of an organization, in the form in which writes of
-// contacts need them.
+// Registry has the attribute definitions of an organization, prepared for writes of
+// contacts: by name, with the former names of renamed attributes, and with the attribute
+// exceptions.
 type Registry struct {
 	Rows       []AttributeRow
 	Attributes map[string]attributes.Attribute // by name
@@ -149,8 +150,8 @@ func HoldRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, 
 	return ReadRegistry(ctx, db, orgID)
 }
 
-// registryRow is an attribute. If LeftBehind is true, it is a former name of an attribute,
-// and only Name and ID are set.
+// registryRow is an attribute or, if LeftBehind is true, a former name of an attribute. For
+// a former name only Name and ID are set.
 type registryRow struct {
 	AttributeRow
 	LeftBehind bool `db:"left_behind"`

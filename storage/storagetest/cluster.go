@@ -59,7 +59,7 @@ func clusterDir() string {
 
 func (c cluster) path(name string) string { return filepath.Join(c.dir, name) }
 
-// url returns the address of the server's first database, through a Unix socket.
+// url returns the address of the server's database named postgres, through a Unix socket.
 func (c cluster) url() *url.URL {
 	q := url.Values{"host": {c.path("run")}, "sslmode": {"disable"}}
 	return &url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}
@@ -172,7 +172,7 @@ func (c cluster) owner() *syscall.Credential {
 
 // serverBinaries returns the folder with the programs of the newest installed PostgreSQL
 // server, or "" if none is installed. It also searches outside PATH, because Debian
-// installs them there.
+// installs these programs outside PATH.
 func serverBinaries() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) > 0 {

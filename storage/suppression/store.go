@@ -91,9 +91,9 @@ var (
 	//
 	// The subquery newest, which contains the inner query, must be the outer side of the
 	// join. Otherwise the engine reads all adverse events of the organization, and
-	// PostgreSQL without statistics runs the inner query for each of them. SQLite keeps the
-	// order of a CROSS JOIN. PostgreSQL keeps that of LATERAL, and does not merge a subquery
-	// with LIMIT into the outer query.
+	// PostgreSQL without statistics runs the inner query for each event. SQLite keeps the
+	// order of a CROSS JOIN. PostgreSQL keeps the order of a LATERAL join, and does not
+	// merge a subquery with LIMIT into the outer query.
 	adverseEvents = engine.Register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
 			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (

@@ -72,7 +72,7 @@ var (
 	contactList = engine.RegisterPoint("contact list", `
 		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
 	// saveContactList inserts the organization's contact list or replaces the stored one,
-	// even if that has another name.
+	// even if the stored list has another name.
 	saveContactList = engine.Register("save contact list", `
 		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)

@@ -202,8 +202,9 @@ func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	return kept
 }
 
-// note records that only `shown` of `total` remain at the path `at`. It adds both numbers
-// to an earlier record for the same path and kind.
+// note records that a part of the result was left out. at is its path, of its kind, total
+// the size before and shown the size after. If a record for the same path and kind exists,
+// note adds both sizes to that record.
 func (t *trim) note(at, of string, shown, total int) {
 	for i := range t.cuts {
 		if c := &t.cuts[i]; c.At == at && c.Of == of {

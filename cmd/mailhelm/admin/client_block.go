@@ -68,8 +68,8 @@ type clientBlocked struct {
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// blockedJSON is the form in which --json prints a client that the organization blocks. A
-// client can be blocked before its first use.
+// blockedJSON is the form in which --json prints a client that the organization blocks. It
+// does not have the client's name, because a client can be blocked before its first use.
 type blockedJSON struct {
 	ClientID  string    `json:"client_id"`
 	BlockedAt time.Time `json:"blocked_at"`

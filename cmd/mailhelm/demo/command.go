@@ -45,8 +45,8 @@ func (c *Command) Run(p *cli.Program) error {
 	if err := c.show(p, h); err != nil {
 		return h.Abandon(err)
 	}
-	// Creating the demo's data needed much memory. TuneMemory gives it back to the operating
-	// system, so call it afterwards.
+	// Creating the demo's data needed much memory. TuneMemory returns unused memory to the
+	// operating system, so call it after the data is created.
 	h.TuneMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
 }

@@ -32,8 +32,7 @@ type Credentials struct {
 }
 
 // create adds an OAuth client and an API key for each environment, live and test, each with
-// every scope. It fills in their ids and secrets. It runs in the transaction that ctx
-// carries.
+// every scope. It fills in their ids and secrets. It runs in the transaction of ctx.
 func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error {
 	for _, one := range []struct {
 		env                   core.Environment

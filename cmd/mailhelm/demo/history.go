@@ -68,7 +68,8 @@ type history struct {
 	addresses, readers []string
 	// maps an address that bounced permanently or complained to the time of that event
 	gone map[string]time.Time
-	// messages counts the messages so far. The count is a part of their message ids.
+	// messages is the number of messages created so far. Each message's id contains its
+	// number.
 	messages int
 	events   []PastEvent
 }

@@ -155,7 +155,7 @@ func (p Past) channels(ctx context.Context, orgID string) error {
 }
 
 // record stores the events in batches of recordedAtOnce and reports progress after each
-// batch. It runs in the transaction that ctx carries.
+// batch. It runs in the transaction of ctx.
 func (p Past) record(ctx context.Context, orgID string, events []messages.Event) error {
 	for done := 0; done < len(events); {
 		next := min(done+recordedAtOnce, len(events))

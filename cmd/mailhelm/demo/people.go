@@ -35,8 +35,8 @@ type person struct {
 	lists []string
 }
 
-// allPeople returns the demo's contacts. The random seed is fixed, so names, addresses and
-// choices are always the same. Their dates are relative to now.
+// allPeople returns the demo's contacts. The random seed is fixed, so the contacts' names,
+// addresses and topic choices are always the same. The contacts' dates are relative to now.
 func allPeople(now time.Time) []person {
 	chance := rand.New(rand.NewPCG(2606, 500)) //nolint:gosec // repeatable on purpose
 	people := make([]person, PeopleCount)

@@ -69,8 +69,8 @@ func TestCredentialsOfAnotherDatabaseAreRefused(t *testing.T) {
 }
 
 // TestFileWithoutOrganizationIsReplaced checks a start after a crash between writing the
-// credentials file and the commit. The file names an organization that does not exist, so
-// the start must replace it.
+// credentials file and the commit of the demo's data. The file names an organization that
+// does not exist, so the start must replace the file.
 func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

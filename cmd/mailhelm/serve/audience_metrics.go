@@ -2,10 +2,11 @@ package serve
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// countAudience registers counters for background work on contacts. It returns the function
-// that adds n to the counter with the name what. That function does nothing if the name is
-// unknown or n is below 1. The parameter outcome must have few different values. Call
-// countAudience once for each registry, because a second registration panics.
+// countAudience registers counters for background work on contacts. It returns a function
+// that adds n to the counter whose name is in the parameter what. That function does
+// nothing if the name is unknown or n is below 1. The parameter outcome must have few
+// different values. Call countAudience once for each registry, because a second
+// registration panics.
 func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -89,8 +89,9 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 	return failure
 }
 
-// Abandon stops a host when setting it up fails after [Start] has returned. It returns
-// cause, joined with an error of stopping. It waits at most 15 seconds for calls in flight.
+// Abandon stops a host when setting it up fails after [Start] has returned. It returns the
+// given error, joined with an error of stopping. It waits at most 15 seconds for calls in
+// flight.
 func (h *Host) Abandon(cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

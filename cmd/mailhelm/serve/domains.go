@@ -90,8 +90,8 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	}
 }
 
-// newSegments returns the value that manages segments. account may be nil for callers that
-// do not run the job that reads the account's suppression list.
+// newSegments returns a segments.Segments on the database. account may be nil for callers
+// that do not run the job that reads the account's suppression list.
 func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,

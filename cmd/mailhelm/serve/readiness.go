@@ -55,8 +55,8 @@ type readiness struct {
 // checks maps the name of a readiness check to its result, "ok" or "failed".
 type checks map[string]string
 
-// set stores "ok" or "failed" as the result of the check with this name. It returns ok
-// unchanged.
+// set stores the result of the check with this name: "ok" if the parameter ok is true, else
+// "failed". It returns the parameter ok.
 func (c checks) set(name string, ok bool) bool {
 	c[name] = "ok"
 	if !ok {

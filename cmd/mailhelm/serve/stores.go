@@ -156,7 +156,7 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 }
 
 // reloadTimeout limits one reload of the signing keys, so that an unresponsive database
-// does not delay the handling of later changes.
+// does not delay the handling of the next change of access data.
 const reloadTimeout = 2 * time.Second
 
 // apply handles a change of access data, such as a revoked key, that this or another

@@ -24,7 +24,7 @@ type Config struct {
 	// Endpoint is the base URL of the OTLP collector. The exporter appends "/v1/traces" to
 	// its path, as for OTEL_EXPORTER_OTLP_ENDPOINT. "" turns tracing off.
 	Endpoint string
-	// Version is the version of this program; each span carries it.
+	// Version is the version of this program, which is stated with each span.
 	Version string
 	Log     *slog.Logger
 }

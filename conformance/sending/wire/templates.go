@@ -96,7 +96,7 @@ func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
 
 // testRenderEmailTemplate serves TestRenderEmailTemplate. It returns the rendered template
 // as a MIME message: its text and HTML one after the other. It fails if a variable has no
-// value; sending does not.
+// value, unlike the operations that send a message.
 func (w *wire) testRenderEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[struct{ TemplateData string }](r)
 	if err != nil {

@@ -139,8 +139,8 @@ func (w *World) Advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// TakeChanged returns "organization/contact" for each contact that was reported as changed
-// since the last call.
+// TakeChanged returns "organization/contact" for each contact that NoteChanged recorded
+// since the last call of TakeChanged.
 func (w *World) TakeChanged() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -81,8 +81,9 @@ func (l *byNetwork) leave(network netip.Prefix) {
 type counted struct {
 	net.Conn
 	leave func()
-	// silent is true after a read timeout. After a timeout within a line, the SMTP library
-	// would handle the partial line as a command and wait for the next one.
+	// silent is true after a read timeout; every later read then fails. Without this, the
+	// SMTP library would handle a line that the timeout interrupted as a command, and wait
+	// for the next command.
 	silent atomic.Bool
 }
 

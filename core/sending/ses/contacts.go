@@ -74,9 +74,9 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 }
 
 // PutContact creates the contact or replaces its consent. It reads the contact first,
-// because an update at SES deletes attributes that the call omits, and those belong to the
-// customer. It makes no update without a change, because an update renews the contact's
-// timestamp.
+// because an update at SES deletes attributes that the call omits, and these attributes
+// belong to the customer. If nothing would change, it makes no update, because an update
+// renews the contact's timestamp.
 func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) error {
 	if len(c.Preferences) > maxTopics {
 		return invalid("the provider has at most 20 topics")
@@ -146,8 +146,8 @@ func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 	})
 }
 
-// topicPreferences returns the choices in the format of SES, sorted by topic name, so that
-// equal consent gives equal requests.
+// topicPreferences returns the topic choices in the format of SES, sorted by topic name, so
+// that equal consent gives equal requests.
 func topicPreferences(choices map[string]sending.Subscription) []types.TopicPreference {
 	all := make([]types.TopicPreference, 0, len(choices))
 	for _, topic := range slices.Sorted(maps.Keys(choices)) {

@@ -18,7 +18,7 @@ const (
 	// cached.
 	maxRemembered = 10_000
 	// detailGoodFor is how long the details of an identity are cached. It is shorter than
-	// the interval of the periodic sync.
+	// the interval of the periodic sync, so that each sync reads current details.
 	detailGoodFor = 10 * time.Minute
 )
 

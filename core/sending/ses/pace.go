@@ -10,8 +10,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The rate of control calls, which read details of identities and configuration sets, in
-// calls per second, and how many may run at once. SES accepts only a few per second.
+// The limits of control calls, which read details of identities and configuration sets: the
+// number of calls per second, and the number of calls that may be made at once. SES accepts
+// only a few control calls per second.
 const (
 	controlRate  = 5
 	controlBurst = 10

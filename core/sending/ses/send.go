@@ -49,7 +49,8 @@ func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string
 }
 
 // waitForRate waits until the account's send rate allows a message to this number of
-// recipients. It fails if that takes longer than the deadline.
+// recipients. It fails with Throttled at once if the rate allows the message only after the
+// deadline of ctx.
 func (a *Account) waitForRate(ctx context.Context, recipients int) error {
 	a.learnRate(ctx)
 	return a.pace.wait(ctx, recipients)

@@ -55,8 +55,8 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 			return err
 		}
 		topics, err := change(slices.Clone(list.Topics))
-		// An error after a write means that the change was made: for example, change cannot
-		// add a topic that already exists.
+		// If change fails after a write, the account already has the change. For example,
+		// change cannot add a topic that already exists.
 		if err != nil && written {
 			return nil
 		}

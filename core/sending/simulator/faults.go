@@ -81,8 +81,8 @@ type Faults struct {
 func newFaults(seed uint64) *Faults { return &Faults{seed: seed} }
 
 // Set replaces all faults. If several faults match a call, the first one applies. The
-// random numbers for Chance restart from Options.Seed, so the same calls after Set have the
-// same faults.
+// random numbers for Fault.Chance restart from Options.Seed, so the same calls after Set
+// have the same faults.
 func (f *Faults) Set(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -160,8 +160,8 @@ func isMailboxSimulator(address string) bool {
 
 // simulateMailbox generates the events of an address of the SES mailbox simulator. The
 // local part, such as bounce or success, determines the events; unknown local parts bounce.
-// These addresses are never suppressed. SES ignores labels after a plus sign; here three of
-// them change the events.
+// These addresses are never suppressed. SES ignores a label after a plus sign. Here
+// success+delay, bounce+transient and bounce+undetermined have events of their own.
 func (f *fates) simulateMailbox(address string) {
 	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
 	switch {

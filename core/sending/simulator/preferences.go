@@ -32,8 +32,8 @@ func encodePreferences(preferences map[string]sending.Subscription) string {
 	return b.String()
 }
 
-// decodePreferences returns the choices in a stored text, by topic name. It never returns
-// nil.
+// decodePreferences returns the topic choices in a stored text, by topic name. It never
+// returns nil.
 func decodePreferences(text string) map[string]sending.Subscription {
 	if text == "" {
 		return map[string]sending.Subscription{}

@@ -33,7 +33,7 @@ type Simulator struct {
 	prepared
 }
 
-// Options configure a Simulator. The zero value is right outside tests.
+// Options configure a Simulator. Outside tests, the zero value is suitable.
 type Options struct {
 	// Clock gives the times that are stored; nil means core.SystemClock.
 	Clock core.Clock

@@ -86,7 +86,8 @@ func microsOr(t time.Time, open int64) int64 {
 	return t.UnixMicro()
 }
 
-// insertSuppressed adds an entry. An existing entry keeps its reason and time.
+// insertSuppressed adds an address to the suppression list. If the list already has the
+// address, its reason and time stay unchanged.
 const insertSuppressed = `
 INSERT INTO suppressed (org_id, email_key, email, reason, at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id, email_key) DO NOTHING`

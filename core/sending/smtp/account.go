@@ -48,8 +48,9 @@ func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity
 	return identities, nil
 }
 
-// maySendFrom reports whether the address is a configured identity or is in a domain or
-// subdomain of one. Without configured identities it returns true.
+// maySendFrom reports whether the account may send from the address. The address must be a
+// configured identity, or be in the domain of a configured identity or in a subdomain of
+// that domain. Without configured identities it returns true.
 func (s Server) maySendFrom(address string) bool {
 	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	for _, identity := range s.Identities {

@@ -44,8 +44,8 @@ type Consent interface {
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 
-// Config configures an SMTP account. Only Server is required. It may be nil if only
-// [SMTP.Open] is called.
+// Config configures an SMTP account. Only Server is required. Server may be nil if
+// [SMTP.Open] is the only method that is called.
 type Config struct {
 	// Server returns an organization's SMTP server. It fails with a *sending.Failure of kind
 	// NotConnected if the organization has none. nil means that no organization has a
@@ -118,9 +118,9 @@ func New(cfg Config) *SMTP {
 }
 
 // Open returns the account of one organization's connection. All accounts that an SMTP
-// opens share the organizations' state, such as the count of sent messages. Closing the
-// SMTP closes their connections. Without MayReachPrivate, the account reaches only public
-// addresses and Config.Networks.
+// opens share one state for each organization, such as the count of sent messages. Closing
+// the SMTP closes the connections of all these accounts. Without MayReachPrivate, the
+// account reaches only public addresses and Config.Networks.
 func (s *SMTP) Open(c sending.Connection) (sending.Account, error) {
 	if _, err := endpointOf(c.Endpoint); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type clientSecret struct {
 	Secret string // "" for a public client
 	New    bool   // the client was just registered
 	// TokenURL is the token endpoint to which the client sends the secret. Resource is the
-	// API for which the client requests a token there.
+	// API for which the client requests a token at that endpoint.
 	TokenURL, Resource string
 }
 

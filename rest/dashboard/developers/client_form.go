@@ -57,8 +57,8 @@ func (f clientFields) days() (int, error) {
 }
 
 // addresses returns the redirect URIs in the form, one from each line. For an unusable URI
-// it fails with its position among the URIs. The later check in core/access cannot give the
-// position.
+// it fails, and the error states which URI of the list it is. The error of the later check
+// in core/access does not state that.
 func (f clientFields) addresses() ([]string, error) {
 	var uris []string
 	for _, line := range strings.Split(f.Redirects, "\n") {
@@ -162,8 +162,9 @@ func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v p
 	}
 }
 
-// register stores a new client under the id that the form contains, so that a form sent
-// twice fails. It returns the client and its secret, which is "" for a public client.
+// register stores a new client under the id that the form contains. If the same form is
+// sent a second time, register fails, because the id exists. It returns the client and its
+// secret, which is "" for a public client.
 func (h clientHandlers) register(ctx context.Context, v people.Visitor, id string, f clientFields) (access.Client, string, error) {
 	uris, err := f.addresses()
 	if err != nil {
@@ -239,9 +240,9 @@ func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.M
 	return err
 }
 
-// withClient reads a client and runs do with it, in a transaction in which the visitor may
-// manage credentials. The read locks the client, so that it cannot change before the
-// commit.
+// withClient reads a client and calls the function do with the client. Both happen in a
+// transaction in which the visitor is permitted to manage credentials. The read locks the
+// client, so that the client cannot change before the commit.
 func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.Client) error) error {
 	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		c, err := h.Clients.ClientByID(ctx, v.Org.ID, id)

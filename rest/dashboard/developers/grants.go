@@ -21,8 +21,10 @@ var grantNotices = frame.Notices{"revoked": "The access has ended. The applicati
 
 // grantRow is the data of one grant on the page of grants.
 type grantRow struct {
-	Client      string
-	Owner       string // where the application comes from, in words
+	Client string
+	// host of the application's metadata document, or who registered the application, in
+	// words
+	Owner       string
 	ClientID    string
 	Environment core.Environment
 	Person      string

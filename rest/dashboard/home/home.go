@@ -26,8 +26,8 @@ type Clients interface {
 
 // Grants lists the grants with which people gave applications access.
 type Grants interface {
-	// Grants returns at most limit active grants. userID "" selects the grants of all people
-	// in the organization.
+	// Grants returns active grants; limit is their maximum number. userID "" selects the
+	// grants of all people in the organization.
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
 }
 

@@ -37,8 +37,8 @@ type count struct {
 // address is a URL of the product that people copy into a program.
 type address struct{ Name, URL, Purpose string }
 
-// showOverview shows the page with the setup steps that are left, the counts and the
-// addresses.
+// showOverview shows the overview page: the setup steps that are not done yet, the counts
+// of records, and the addresses of the services.
 func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := overview{Org: v.Org.Name, Addresses: []address{
 		{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
@@ -116,7 +116,7 @@ func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) 
 }
 
 // countOf returns a count of records. one and many are the nouns for one record and for
-// several, path is the page that lists them.
+// several records. path is the path of the page that lists the records.
 func countOf(number int, one, many, path string) count {
 	if number == 1 {
 		return count{number, one, path}

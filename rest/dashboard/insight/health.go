@@ -41,7 +41,7 @@ type healthPage struct {
 type window struct {
 	Days    int
 	Path    string
-	Current string // the value of aria-current; "" for the other periods
+	Current string // the value of aria-current for the chosen period; "" for the other periods
 }
 
 // figure is a number on the page and its name, both as text.

@@ -194,7 +194,7 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 	}
 }
 
-// change is the old and the new value of something in the detail of an audit event.
+// change is the old and the new status of an address, in the detail of an audit event.
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

@@ -35,7 +35,7 @@ type connectPage struct {
 	Wanted    sending.NewConnection
 	Host      string
 	Port      string
-	KeepsOld  bool   // whether a secret is stored; leaving the field empty keeps it
+	KeepsOld  bool   // whether a secret is stored; if the form's secret field is empty, the stored secret stays
 	External  string // the external id for an IAM role; "" without a connection
 	Providers []providerChoice
 	Guide     string // the URL of the guide on the permissions that Mailhelm needs

@@ -102,8 +102,9 @@ func (n auditNames) options(chosen string) []frame.Option {
 	return frame.ChooseOption(slices.Clone(n.actors), chosen)
 }
 
-// auditEvent returns the data of an audit event for the page. It also finds the names of
-// people who have left the organization.
+// auditEvent returns the data of an audit event for the page. If names does not have the
+// name of the acting user, it reads the name from the store and adds it to names. This
+// covers people who have left the organization.
 func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
 	shown := auditEvent{
 		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action,

@@ -17,7 +17,7 @@ import (
 type SendingAccount interface {
 	Standing(ctx context.Context, org core.Org) (account.Standing, error)
 	// RequestProductionAccess stores a request and sends it to the provider. If the provider
-	// refuses it, it returns both the stored request and the error.
+	// refuses the request, the method returns both the stored request and the error.
 	RequestProductionAccess(ctx context.Context, tx core.Transactor, orgID string, wanted sending.ProductionRequest) (sending.AccessRequest, error)
 }
 

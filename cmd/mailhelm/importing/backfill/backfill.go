@@ -186,9 +186,9 @@ func readLine(lines *bufio.Reader) ([]byte, bool, error) {
 	}
 }
 
-// take adds the events of a line to the batch, or counts the line as malformed. whole is
-// false if the line was longer than maxLine. It ignores the message that Amazon SES sends
-// to test an SNS topic.
+// take adds the events of a line to the batch, or counts the line as malformed. The
+// parameter whole is false if the line was longer than maxLine. take ignores the message
+// that Amazon SES sends to test an SNS topic.
 func (r *run) take(number int, text []byte, whole bool) {
 	event := messages.UnwrapSES(text)
 	if messages.IsSESNotice(event) {
@@ -204,7 +204,8 @@ func (r *run) take(number int, text []byte, whole bool) {
 	r.batch, r.size = append(r.batch, line{number, events}), r.size+len(events)
 }
 
-// appendLine appends a line number, unless lines already has maxNoted numbers.
+// appendLine appends a line number to lines, unless lines contains maxNoted numbers
+// already.
 func appendLine(lines []int, number int) []int {
 	if len(lines) < maxNoted {
 		lines = append(lines, number)

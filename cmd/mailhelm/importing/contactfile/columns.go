@@ -216,8 +216,8 @@ func (b *rowBuilder) literal(name, value string) {
 	b.text = append(b.text, value...)
 }
 
-// object appends a JSON member whose value is an object. members is the text of that object
-// without braces. If members is empty, it appends nothing.
+// object appends a JSON member whose value is an object. The parameter members is the text
+// of that object without braces. If this text is empty, it appends nothing.
 func (b *rowBuilder) object(name string, members []byte) {
 	if len(members) > 0 {
 		b.name(name)

@@ -38,7 +38,8 @@ type Config struct {
 	Attributes []string
 	// IgnoreUnknown ignores columns with an unknown header instead of refusing the file.
 	IgnoreUnknown bool
-	// ClearEmpty makes an empty cell clear its attribute instead of leaving it unchanged.
+	// ClearEmpty means that an empty cell clears the contact's attribute of that column.
+	// Otherwise an empty cell leaves the attribute unchanged.
 	ClearEmpty bool
 	// Rebind sets rebind_external_id in every row. A contact with the row's email address
 	// then takes the row's external id in place of its own.
@@ -222,13 +223,14 @@ var errRecordTooLong = errors.New("record too long")
 // recordLimit is a reader that fails when one record is too long. The buffers of its
 // callers read ahead, so a record may exceed the limit slightly before it fails.
 type recordLimit struct {
-	// from is the contact file. left is the number of bytes that may still be read for the
-	// current record; Reader.Next resets it.
+	// The field named from is the contact file. The field named left is the number of bytes
+	// that may still be read for the current record; Reader.Next resets it.
 	from io.Reader
 	left int
 }
 
-// Read reads from the contact file. It returns errRecordTooLong if the limit is used up.
+// Read reads from the contact file. It returns errRecordTooLong if the current record is
+// longer than allowed.
 func (l *recordLimit) Read(b []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errRecordTooLong

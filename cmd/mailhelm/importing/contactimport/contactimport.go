@@ -75,14 +75,15 @@ type Summary struct {
 type run struct {
 	cfg Config
 	Summary
-	// parts is the number of parts imported so far, including the current one. A part's
-	// number goes into its id.
+	// parts is the number of parts imported so far, including the current one. The id of a
+	// part contains the part's number.
 	parts int
 }
 
-// Run imports the rows of a file in order. It reads the next part while one is being
-// stored. If reading or storing fails, it returns the summary so far with the error. It may
-// be repeated: unless cfg.Again is true, it skips parts that an earlier run imported.
+// Run imports the rows of a file in order, divided into parts. While one part is being
+// stored, Run already reads the next. If reading or storing fails, it returns the summary
+// so far with the error. It may be repeated: unless cfg.Again is true, it skips parts that
+// an earlier run imported.
 func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -127,10 +127,10 @@ type Form struct {
 	Done  int // the expected status of the answer to this form
 }
 
-// CheckPermissions sends each form three times. In the first two requests the visitor loses
-// the permission or the membership before the transaction. Both must be refused and leave
-// the result of state unchanged. In the third request the visitor has the permission; the
-// result must change.
+// CheckPermissions sends each form three times. In one request the visitor loses the
+// permission before the transaction, in another one the membership. Both requests must be
+// refused, and the values that the function state returns must not change. In the last
+// request the visitor has the permission, and these values must change.
 func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms ...Form) {
 	o.T.Helper()
 	for _, f := range forms {
