@@ -72,9 +72,15 @@ func (w *world) looks(t *testing.T, during time.Duration, late func() time.Durat
 	return count
 }
 
-func (w *world) tracks(t *testing.T, domain string) {
+// tracks gives the organization's account one configuration set with each of the tracking
+// domains, and syncs.
+func (w *world) tracks(t *testing.T, domains ...string) {
 	t.Helper()
-	w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "main", TrackingDomain: domain}}})
+	var sets []sending.ConfigurationSet
+	for _, domain := range domains {
+		sets = append(sets, sending.ConfigurationSet{Name: "tracks " + domain, TrackingDomain: domain})
+	}
+	w.shows(w.org, shown{sets: sets})
 	w.sync(t, w.org)
 }
 
@@ -165,4 +171,32 @@ func looksSlowDownAndEnd(t *testing.T, late func() time.Duration) {
 	if got := w.tracking(t); got.Status != channels.TrackingFailed || got.SSL != "failed" {
 		t.Errorf("%+v", got)
 	}
+}
+
+// TestAnOutageOfDNSDoesNotFailATrackingDomain checks that a domain that is older than a week
+// stays pending while no name server answers, and gets its status from the next answer.
+func TestAnOutageOfDNSDoesNotFailATrackingDomain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		onTime := func() time.Duration { return 0 }
+		w.tracks(t, "click.example.com", "gone.example.com")
+		w.down = true
+		w.now = w.now.Add(7 * 24 * time.Hour)
+		if n := w.looks(t, 3*time.Hour, onTime); n != 3 {
+			t.Errorf("%d looks in 3 hours of an outage", n)
+		}
+		if got := w.tracking(t); got.Status != channels.TrackingPending || got.SSL != "pending" {
+			t.Errorf("in the outage: %+v", got)
+		}
+		w.down = false
+		w.zone["click.example.com"] = channels.RedirectHost("eu-central-1")
+		w.looks(t, time.Hour, onTime)
+		if got := w.tracking(t); got.Status != channels.TrackingVerified {
+			t.Errorf("after the outage: %+v", got)
+		}
+		gone := read[channels.TrackingDomain](t, w, "tracking_domains_get", `{"domain":"gone.example.com"}`)
+		if gone.Status != channels.TrackingFailed {
+			t.Errorf("after the outage, without its record: %+v", gone)
+		}
+	})
 }

@@ -90,10 +90,12 @@ func (d TrackingDomain) due(now time.Time) bool {
 
 // withCheck returns the domain with the result of a check of its DNS records. The status is
 // verified if the records are published. It is failed if they are missing a week after the
-// domain was created.
-func (d TrackingDomain) withCheck(published bool, now time.Time) TrackingDomain {
+// domain was created. If the check failed with an error, it is unknown whether the records
+// are published, and the status stays.
+func (d TrackingDomain) withCheck(published bool, failure error, now time.Time) TrackingDomain {
 	d.CheckedAt = &now
 	switch {
+	case failure != nil:
 	case published:
 		d.Status, d.VerifiedAt = TrackingVerified, &now
 	case now.Sub(d.CreatedAt) >= givenUp:

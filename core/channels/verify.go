@@ -17,7 +17,8 @@ func (VerifyArgs) Kind() string { return "tracking_domain_verify" }
 
 // VerifyWorker returns the job that checks whether the DNS records of pending tracking
 // domains are published. It checks a domain every 2 minutes in the first hour, every 10
-// minutes on the first day, then hourly. After a week the domain gets the status failed.
+// minutes on the first day, then hourly. The first check after a week that finds a record
+// missing gives the domain the status failed.
 func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	return jobs.Worker[VerifyArgs]{
 		Work: func(ctx context.Context, _ VerifyArgs) error {
@@ -28,7 +29,7 @@ func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 }
 
 // Verify checks the DNS records of those tracking domains of one organization that are due
-// for a check. If no name server answers, a domain stays pending until it is a week old.
+// for a check. While no name server answers, a domain stays pending, however old it is.
 func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	rows, err := c.Store.UnverifiedDomains(ctx, orgID)
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 		if err != nil {
 			failures = append(failures, fmt.Errorf("records of %s: %w", d.Domain, err))
 		}
-		if err := c.Store.SetTrackingStatus(ctx, orgID, d.withCheck(published, now)); err != nil {
+		if err := c.Store.SetTrackingStatus(ctx, orgID, d.withCheck(published, err, now)); err != nil {
 			return err
 		}
 	}
