@@ -33,7 +33,7 @@ const (
 	pushLease    = 5 * time.Minute
 	pushFirst    = 10 * time.Second
 	pushLongest  = time.Hour
-	pushNoAnswer = 2 // a run ends after this number of batches in which the account accepted nothing
+	pushNoAnswer = 2 // a run ends after this number of batches in a row in which the account accepted nothing
 )
 
 // PushArgs has the arguments of the job that writes stored consent to the sending accounts.
@@ -129,7 +129,7 @@ type PushReport struct {
 }
 
 // Push writes one organization's stored consent to its account. It ends when no push is
-// due, or after two batches in which the account accepted nothing.
+// due, or after two batches in a row in which the account accepted nothing.
 func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
 	var report PushReport
 	for barren := 0; barren < pushNoAnswer; {
@@ -146,7 +146,9 @@ func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
 		report.Settled += b.report.Settled
 		report.Refused += b.report.Refused
 		report.PutOff += b.report.PutOff
-		if b.report.Settled+b.report.Refused == 0 {
+		if b.report.Settled+b.report.Refused > 0 {
+			barren = 0
+		} else {
 			barren++
 		}
 	}

@@ -1,6 +1,10 @@
 package bulk_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,4 +109,51 @@ func TestPushesWaitForTheAccount(t *testing.T) {
 			t.Errorf("the account was not told: %+v", c)
 		}
 	})
+}
+
+// flakyAccount is a sending account whose bulk writes of contacts are throttled in the
+// batches with these numbers, counted from 1.
+type flakyAccount struct {
+	sending.Account
+	throttled []int
+	batches   int
+}
+
+func (a *flakyAccount) PutContacts(ctx context.Context, org string, put []sending.Contact) ([]*sending.Failure, error) {
+	a.batches++
+	if slices.Contains(a.throttled, a.batches) {
+		return nil, &sending.Failure{Kind: sending.Throttled, Err: errors.New("throttled by the test")}
+	}
+	return a.Account.PutContacts(ctx, org, put)
+}
+
+// TestPushesEndAfterTwoBatchesInARowWithoutSuccess checks that batches that the account
+// does not accept end a run only if they directly follow each other.
+func TestPushesEndAfterTwoBatchesInARowWithoutSuccess(t *testing.T) {
+	t.Parallel()
+	const batch = 200
+	for name, c := range map[string]struct {
+		throttled []int
+		want      bulk.PushReport
+	}{
+		"apart":    {[]int{1, 3}, bulk.PushReport{Settled: 2 * batch, PutOff: 2 * batch}},
+		"in a row": {[]int{2, 3}, bulk.PushReport{Settled: batch, PutOff: 2 * batch}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.SyncNow(t)
+			var rows []string
+			for i := range 4 * batch {
+				rows = append(rows, fmt.Sprintf(`{"email":"p%d@x.example"}`, i))
+			}
+			b.FinishRows(t, b.AcceptRows(t, rows...))
+			config := b.Pushes.PushConfig
+			config.Account = &flakyAccount{Account: config.Account, throttled: c.throttled}
+			report, err := bulk.NewPushes(config).Push(t.Context(), b.Org.ID)
+			if err != nil || report != c.want {
+				t.Errorf("%+v, %v, want %+v", report, err, c.want)
+			}
+		})
+	}
 }
