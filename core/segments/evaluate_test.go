@@ -93,6 +93,24 @@ func TestSuppressionFollowsTheAccountsListWithASweep(t *testing.T) {
 	})
 }
 
+// TestAnEndlessSuppressionListKeepsTheEarlierCopy checks that a listing whose page token
+// repeats does not replace the stored copy, because addresses on later pages would be lost.
+func TestAnEndlessSuppressionListKeepsTheEarlierCopy(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.put(t, "ann", nil)
+		w.put(t, "bob", nil)
+		w.save(t, "mailable", `subscribed to "news" and not suppressed`)
+		w.suppressed = []string{"stranger@example.com", "other@example.com", "ann@example.com"}
+		must(t, w.Sweep(t.Context(), w.org))
+		w.stuck = true
+		if err := w.Sweep(t.Context(), w.org); err == nil {
+			t.Error("a repeated page token is no failure")
+		}
+		w.wantMembers(t, "mailable", "bob")
+	})
+}
+
 // TestAWorkerWithAnOldSchemaLeavesTheStatus checks that a worker does not change the status
 // of a segment by a schema that was replaced after the worker read it.
 func TestAWorkerWithAnOldSchemaLeavesTheStatus(t *testing.T) {

@@ -188,13 +188,16 @@ func (s *Segments) mirrorSuppressed(ctx context.Context, orgID string) error {
 		if sending.IsAbsent(err) {
 			return nil
 		}
+		if err == nil {
+			err = sending.CheckNextToken(token, next)
+		}
 		if err != nil {
 			return err
 		}
 		for _, entry := range page {
 			keys = append(keys, core.EmailKey(entry.Email))
 		}
-		if next == "" || next == token {
+		if next == "" {
 			break
 		}
 		token = next

@@ -28,6 +28,8 @@ type world struct {
 	contacts map[string]contacts.Contact
 	// suppressed has the addresses on the sending account's suppression list.
 	suppressed []string
+	// stuck makes the second page of that list return its own token as that of the next page.
+	stuck bool
 
 	mu  sync.Mutex
 	now time.Time
@@ -53,11 +55,14 @@ func (l accountList) FindSuppressed(context.Context, string, string) (sending.Su
 }
 
 func (l accountList) SuppressedPage(_ context.Context, _ string, _, _ time.Time, token string) ([]sending.Suppressed, string, error) {
-	at := len(token)
+	at, next := len(token), token+"."
 	if at >= len(l.suppressed) {
 		return nil, "", nil
 	}
-	return []sending.Suppressed{{Email: l.suppressed[at]}}, token + ".", nil // one address a page
+	if l.stuck && token != "" {
+		next = token
+	}
+	return []sending.Suppressed{{Email: l.suppressed[at]}}, next, nil // one address a page
 }
 
 // each runs a test on SQLite and on PostgreSQL.

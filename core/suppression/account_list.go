@@ -123,6 +123,9 @@ func (r *reading) part(ctx context.Context, s span, pages int) (entries []sendin
 func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	since, until := s.requestBounds()
 	page, next, err := r.lists.source.SuppressedPage(ctx, r.org, since, until, part.token)
+	if err == nil {
+		err = sending.CheckNextToken(part.token, next)
+	}
 	if err != nil {
 		return part.readFailure(err)
 	}
@@ -131,7 +134,7 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 			part.entries = append(part.entries, entry)
 		}
 	}
-	if next == "" || next == part.token {
+	if next == "" {
 		part.entries, part.complete = sortNewestFirst(part.entries), true
 	}
 	part.token = next

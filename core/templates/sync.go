@@ -51,7 +51,8 @@ const (
 // so a run reads some of them: those of new templates first, then those that were read
 // longest ago. Each content is stored after its read, so an interrupted run loses nothing.
 // If there is no account, or this kind of account does not support templates, nothing is
-// changed.
+// changed. An SMTP server lists no templates, so the copies from an account that was
+// connected before are deleted.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	listed, err := t.listAccountTemplates(ctx, orgID)
 	if absent(err) {
@@ -101,6 +102,9 @@ func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map
 	all := map[string]sending.TemplateName{}
 	for token := ""; ; {
 		page, next, err := t.Account.TemplatesPage(ctx, orgID, token)
+		if err == nil {
+			err = sending.CheckNextToken(token, next)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +113,7 @@ func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map
 				all[n.Name] = n
 			}
 		}
-		if next == "" || next == token {
+		if next == "" {
 			return all, nil
 		}
 		token = next

@@ -220,6 +220,49 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 	})
 }
 
+// stuckAccount is a sending account whose list of templates has one name a page, and whose
+// second page has the token of the second page again.
+type stuckAccount struct{ *simulator.Simulator }
+
+func (a stuckAccount) TemplatesPage(ctx context.Context, org, token string) ([]sending.TemplateName, string, error) {
+	page, _, err := a.Simulator.TemplatesPage(ctx, org, "")
+	if token == "" {
+		return page[:1], "second", err
+	}
+	return page[1:2], "second", err
+}
+
+// TestAnEndlessListingDeletesNoTemplate checks that a listing whose page token repeats fails
+// the sync, because templates on later pages would be deleted. A complete listing without a
+// template, as of an SMTP server, deletes all.
+func TestAnEndlessListingDeletesNoTemplate(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		names := []string{"a", "b", "c"}
+		for _, name := range names {
+			w.put(t, sending.Template{Name: name, Subject: "x", Text: "x"})
+		}
+		w.sync(t)
+		w.Account = stuckAccount{w.account}
+		if err := w.Sync(t.Context(), w.org); err == nil {
+			t.Error("a repeated page token is no failure")
+		}
+		if got := w.slugs(t, core.REST, ""); len(got) != len(names) {
+			t.Errorf("after the failure: %v", got)
+		}
+		w.Account = w.account
+		for _, name := range names {
+			if err := w.account.DeleteTemplate(t.Context(), w.org, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.sync(t)
+		if got := w.slugs(t, core.REST, ""); len(got) != 0 {
+			t.Errorf("the account has no templates: %v", got)
+		}
+	})
+}
+
 func FuzzVariables(f *testing.F) {
 	for _, seed := range []string{"{{a}}", "{{#if a}}{{/if}}", "{{{{", "}}", "{{#}}", "{{/}}", "{{!}}", "{{#a}}{{/b}}", "{{a b}}", strings.Repeat("{{#x}}", 50)} {
 		f.Add(seed)

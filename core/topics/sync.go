@@ -119,6 +119,9 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 	for token := ""; ; {
 		asked := s.Clock()
 		page, next, err := s.account.Contacts(ctx, orgID, token)
+		if err == nil {
+			err = sending.CheckNextToken(token, next)
+		}
 		if err != nil {
 			return report, err
 		}
@@ -128,7 +131,7 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 		}
 		report.addPage(mirrored)
 		seen.add(page)
-		if next == "" || next == token {
+		if next == "" {
 			break
 		}
 		token = next
