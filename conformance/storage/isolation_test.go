@@ -362,7 +362,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),
 	reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
-	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),
+	reflect.TypeFor[segments.Store](),
 }
 
 // notListed returns the store methods that are missing in both places: the function reaches
@@ -383,9 +383,14 @@ func notListed() []storeMethod {
 
 // TestReachesCoverEveryMethod checks every store method with an organization argument. The
 // function reaches must call it, the list exempt must name it, or derivedReaches must
-// generate a call.
+// generate a call. No store may be listed twice.
 func TestReachesCoverEveryMethod(t *testing.T) {
 	t.Parallel()
+	for i, store := range stores {
+		if slices.Contains(stores[:i], store) {
+			t.Errorf("the list stores names %s twice", store)
+		}
+	}
 	external := "external"
 	derivedReaches(t, owned{org: "x", contact: contacts.Contact{ExternalID: &external}}, "y")
 }
