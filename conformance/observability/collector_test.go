@@ -2,6 +2,7 @@ package observability_test
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -45,9 +46,10 @@ func startCollector(t *testing.T) *collector {
 	return c
 }
 
+// take stores the spans of an export request. It fails for every other request.
 func (c *collector) take(r *http.Request) error {
-	if r.URL.Path != "/v1/traces" {
-		return &http.MaxBytesError{}
+	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" {
+		return fmt.Errorf("the collector got %s %s, want POST /v1/traces", r.Method, r.URL.Path)
 	}
 	body := io.Reader(r.Body)
 	if r.Header.Get("Content-Encoding") == "gzip" {
