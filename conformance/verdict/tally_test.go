@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,4 +92,16 @@ func errText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ given, want []string }{
+		{[]string{"HOME=/"}, []string{"HOME=/", "GOGC=400"}},
+		{[]string{"GOGC=50", "HOME=/"}, []string{"GOGC=50", "HOME=/"}},
+	} {
+		if got := environment(tc.given); !slices.Equal(got, tc.want) {
+			t.Errorf("%v: %v, want %v", tc.given, got, tc.want)
+		}
+	}
 }
