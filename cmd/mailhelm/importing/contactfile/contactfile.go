@@ -104,6 +104,11 @@ func Open(file io.Reader, cfg Config) (*Reader, error) {
 // files.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
+var (
+	errHeaderNUL      = errors.New("the header holds NUL characters: the file is no text, or text in UTF-16: save it as CSV in UTF-8")
+	errHeaderEncoding = errors.New("the header is not in UTF-8: the file may be in Latin-1 or Windows-1252: save it as UTF-8")
+)
+
 // checkStart returns an error if the beginning of the file is empty or not UTF-8 text. If
 // it recognizes another format, such as gzip or PDF, the error names it.
 func checkStart(start []byte) error {
@@ -124,9 +129,9 @@ func checkStart(start []byte) error {
 	case len(bytes.TrimSpace(start)) == 0:
 		return errors.New("the file is empty: its first line has to name the columns")
 	case bytes.IndexByte(header, 0) >= 0:
-		return errors.New("the header holds NUL characters: the file is no text, or text in UTF-16: save it as CSV in UTF-8")
+		return errHeaderNUL
 	case len(header) < maxHeader && !utf8.Valid(header):
-		return errors.New("the header is not in UTF-8: the file may be in Latin-1 or Windows-1252: save it as UTF-8")
+		return errHeaderEncoding
 	}
 	return nil
 }
@@ -153,6 +158,14 @@ func (r *Reader) readHeader() error {
 	}
 	if len(header) > maxColumns {
 		return fmt.Errorf("the header has %d columns, more than %d", len(header), maxColumns)
+	}
+	// checkStart has checked the first line only. The header may have several, or begin after
+	// empty ones.
+	switch names := strings.Join(header, ","); {
+	case strings.IndexByte(names, 0) >= 0:
+		return errHeaderNUL
+	case !utf8.ValidString(names):
+		return errHeaderEncoding
 	}
 	r.header, r.last = header, Row{Line: 1, Cells: header}
 	r.columns, err = columnsOf(header, r.cfg)
