@@ -25,7 +25,7 @@ func (f findings) checks(channel string) []Check {
 }
 
 // absent is the only check result of an organization without a connected sending account.
-var absent = Check{"connection", Fail, "No sending account is connected to this organization. Connect one on the dashboard's page of the sending account."}
+var absent = Check{"connection", Fail, "No sending account is connected to this organization. Connect one in the dashboard under Sending account."}
 
 func (f findings) connection() Check {
 	where := ""
@@ -42,7 +42,7 @@ func (f findings) checkSendingEnabled() Check {
 	if f.overview.SendingEnabled {
 		return Check{"sending_enabled", Pass, "The account may send."}
 	}
-	return Check{"sending_enabled", Fail, "The provider has paused sending for this account. Look at its reputation dashboard and answer the review."}
+	return Check{"sending_enabled", Fail, "The provider has paused sending for this account. Open the provider's reputation dashboard and answer the review."}
 }
 
 func (f findings) sandbox() Check {
@@ -53,13 +53,13 @@ func (f findings) sandbox() Check {
 	detail := "The account is in the sandbox and may only send to verified addresses. "
 	switch {
 	case f.request == nil:
-		return Check{name, Warn, detail + "Ask for production access before sending to an audience."}
+		return Check{name, Warn, detail + "Request production access before you send to an audience."}
 	case f.request.Status.Open():
-		return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " waits for the provider's decision. Wait: the provider does not announce a refusal, and two weeks without an answer count as one."}
+		return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " is open. Wait for the provider's decision. The provider does not announce a denial: after two weeks without an answer the request counts as denied."}
 	case f.request.Status == sending.AccessGranted:
 		return Check{name, Warn, detail + "A request was granted earlier. Check that the right account and region are connected."}
 	}
-	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe the use in more detail and ask again."}
+	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe your use in more detail in a new request."}
 }
 
 // quota compares the messages of the last 24 hours with the account's daily quota. It
@@ -71,9 +71,9 @@ func (f findings) quota() Check {
 	case limit < 0:
 		return Check{"send_quota", Pass, "The account has no daily limit."}
 	case sent >= limit:
-		return Check{"send_quota", Fail, detail + " Wait for the window to move on, or ask the provider for a higher quota."}
+		return Check{"send_quota", Fail, detail + " Wait until earlier messages are more than 24 hours old, or ask the provider for a higher quota."}
 	case sent*10 >= limit*9:
-		return Check{"send_quota", Warn, detail + " Ask the provider for a higher quota in time."}
+		return Check{"send_quota", Warn, detail + " Ask the provider for a higher quota before it is used up."}
 	}
 	return Check{"send_quota", Pass, detail}
 }
@@ -92,7 +92,7 @@ func (f findings) withVerification(v sending.VerificationStatus) []string {
 func (f findings) identity() Check {
 	verified := f.withVerification(sending.Success)
 	if f.provider == sending.SMTP && len(verified) == 0 {
-		return Check{"verified_identity", Pass, "No sender is named for the mail server: the server alone judges senders."}
+		return Check{"verified_identity", Pass, "No sender is configured for the SMTP server: the server itself decides which senders it accepts."}
 	}
 	if len(verified) == 0 {
 		return Check{"verified_identity", Fail, "No domain or address is verified. Publish the DNS records of a sending domain."}
@@ -103,12 +103,12 @@ func (f findings) identity() Check {
 func (f findings) dns() Check {
 	const name = "identity_dns"
 	if failed := f.withVerification(sending.Failed); len(failed) > 0 {
-		return Check{name, Warn, "The provider did not find what proves " + core.QuotedList(failed) + ". Compare the published DKIM records with those on the dashboard's channels page."}
+		return Check{name, Warn, "The provider could not verify " + core.QuotedList(failed) + ". Compare the published DKIM records with those in the dashboard under Channels."}
 	}
 	if pending := f.withVerification(sending.Pending); len(pending) > 0 {
-		return Check{name, Warn, "The provider still looks for what proves " + core.QuotedList(pending) + ". Publish the DKIM records of a domain, or follow the link sent to an address."}
+		return Check{name, Warn, "The provider has not yet verified " + core.QuotedList(pending) + ". Publish the DKIM records of a domain, or follow the link sent to an address."}
 	}
-	return Check{name, Pass, "No identity waits for DNS records."}
+	return Check{name, Pass, "No identity needs DNS records."}
 }
 
 // isChannel reports whether wanted is the slug or the id of the channel, or the name of its
@@ -126,7 +126,7 @@ func (f findings) channel(wanted string) Check {
 	for i, c := range f.channels {
 		if c.Status == channels.Detached {
 			if isChannel(c, wanted) {
-				return Check{"channel", Fail, "The account no longer has the channel " + core.Quote(wanted) + ". Make its configuration set again, or use another channel."}
+				return Check{"channel", Fail, "The account no longer has the channel " + core.Quote(wanted) + ". Create its configuration set again, or use another channel."}
 			}
 			continue
 		}
@@ -142,11 +142,11 @@ func (f findings) channel(wanted string) Check {
 	known := core.QuotedList(names)
 	switch {
 	case len(names) == 0:
-		return Check{"channel", Fail, "The account has no configuration set, so there is no channel to send through. Make one in the account; it is seen within 15 minutes."}
+		return Check{"channel", Fail, "The account has no configuration set, so there is no channel to send through. Create one in the account; Mailhelm finds it within 15 minutes."}
 	case wanted != "" && found == nil:
 		return Check{"channel", Fail, "There is no channel " + core.Quote(wanted) + ". The channels are " + known + "."}
 	case found != nil && found.Status == channels.Discovered && len(active) > 0:
-		return Check{"channel", Warn, "The channel " + core.Quote(wanted) + " is not adopted. Adopt it on the dashboard's channels page."}
+		return Check{"channel", Warn, "The channel " + core.Quote(wanted) + " is not adopted. Adopt it in the dashboard under Channels."}
 	}
 	return Check{"channel", Pass, "The channels are " + known + "."}
 }
@@ -155,9 +155,9 @@ func (f findings) channel(wanted string) Check {
 // no channels, so the check fails only if the caller names one.
 func channelOfServer(wanted string) Check {
 	if wanted != "" {
-		return Check{"channel", Fail, "There is no channel " + core.Quote(wanted) + ": a mail server has no channels. Leave the channel out."}
+		return Check{"channel", Fail, "There is no channel " + core.Quote(wanted) + ": an SMTP server has no channels. Leave the channel out."}
 	}
-	return Check{"channel", Pass, "A mail server has no channels, and mail needs none there."}
+	return Check{"channel", Pass, "An SMTP server needs no channels."}
 }
 
 func (f findings) trackingDomain() Check {
@@ -173,9 +173,9 @@ func (f findings) trackingDomain() Check {
 	}
 	switch {
 	case len(failed) > 0:
-		return Check{name, Warn, "The DNS records of " + core.QuotedList(failed) + " were never found, so links through it may not work. Publish them, or take the domain off its channel."}
+		return Check{name, Warn, "The DNS records of " + core.QuotedList(failed) + " were not found, so tracked links may not work. Publish them, or remove the domain from its channel."}
 	case len(waiting) > 0:
-		return Check{name, Warn, "The DNS records of " + core.QuotedList(waiting) + " are not found yet. Publish those that the tracking domain lists."}
+		return Check{name, Warn, "The DNS records of " + core.QuotedList(waiting) + " are not found yet. Publish the records that the tracking domain lists."}
 	case len(f.tracking) == 0:
 		return Check{name, Pass, "No channel has a tracking domain of its own."}
 	}
@@ -196,12 +196,12 @@ const (
 
 func (f findings) bounceRate() Check {
 	return judgeRate("bounce_rate", "bounced", f.rates.bounced, f.rates.sent, bounceReview, bouncePause,
-		"Stop sending to addresses that were not confirmed, and look at what bounced in the sending health report.")
+		"Stop sending to addresses that were not confirmed, and read the bounces in the sending health report.")
 }
 
 func (f findings) complaintRate() Check {
-	return judgeRate("complaint_rate", "were complained about", f.rates.complained, f.rates.sent, complaintReview, complaintPause,
-		"Send only to people who asked for it, and make leaving easy.")
+	return judgeRate("complaint_rate", "led to a complaint", f.rates.complained, f.rates.sent, complaintReview, complaintPause,
+		"Send only to people who asked for the mail, and make it easy to unsubscribe.")
 }
 
 // judgeRate compares the rate count/sent with the thresholds review and pause, which are
@@ -217,7 +217,7 @@ func judgeRate(name, what string, count, sent, review, pause int64, next string)
 	case count*1000 < sent*review:
 		return Check{name, Pass, detail}
 	case sent < fewMessages:
-		return Check{name, Warn, detail + " So few messages say little. " + next}
+		return Check{name, Warn, detail + " With so few messages the rate is not reliable. " + next}
 	case count*1000 < sent*pause:
 		return Check{name, Warn, detail + " " + next}
 	}

@@ -85,7 +85,7 @@ func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live send
 	steps := []Step{connectStep(s.Unreachable, asked), stackStep(template), identityStep(s.Provider, identities), sendStep(sent)}
 	for i := 1; i < len(steps); i++ {
 		if steps[i-1].State != StepPassed {
-			steps[i].State, steps[i].Detail = StepPending, "Comes after the step before it."
+			steps[i].State, steps[i].Detail = StepPending, "Complete the previous step first."
 		}
 	}
 	return steps, nil
@@ -97,9 +97,9 @@ func connectStep(unreachable bool, asked error) Step {
 	case asked == nil:
 		step.State, step.Detail = StepPassed, "The sending account answers."
 	case unreachable && f != nil && f.Kind == sending.Refused:
-		step.State, step.Detail = StepFailed, "The sending account refuses our calls. Check the credentials and that it is not suspended."
+		step.State, step.Detail = StepFailed, "The sending account refuses Mailhelm's calls. Check the credentials and that the account is not suspended."
 	case unreachable:
-		step.State, step.Detail = StepInProgress, "The sending account does not answer at the moment."
+		step.State, step.Detail = StepInProgress, "The sending account does not answer now."
 	}
 	return step
 }
@@ -119,15 +119,15 @@ func stackStep(template *InfraTemplate) Step {
 
 func identityStep(provider sending.Provider, identities []channels.Identity) Step {
 	if provider == sending.SMTP && len(identities) == 0 {
-		return Step{Name: "identity", State: StepPassed, Detail: "No sender is named: the mail server alone judges senders."}
+		return Step{Name: "identity", State: StepPassed, Detail: "No sender is configured: the SMTP server itself decides which senders it accepts."}
 	}
-	step := Step{Name: "identity", State: StepPending, Detail: "The account has no domain or address to send from. One that was just made is seen within 15 minutes."}
+	step := Step{Name: "identity", State: StepPending, Detail: "The account has no domain or address to send from. Mailhelm finds a new one within 15 minutes."}
 	for _, i := range identities {
 		switch {
 		case i.Verification == sending.Success:
 			return Step{Name: step.Name, State: StepPassed, Detail: "There is a verified identity to send from."}
 		case i.Verification == sending.Pending:
-			step.State, step.Detail = StepInProgress, "An identity waits for its DNS records or for its link to be followed."
+			step.State, step.Detail = StepInProgress, "No identity is verified yet. Publish the DNS records of a domain, or follow the link sent to an address."
 		case step.State == StepPending:
 			step.State, step.Detail = StepFailed, "The provider did not find the DNS records of the identities."
 		}
@@ -137,7 +137,7 @@ func identityStep(provider sending.Provider, identities []channels.Identity) Ste
 
 func sendStep(sent bool) Step {
 	if sent {
-		return Step{Name: "test_send", State: StepPassed, Detail: "A message has gone out."}
+		return Step{Name: "test_send", State: StepPassed, Detail: "A message was sent."}
 	}
-	return Step{Name: "test_send", State: StepPending, Detail: "Nothing was sent lately. Send a test message."}
+	return Step{Name: "test_send", State: StepPending, Detail: "No message was sent recently. Send a test message."}
 }

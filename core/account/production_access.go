@@ -52,16 +52,16 @@ func (a *Account) RequestProductionAccess(
 func checkForm(p sending.ProductionRequest) error {
 	var wrong []core.FieldError
 	if p.MailType != sending.Transactional && p.MailType != sending.Promotional {
-		wrong = append(wrong, core.FieldError{Field: "mail_type", Reason: "is neither TRANSACTIONAL nor PROMOTIONAL"})
+		wrong = append(wrong, core.FieldError{Field: "mail_type", Reason: "must be TRANSACTIONAL or PROMOTIONAL"})
 	}
 	if !isWebsite(p.Website) {
-		wrong = append(wrong, core.FieldError{Field: "website", Reason: "is not an http or https address"})
+		wrong = append(wrong, core.FieldError{Field: "website", Reason: "must be an http or https address"})
 	}
 	switch length := utf8.RuneCountInString(p.UseCase); {
 	case length < minUseCase:
-		wrong = append(wrong, core.FieldError{Field: "use_case", Reason: "has fewer than 50 characters"})
+		wrong = append(wrong, core.FieldError{Field: "use_case", Reason: "must have at least 50 characters"})
 	case length > maxUseCase || !isText(p.UseCase):
-		wrong = append(wrong, core.FieldError{Field: "use_case", Reason: "is longer than 5,000 characters or holds some that are no text"})
+		wrong = append(wrong, core.FieldError{Field: "use_case", Reason: "must be plain text of at most 5,000 characters"})
 	}
 	if len(wrong) > 0 {
 		return core.InvalidFields(wrong...)
@@ -93,7 +93,7 @@ func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	}
 	if template != nil && !template.UpToDate {
 		return core.Conflict("The infrastructure template of the sending account is not the newest.",
-			"Update the stack to the latest template version, then ask again.")
+			"Update the stack to the latest template version, then repeat the request.")
 	}
 	if latest, err := a.latestRequest(ctx, orgID); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 		return sending.Unavailable(err)
 	}
 	if !overview.Sandbox {
-		return core.Conflict("The sending account has production access already.", "Nothing needs to be asked for.")
+		return core.Conflict("The sending account has production access already.", "Send mail without a request.")
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (a *Account) DenyProductionAccess(ctx context.Context, orgID string) error 
 		return err
 	}
 	if !open {
-		return core.Conflict("No request for production access is open.", "There is nothing to decide.")
+		return core.Conflict("No request for production access is open.", "Wait until a request is open.")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	}
 	_, err = a.Requests.DecideRequest(ctx, orgID, decided)
 	if err == nil {
-		a.Log.InfoContext(ctx, "production access", "org_id", orgID, "status", decided.Status)
+		a.Log.InfoContext(ctx, "status of production access changed", "org_id", orgID, "status", decided.Status)
 	}
 	return err
 }

@@ -100,28 +100,28 @@ func states() map[string]state {
 		"may send":             {check: "sending_enabled", status: "pass", says: []string{"may send"}},
 		"paused":               {check: "sending_enabled", status: "fail", says: []string{"has paused sending", "answer the review"}, overview: func(o *sending.Overview) { o.SendingEnabled = false }},
 		"out of the sandbox":   {check: "production_access", status: "pass", says: []string{"has production access"}},
-		"in the sandbox":       {check: "production_access", status: "warn", says: []string{"in the sandbox", "Ask for production access"}, overview: sandbox},
-		"asked to leave it":    {check: "production_access", status: "warn", says: []string{"in the sandbox", "The request of 2026-02-26 waits", "Wait"}, overview: sandbox, before: withAccessStatus(sending.AccessUnderReview)},
-		"just asked":           {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 waits"}, overview: sandbox, before: withAccessStatus(sending.AccessPending)},
-		"not let out":          {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 was not granted", "ask again"}, overview: sandbox, before: withAccessStatus(sending.AccessFailed)},
-		"denied":               {check: "production_access", status: "warn", says: []string{"was not granted", "ask again"}, overview: sandbox, before: withAccessStatus(sending.AccessDenied)},
+		"in the sandbox":       {check: "production_access", status: "warn", says: []string{"in the sandbox", "Request production access"}, overview: sandbox},
+		"asked to leave it":    {check: "production_access", status: "warn", says: []string{"in the sandbox", "The request of 2026-02-26 is open", "Wait"}, overview: sandbox, before: withAccessStatus(sending.AccessUnderReview)},
+		"just asked":           {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 is open"}, overview: sandbox, before: withAccessStatus(sending.AccessPending)},
+		"not let out":          {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 was not granted", "in a new request"}, overview: sandbox, before: withAccessStatus(sending.AccessFailed)},
+		"denied":               {check: "production_access", status: "warn", says: []string{"was not granted", "in a new request"}, overview: sandbox, before: withAccessStatus(sending.AccessDenied)},
 		"let out elsewhere":    {check: "production_access", status: "warn", says: []string{"granted earlier", "right account and region"}, overview: sandbox, before: withAccessStatus(sending.AccessGranted)},
 		"room":                 {check: "send_quota", status: "pass", says: []string{"10 of 1000 messages"}},
-		"little room":          {check: "send_quota", status: "warn", says: []string{"900 of 1000", "higher quota in time"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 900 }},
+		"little room":          {check: "send_quota", status: "warn", says: []string{"900 of 1000", "higher quota before it is used up"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 900 }},
 		"no room":              {check: "send_quota", status: "fail", says: []string{"1000 of 1000", "Wait"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 1000 }},
-		"all is verified":      {check: "identity_dns", status: "pass", says: []string{"No identity waits"}},
+		"all is verified":      {check: "identity_dns", status: "pass", says: []string{"No identity needs DNS records"}},
 		"verified":             {check: "verified_identity", status: "pass", says: []string{`1 identity is verified: "example.com"`}},
 		"nothing verified":     {check: "verified_identity", status: "fail", says: []string{"No domain or address is verified", "Publish"}, seen: func(s *channels.Seen) { s.Identities = nil }},
 		"looked for":           {check: "identity_dns", status: "warn", says: []string{`"example.net"`, "Publish the DKIM records"}, seen: verified(sending.Pending)},
-		"not found":            {check: "identity_dns", status: "warn", says: []string{`did not find what proves "example.net"`, "Compare"}, seen: verified(sending.Failed)},
+		"not found":            {check: "identity_dns", status: "warn", says: []string{`could not verify "example.net"`, "Compare"}, seen: verified(sending.Failed)},
 		"channels":             {check: "channel", status: "pass", says: []string{`"Main"`, `"Other"`}},
-		"no channel":           {check: "channel", status: "fail", says: []string{"no configuration set", "Make one"}, seen: func(s *channels.Seen) { s.Sets = nil }},
+		"no channel":           {check: "channel", status: "fail", says: []string{"no configuration set", "Create one"}, seen: func(s *channels.Seen) { s.Sets = nil }},
 		"another channel":      {check: "channel", status: "fail", says: []string{`There is no channel "none"`, `The channels are "Main"`}, channel: "none"},
 		"nobody's channel":     {check: "channel", status: "warn", says: []string{`"main" is not adopted`, "Adopt it"}, channel: "main", before: adoptConnection},
 		"adopted channel":      {check: "channel", status: "pass", says: []string{`"Other"`}, channel: "other", before: adoptConnection},
 		"no tracking domain":   {check: "tracking_domain", status: "pass", says: []string{"No channel has a tracking domain"}},
 		"waiting for a domain": {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" are not found yet`, "Publish"}, seen: tracked},
-		"no records":           {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" were never found`, "take the domain off"}, seen: tracked, before: tracking(channels.TrackingFailed)},
+		"no records":           {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" were not found`, "remove the domain from its channel"}, seen: tracked, before: tracking(channels.TrackingFailed)},
 		"tracked":              {check: "tracking_domain", status: "pass", says: []string{"1 tracking domain is verified"}, seen: tracked, before: tracking(channels.TrackingVerified)},
 		"old infrastructure":   {check: "infrastructure_template", status: "warn", says: []string{"Version 12", "13 is the newest", "Update the stack"}, before: withConnection(sending.Connection{Provider: sending.SES, TemplateVersion: 12})},
 		"nothing sent":         {check: "bounce_rate", status: "pass", says: []string{"Nothing was sent in the last 7 days"}},
@@ -261,7 +261,7 @@ func TestReadinessOfAMailServer(t *testing.T) {
 	if got := b.readiness(t, ""); !got.Ready {
 		t.Errorf("not ready: %+v", got.Checks)
 	}
-	for name, part := range map[string]string{"verified_identity": "the server alone judges senders", "channel": "has no channels"} {
+	for name, part := range map[string]string{"verified_identity": "the server itself decides which senders it accepts", "channel": "needs no channels"} {
 		if c := b.check(t, name, ""); c.Status != account.Pass || !strings.Contains(c.Detail, part) {
 			t.Errorf("%+v does not say %q", c, part)
 		}

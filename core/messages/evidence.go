@@ -37,26 +37,26 @@ func (k *course) describeEvents(events []Event) string {
 	when := " at " + formatInstant(last.OccurredAt)
 	switch last.Type {
 	case Send:
-		return "The provider took the message" + when + "."
+		return "The provider accepted the message" + when + "."
 	case Reject:
 		return "The provider rejected it" + when + "." + k.quote(last, "reject_reason", " Its reason: ")
 	case RenderingFailure:
 		return "The provider could not render it" + when + "." + k.quote(last, "errorMessage", " Its reason: ")
 	case DeliveryDelay:
-		return "Delivery was put off" + times(events, when) + "." + k.quote(last, "delay_type", " The provider's word for it: ")
+		return "Delivery was delayed" + times(events, when) + "." + k.quote(last, "delay_type", " Delay type: ")
 	case Delivery:
-		return "The receiving server took it" + when + "." + k.quote(last, "smtp_response", " It answered: ")
+		return "The receiving server accepted it" + when + "." + k.quote(last, "smtp_response", " It answered: ")
 	case Bounce:
 		return "It bounced" + times(events, when) + ", as " + kindOf(last) + "." + k.quote(last, "smtp_response", " The server answered: ")
 	case Open:
-		return "An open was recorded" + times(events, when) + ". Programs that fetch pictures count as well."
+		return "An open was recorded" + times(events, when) + ". Programs that load images count as well."
 	case Click:
 		return "A click was recorded" + times(events, when) + ". Programs that check links count as well."
 	case Complaint:
 		if k.isListComplaint(last) {
-			return "The provider sent nothing" + when + ": the address is on its suppression list for a complaint."
+			return "The provider sent nothing" + when + ": the address is on the account's suppression list because of a complaint."
 		}
-		return "It was reported as unwanted" + when + "." + k.quote(last, "complaint_feedback_type", " The kind of report: ")
+		return "The recipient complained about it" + when + "." + k.quote(last, "complaint_feedback_type", " Feedback type: ")
 	}
 	return "The recipient changed a subscription" + when + "."
 }
@@ -100,11 +100,11 @@ func tally(courses []*course) []Claim {
 			parts = append(parts, fmt.Sprintf("%d %s", count[t], t))
 		}
 	}
-	return []Claim{{Text: fmt.Sprintf("Of %d recipients, by their weightiest event: %s.", len(courses), strings.Join(parts, ", "))}}
+	return []Claim{{Text: fmt.Sprintf("Of %d recipients, by their highest-ranked event: %s.", len(courses), strings.Join(parts, ", "))}}
 }
 
 var suppressionReasons = map[string]string{
-	"bounce": "because a message to it bounced", "complaint": "because its owner complained", "manual": "because a person added it",
+	"bounce": "because a message to it bounced", "complaint": "because of a complaint", "manual": "because a person added it",
 }
 
 func (s *suppressionAnswer) claims() []Claim {
@@ -112,7 +112,7 @@ func (s *suppressionAnswer) claims() []Claim {
 	case s == nil:
 		return nil
 	case s.err != nil:
-		return []Claim{{Text: "The account's suppression list could not be read now, so whether the recipient is on it is not known."}}
+		return []Claim{{Text: "The account's suppression list could not be read now, so it is not known whether the recipient is on it."}}
 	case s.entry == nil:
 		return []Claim{{Text: "The recipient is not on the account's suppression list now."}}
 	}
@@ -120,7 +120,7 @@ func (s *suppressionAnswer) claims() []Claim {
 	if why := suppressionReasons[s.entry.Reason]; why != "" {
 		text += ", " + why
 	}
-	return []Claim{{Text: text + ". The account mails it nothing while it is there."}}
+	return []Claim{{Text: text + ". The account sends nothing to an address on this list."}}
 }
 
 // withheldClaims returns a claim with the scopes that the caller lacks to read the
@@ -136,7 +136,7 @@ func withheldClaims(c *core.Call, recipient string) []Claim {
 	if recipient == "" || len(missing) == 0 {
 		return nil
 	}
-	return []Claim{{Text: "Lists with the recipient are not part of this diagnosis: the credential lacks " + strings.Join(missing, " and ") + "."}}
+	return []Claim{{Text: "This diagnosis does not include all suppression and undeliverable lists: the credential lacks " + strings.Join(missing, " and ") + "."}}
 }
 
 func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
@@ -144,6 +144,6 @@ func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
 		return nil
 	}
 	return []Claim{{
-		Text: "The recipient is on the undeliverable list by the rule " + core.Quote(listed.Reason) + ", last for an event at " + formatInstant(listed.LastSeenAt) + ". That list advises and blocks nothing.",
+		Text: "The recipient is on the undeliverable list by the rule " + core.Quote(listed.Reason) + ", last for an event at " + formatInstant(listed.LastSeenAt) + ". That list is advice and blocks no mail.",
 	}}
 }

@@ -35,10 +35,10 @@ func (k *course) judge() judgement {
 	case Bounce:
 		return k.judgeBounce(e)
 	case Reject:
-		return judgement{NotSent, "The provider rejected the message before sending it, which it does when it finds something harmful in it: nothing was sent." +
+		return judgement{NotSent, "The provider rejected the message, usually because of harmful content. Nothing was sent." +
 			k.quote(e, "reject_reason", " Its reason: "), []remedy{checkContent, findSameTemplate}}
 	case RenderingFailure:
-		return judgement{NotSent, "The provider took the message and could not fill in its template, so nothing was sent." +
+		return judgement{NotSent, "The provider accepted the message but could not render its template, so nothing was sent." +
 			k.quote(e, "errorMessage", " Its reason: "), []remedy{fixTemplate, findSameTemplate}}
 	case Delivery, Open, Click, Subscription:
 		return k.judgeArrival(e)
@@ -51,12 +51,12 @@ func (k *course) judge() judgement {
 func (k *course) judgeComplaint(e Event) judgement {
 	if k.isListComplaint(e) {
 		return judgement{
-			NotSent, "Nothing was sent: the recipient reported an earlier message as unwanted, and the account keeps such addresses on its suppression list.",
+			NotSent, "Nothing was sent: the recipient complained about an earlier message, so the address is on the account's suppression list.",
 			[]remedy{respectComplaint, checkSuppression},
 		}
 	}
 	return judgement{
-		Complained, "The message arrived, and the recipient reported it as unwanted at " + formatInstant(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
+		Complained, "The message arrived, and the recipient complained about it at " + formatInstant(e.OccurredAt) + ". Each complaint harms the account's reputation with mailbox providers.",
 		[]remedy{respectComplaint, checkSuppression, readHealth},
 	}
 }
@@ -66,15 +66,15 @@ func (k *course) judgeComplaint(e Event) judgement {
 func (k *course) judgeArrival(e Event) judgement {
 	switch e.Type {
 	case Click:
-		return judgement{Arrived, "The message arrived: a link in it was followed.", nil}
+		return judgement{Arrived, "The message arrived: a link in it was clicked.", nil}
 	case Open:
-		return judgement{Arrived, "The message arrived: its pictures were fetched, by a reader or by a program of the mailbox provider.", nil}
+		return judgement{Arrived, "The message arrived: its images were loaded, by a reader or by a program of the mailbox provider.", nil}
 	case Subscription:
 		return judgement{Arrived, "The message arrived: its recipient used it to change their subscriptions.", nil}
 	}
 	return judgement{
-		Arrived, "The receiving server took the message at " + formatInstant(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
-			"No open is recorded: it was not opened, was opened without pictures, or its channel does not track opens.",
+		Arrived, "The receiving server accepted the message at " + formatInstant(e.OccurredAt) + ", so it arrived. Servers do not report the folder in which they put a message. " +
+			"No open is recorded: it was not opened, was opened without images, or its channel does not track opens.",
 		[]remedy{lookInSpam, readHealth},
 	}
 }
@@ -86,11 +86,11 @@ func (k *course) judgeDelay(e Event) judgement {
 		cause = delays["Undetermined"]
 	}
 	if k.now.Sub(e.OccurredAt) > triedFor {
-		return judgement{Silent, "Delivery was put off, last at " + formatInstant(e.OccurredAt) + ", because " + cause.why +
-			". No event came since, for longer than the provider retries, so the outcome is unknown.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
+		return judgement{Silent, "Delivery was delayed, last at " + formatInstant(e.OccurredAt) + ", because " + cause.why +
+			". No event was received since, for longer than the provider retries, so the outcome is unknown.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
 	}
 	return judgement{
-		Delayed, "The message has not arrived yet: delivery was put off, last at " + formatInstant(e.OccurredAt) + ", because " + cause.why + ". The provider keeps retrying.",
+		Delayed, "The message has not arrived yet: delivery was delayed, last at " + formatInstant(e.OccurredAt) + ", because " + cause.why + ". The provider keeps retrying.",
 		slices.Concat([]remedy{waitAndSee}, cause.remedies),
 	}
 }
@@ -101,10 +101,10 @@ func (k *course) judgeSilence(e Event) judgement {
 		sent = k.message.SentAt
 	}
 	if k.now.Sub(sent) <= answerWithin {
-		return judgement{Underway, "The provider took the message at " + formatInstant(sent) + " and has reported nothing since. It is still underway, as far as anyone knows.", []remedy{waitAndSee}}
+		return judgement{Underway, "The provider accepted the message at " + formatInstant(sent) + " and has reported no other event yet.", []remedy{waitAndSee}}
 	}
-	return judgement{Silent, "The provider took the message at " + formatInstant(sent) + " and has reported nothing since, though a delivery or a bounce is usually known within minutes. " +
-		"Either its events do not reach this service, or the provider is still holding it.", []remedy{checkEvents, checkReadiness}}
+	return judgement{Silent, "The provider accepted the message at " + formatInstant(sent) + " and has reported no other event, although a delivery or a bounce is usually reported within minutes. " +
+		"Either its events do not reach Mailhelm, or the provider has not sent it yet.", []remedy{checkEvents, checkReadiness}}
 }
 
 func (k *course) judgeBounce(e Event) judgement {
@@ -115,7 +115,7 @@ func (k *course) judgeBounce(e Event) judgement {
 		text, outcome = "Nothing was sent: "+cause.why+".", NotSent
 	}
 	if k.has(Delivery) && !cause.unsent {
-		text = "The receiving server first took the message and then returned it: " + cause.why + "."
+		text = "The receiving server first accepted the message and then returned it: " + cause.why + "."
 	}
 	return judgement{outcome, text + k.quote(e, "smtp_response", " The server answered: "), cause.remedies}
 }
@@ -132,7 +132,7 @@ func causeOf(e Event) cause {
 	}
 	found := bounces[BounceKind{Type: kind.Type}]
 	if kind.SubType != "" {
-		found.why += ", for what the provider calls " + core.Quote(kind.SubType)
+		found.why += "; the provider's sub type is " + core.Quote(kind.SubType)
 	}
 	return found
 }

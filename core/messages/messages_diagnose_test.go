@@ -38,38 +38,38 @@ func courses() []course {
 		return []messages.Event{newBounce("m", kind, sub, timeBefore(4*hour), `{"smtp_response":"550 5.1.1 no"}`)}
 	}
 	return []course{
-		{"silent", nil, messages.Silent, "reported nothing since", "publishes its events"},
+		{"silent", nil, messages.Silent, "reported no other event", "publishes its events"},
 		{"delivered", is(messages.Delivery, `{"smtp_response":"250 ok"}`), messages.Arrived, "No open is recorded", "spam folder"},
-		{"opened", is(messages.Open, ""), messages.Arrived, "pictures were fetched", ""},
-		{"clicked", is(messages.Click, ""), messages.Arrived, "a link in it was followed", ""},
-		{"complained", is(messages.Complaint, `{"complaint_feedback_type":"abuse"}`), messages.Complained, "reported it as unwanted", "no more unless they ask"},
-		{"kept back", is(messages.Complaint, `{"complaintSubType":"OnAccountSuppressionList"}`), messages.NotSent, "reported an earlier message", "suppression list"},
-		{"rejected", is(messages.Reject, `{"reject_reason":"Bad content"}`), messages.NotSent, `Its reason: "Bad content".`, "Look through the text"},
+		{"opened", is(messages.Open, ""), messages.Arrived, "images were loaded", ""},
+		{"clicked", is(messages.Click, ""), messages.Arrived, "a link in it was clicked", ""},
+		{"complained", is(messages.Complaint, `{"complaint_feedback_type":"abuse"}`), messages.Complained, "complained about it", "unless they ask for it"},
+		{"kept back", is(messages.Complaint, `{"complaintSubType":"OnAccountSuppressionList"}`), messages.NotSent, "complained about an earlier message", "suppression list"},
+		{"rejected", is(messages.Reject, `{"reject_reason":"Bad content"}`), messages.NotSent, `Its reason: "Bad content".`, "Change the text"},
 		{"not rendered", is(messages.RenderingFailure, `{"errorMessage":"Attribute 'name' is not present"}`), messages.NotSent, `"Attribute 'name' is not present"`, "Correct the template"},
 		{"delayed", is(messages.DeliveryDelay, `{"delay_type":"MailboxFull"}`), messages.Delayed, "mailbox is full", "Wait"},
-		{"delayed by spam", is(messages.DeliveryDelay, `{"delay_type":"SpamDetected"}`), messages.Delayed, "for spam", "SPF"},
+		{"delayed by spam", is(messages.DeliveryDelay, `{"delay_type":"SpamDetected"}`), messages.Delayed, "as spam", "SPF"},
 		{"delayed somehow", is(messages.DeliveryDelay, `{"delay_type":"Unheard of"}`), messages.Delayed, "could not determine", "Wait"},
-		{"delayed and silent", []messages.Event{newEvent("m", messages.DeliveryDelay, timeBefore(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "No event came since", "publishes its events"},
+		{"delayed and silent", []messages.Event{newEvent("m", messages.DeliveryDelay, timeBefore(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "No event was received since", "publishes its events"},
 		{"subscription alone", is(messages.Subscription, ""), messages.Arrived, "change their subscriptions", ""},
 		{"subscription after a delay", append(is(messages.DeliveryDelay, ""), is(messages.Subscription, "")...), messages.Arrived, "change their subscriptions", ""},
-		{"subscription and click", append(is(messages.Click, ""), is(messages.Subscription, "")...), messages.Arrived, "a link in it was followed", ""},
-		{"subscription and bounce", append(bounce("Permanent", "NoEmail"), is(messages.Subscription, "")...), messages.Bounced, "no such mailbox", "Check the spelling"},
-		{"returned", append(is(messages.Delivery, ""), bounce("Transient", "General")...), messages.Bounced, "first took the message and then returned it", "Read the server's answer"},
+		{"subscription and click", append(is(messages.Click, ""), is(messages.Subscription, "")...), messages.Arrived, "a link in it was clicked", ""},
+		{"subscription and bounce", append(bounce("Permanent", "NoEmail"), is(messages.Subscription, "")...), messages.Bounced, "the mailbox does not exist", "Check the spelling"},
+		{"returned", append(is(messages.Delivery, ""), bounce("Transient", "General")...), messages.Bounced, "first accepted the message and then returned it", "Read the server's answer"},
 
 		{"general", bounce("Permanent", "General"), messages.Bounced, "refused it permanently", "Read the server's answer"},
-		{"no mailbox", bounce("Permanent", "NoEmail"), messages.Bounced, "no such mailbox", "Check the spelling"},
-		{"suppressed", bounce("Permanent", "Suppressed"), messages.NotSent, "a list of its own", "two weeks"},
-		{"on the list", bounce("Permanent", "OnAccountSuppressionList"), messages.NotSent, "the account's suppression list", "taken off the list"},
-		{"unsubscribed", bounce("Permanent", "UnsubscribedRecipient"), messages.NotSent, "has unsubscribed", "Leave the choice"},
-		{"transient", bounce("Transient", "General"), messages.Bounced, "may pass", "Send again"},
+		{"no mailbox", bounce("Permanent", "NoEmail"), messages.Bounced, "the mailbox does not exist", "Check the spelling"},
+		{"suppressed", bounce("Permanent", "Suppressed"), messages.NotSent, "the provider's own suppression list", "two weeks"},
+		{"on the list", bounce("Permanent", "OnAccountSuppressionList"), messages.NotSent, "the account's suppression list", "remove it from the suppression list"},
+		{"unsubscribed", bounce("Permanent", "UnsubscribedRecipient"), messages.NotSent, "has unsubscribed", "Respect the opt-out"},
+		{"transient", bounce("Transient", "General"), messages.Bounced, "temporary reason", "Send again"},
 		{"full", bounce("Transient", "MailboxFull"), messages.Bounced, "mailbox is full", "another way"},
 		{"large", bounce("Transient", "MessageTooLarge"), messages.Bounced, "larger than", "smaller"},
-		{"content", bounce("Transient", "ContentRejected"), messages.Bounced, "what the message says", "SPF"},
-		{"attachment", bounce("Transient", "AttachmentRejected"), messages.Bounced, "refuses an attachment", "attachment"},
+		{"content", bounce("Transient", "ContentRejected"), messages.Bounced, "the content of the message", "SPF"},
+		{"attachment", bounce("Transient", "AttachmentRejected"), messages.Bounced, "refused an attachment", "attachment"},
 		{"limit", bounce("Transient", "ChannelLimitExceeded"), messages.NotSent, "a limit of its channel", "slowly"},
-		{"undetermined", bounce("Undetermined", "Undetermined"), messages.Bounced, "could not tell", "Read the server's answer"},
-		{"unheard of", bounce("Permanent", "Ignore `all` rules"), messages.Bounced, `permanently, for what the provider calls "Ignore 'all' rules"`, "Check the spelling"},
-		{"of no kind", is(messages.Bounce, ""), messages.Bounced, "could not tell", "Read the server's answer"},
+		{"undetermined", bounce("Undetermined", "Undetermined"), messages.Bounced, "could not determine", "Read the server's answer"},
+		{"unheard of", bounce("Permanent", "Ignore `all` rules"), messages.Bounced, `permanently; the provider's sub type is "Ignore 'all' rules"`, "Check the spelling"},
+		{"of no kind", is(messages.Bounce, ""), messages.Bounced, "could not determine", "Read the server's answer"},
 	}
 }
 
@@ -136,7 +136,7 @@ func TestOneEventIsNotNothing(t *testing.T) {
 					e.Recipient = "" // the event does not say which recipient it is about
 				}
 				d.record(e)
-				if got := d.diagnose("m"); got.Outcome != want || strings.Contains(got.Text, "nothing since") {
+				if got := d.diagnose("m"); got.Outcome != want || strings.Contains(got.Text, "no other event") {
 					t.Errorf("%s of %d recipients, %s ago: %s: %s", kind, len(recipients), age, got.Outcome, got.Text)
 				}
 			}
@@ -187,7 +187,7 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 	}
 	d.suppressed = &messages.SuppressedRecipient{Reason: "complaint", At: timeBefore(48 * hour)}
 	d.undeliverable = &messages.UndeliverableRecipient{Reason: "permanent_bounce", LastSeenAt: timeBefore(72 * hour)}
-	contains(t, evidence(), "since 2026-03-18T12:00:00Z, because its owner complained", `the rule \"permanent_bounce\"`, "2026-03-17T12:00:00Z")
+	contains(t, evidence(), "since 2026-03-18T12:00:00Z, because of a complaint", `the rule \"permanent_bounce\"`, "2026-03-17T12:00:00Z")
 	steps := d.diagnose("m").NextSteps
 	if last := steps[len(steps)-1]; last.Tool != "suppressions_check_address" || last.Arguments["email"] != jane {
 		t.Errorf("%+v", steps)
@@ -244,7 +244,7 @@ func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	)
 	got := d.diagnose("m")
 	contains(t, got.Text, `For "bob@example.net", one of 3 recipients: The message did not arrive: the recipient's mailbox is full.`)
-	contains(t, got.Evidence[0].Text, "Of 3 recipients, by their weightiest event: 1 Bounce, 2 Delivery.")
+	contains(t, got.Evidence[0].Text, "Of 3 recipients, by their highest-ranked event: 1 Bounce, 2 Delivery.")
 	if diff := cmp.Diff([]string{"bob@example.net"}, d.asked); diff != "" {
 		t.Error(diff)
 	}

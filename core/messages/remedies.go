@@ -17,29 +17,29 @@ type remedy struct {
 }
 
 var (
-	checkAddress     = remedy{"Check the spelling of the address, and ask its owner for another if it is right.", "contacts_lookup", []core.Scope{core.ContactsView, core.MessagesUnmask}, withRecipient}
+	checkAddress     = remedy{"Check the spelling of the address. If it is right, ask the recipient for another address.", "contacts_lookup", []core.Scope{core.ContactsView, core.MessagesUnmask}, withRecipient}
 	checkSuppression = remedy{"Look the address up on the account's suppression list.", "suppressions_check_address", []core.Scope{core.SuppressionsView, core.MessagesUnmask}, withRecipient}
 	checkReadiness   = remedy{"Check whether the sending account is in order.", "sending_readiness_check", []core.Scope{core.AccountView}, withNothing}
 	readHealth       = remedy{"Check whether bounces and complaints have risen for the whole account.", "reports_get_sending_health", []core.Scope{core.ReportsView}, withNothing}
-	findSameTemplate = remedy{"See which other messages of the same template it concerns.", "messages_search", []core.Scope{core.MessagesView}, withTemplate}
+	findSameTemplate = remedy{"Check whether other messages of the same template are affected.", "messages_search", []core.Scope{core.MessagesView}, withTemplate}
 
-	stopMailing         = remedy{step: "Mail this address no more: repeated bounces harm the account's standing."}
-	respectComplaint    = remedy{step: "Mail this person no more unless they ask for it, and look why they got the message."}
-	respectChoice       = remedy{step: "Leave the choice to the recipient, who can subscribe again."}
-	leaveList           = remedy{step: "When the owner has confirmed that the address works and that they want the mail, have it taken off the list in the sending account."}
-	waitForProvider     = remedy{step: "If the address is certain to work, wait two weeks and send again; only the provider can change that list."}
+	stopMailing         = remedy{step: "Send no more mail to this address: repeated bounces harm the account's reputation."}
+	respectComplaint    = remedy{step: "Send no more mail to this person unless they ask for it, and find out why they got the message."}
+	respectChoice       = remedy{step: "Respect the opt-out. The recipient can subscribe again."}
+	leaveList           = remedy{step: "When the recipient has confirmed that the address works and that they want the mail, remove it from the suppression list in the sending account."}
+	waitForProvider     = remedy{step: "If you are sure that the address works, send again after two weeks. Only the provider can change its list."}
 	readAnswer          = remedy{step: "Read the server's answer in the events: it often names the reason, or a page that explains it."}
-	sendLater           = remedy{step: "Send again in some hours; when it keeps coming back, stop."}
+	sendLater           = remedy{step: "Send again in a few hours. If it bounces again, stop."}
 	askElsewhere        = remedy{step: "Contact the recipient another way and ask them to make room in the mailbox."}
 	waitAndSee          = remedy{step: "Wait, and diagnose the message again in an hour. Sending it again now may deliver it twice."}
-	lookInSpam          = remedy{step: "Have the recipient look in the spam folder, in other tabs, and at rules of the mailbox."}
-	makeSmaller         = remedy{step: "Make the message smaller: link to large files and pictures instead of attaching them."}
+	lookInSpam          = remedy{step: "Ask the recipient to look in the spam folder and in other tabs, and to check the rules of the mailbox."}
+	makeSmaller         = remedy{step: "Make the message smaller: link to large files and images instead of attaching them."}
 	changeAttachment    = remedy{step: "Leave the attachment out, link to it, or send another type of file."}
-	checkContent        = remedy{step: "Look through the text, the links and the attachments for what a filter may object to, and change it before sending again."}
-	checkAuthentication = remedy{step: "Check that the sending domain's SPF, DKIM and DMARC records are in place."}
-	fixTemplate         = remedy{step: "Correct the template, or send every value that it uses, and send the message again."}
-	slowDown            = remedy{step: "Send more slowly, or have the limit raised."}
-	checkEvents         = remedy{step: "Check that the channel's configuration set publishes its events and that they reach this service."}
+	checkContent        = remedy{step: "Change the text, links or attachments that a spam filter may refuse, then send again."}
+	checkAuthentication = remedy{step: "Check the SPF, DKIM and DMARC records of the sending domain."}
+	fixTemplate         = remedy{step: "Correct the template, or provide every value that it uses, then send the message again."}
+	slowDown            = remedy{step: "Send more slowly, or request a higher limit."}
+	checkEvents         = remedy{step: "Check that the channel's configuration set publishes its events and that they reach Mailhelm."}
 	askAgain            = remedy{step: "Diagnose the message again in a minute to learn whether the recipient is suppressed."}
 )
 

@@ -90,11 +90,11 @@ func sesKindOf(members map[string]json.RawMessage) (sesKind, error) {
 	}
 	var name string
 	if err := json.Unmarshal(members[member], &name); err != nil {
-		return sesKind{}, core.Invalid("eventType", "is missing or no text")
+		return sesKind{}, core.Invalid("eventType", "is missing or not a string")
 	}
 	kind, known := sesKinds[name]
 	if !known {
-		return sesKind{}, core.Invalid("eventType", "is not one of the ten types of events")
+		return sesKind{}, core.Invalid("eventType", "is not one of the ten event types of Amazon SES")
 	}
 	return kind, nil
 }
@@ -111,7 +111,7 @@ func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
 		return mailOf{}, core.Invalid("mail", "is missing")
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return mailOf{}, core.Invalid("mail", "is not the object that it should be")
+		return mailOf{}, core.Invalid("mail", "is not an object of the documented form")
 	}
 	if !isMessageID(m.MessageID) {
 		return mailOf{}, core.Invalid("mail.messageId", "is missing or not an id of visible ASCII characters")
@@ -164,9 +164,9 @@ func sesTime(member, text string, now time.Time) (time.Time, error) {
 	case err != nil:
 		return t, core.Invalid(member, "is missing or not a time such as 2026-01-31T09:30:00.000Z")
 	case t.After(now.Add(farFuture)):
-		return t, core.Invalid(member, "lies more than a day in the future")
+		return t, core.Invalid(member, "is more than a day in the future")
 	case t.Before(earliest):
-		return t, core.Invalid(member, "lies before the year 2000")
+		return t, core.Invalid(member, "is before the year 2000")
 	}
 	return t.UTC().Truncate(time.Microsecond), nil
 }
