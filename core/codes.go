@@ -75,13 +75,13 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeMissingScope, 403, "Missing scope for an argument", false,
-		"A tool was called with an argument that needs a scope of its own, which the credential lacks. The member `scope` names it. The tool itself may be called; over REST the same refusal is `invalid_scope`.",
+		"A tool was called with an argument that needs an additional scope, which the credential lacks. The member `scope` names it. The tool itself may be called; over REST the same refusal is `invalid_scope`.",
 		"Leave the argument out, or get a token with that scope.",
 	},
 	{
 		CodeTestEnvironmentForbidden, 403, "Not allowed with test credentials", false,
 		"Test credentials work on the same data as live ones, so they cannot call operations that delete.",
-		"If you want the effect, repeat the call with a live credential.",
+		"To delete, repeat the call with a live credential.",
 	},
 	{
 		CodePlanRetentionExceeded, 403, "Outside plan retention", false,
@@ -100,7 +100,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeMethodNotAllowed, 405, "Method not allowed", false,
-		"The path exists but not with this method. The header `Allow` lists the methods it takes.",
+		"The path exists but does not allow this method. The header `Allow` lists the allowed methods.",
 		"Use one of the allowed methods.",
 	},
 	{
@@ -150,7 +150,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeUnknownExternalID, 422, "Unknown external id", false,
-		"No contact has this external id, and without an address none can be created.",
+		"No contact has this external id, and a contact cannot be created without an address.",
 		"Send the address as well.",
 	},
 	{
@@ -180,7 +180,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeOverloaded, 503, "Too busy", true,
-		"Too many calls wait, so this one was refused before anything was stored. Expensive reads wait in a queue of each organization's own.",
+		"Too many calls are waiting, so this one was refused before anything was stored. Each organization has its own queue for expensive reads.",
 		"Repeat after `Retry-After`, with a little jitter. Make fewer calls at once.",
 	},
 	{
@@ -190,12 +190,12 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeInternalError, 500, "Internal error", true,
-		"Something failed on our side. Nothing about the cause is shown; it is in the log under the request id.",
+		"Something failed on our side. The answer does not show the cause. The log has it under the request id.",
 		"Repeat with exponential backoff. If it fails again, report the `request_id`.",
 	},
 	{
 		CodeWrongHost, 400, "Wrong host for this credential", false,
-		"The credential was sent to a host that does not take it: the agent endpoint takes access tokens only, the fetch host takes no credential at all.",
+		"The credential was sent to a host that does not accept it: the agent endpoint accepts access tokens only, the fetch host accepts no credentials.",
 		"Send API keys to the public API. For the agent endpoint get an access token with its address as `resource`.",
 	},
 }

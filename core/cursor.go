@@ -31,7 +31,7 @@ func DecodeCursor(filter, s string, n int) ([]string, error) {
 		return nil, nil
 	}
 	if len(s) > maxCursorLength {
-		return nil, cursorError("is longer than any cursor this service made")
+		return nil, cursorError("is longer than any cursor of this service")
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	if err != nil {
@@ -53,5 +53,5 @@ func filterDigest(filter string) string {
 }
 
 func cursorError(reason string) *Error {
-	return Invalid("cursor", reason).WithNext("Take the cursor from the previous page as it is, keep the filters, or start again without a cursor.")
+	return Invalid("cursor", reason).WithNext("Send next_cursor of the previous page unchanged and with the same filters, or start again without a cursor.")
 }

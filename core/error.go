@@ -133,7 +133,7 @@ func InvalidFields(fields ...FieldError) *Error {
 		sentences = append(sentences, sentence(subject(f.Field)+" "+f.Reason))
 	}
 	if more := len(fields) - namedFaults; more > 0 {
-		sentences = append(sentences, fmt.Sprintf("There is more to correct: %d.", more))
+		sentences = append(sentences, fmt.Sprintf("More faults: %d.", more))
 	}
 	return &Error{Code: CodeValidationFailed, Message: strings.Join(sentences, " "), Fields: fields}
 }
@@ -183,7 +183,7 @@ func Internal(err error) *Error {
 // Overloaded returns the error overloaded: the call waited for the longest allowed time and
 // did nothing.
 func Overloaded(retryAfter time.Duration) *Error {
-	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done, so this one was turned away. Nothing was stored.", RetryAfter: retryAfter}
+	return &Error{Code: CodeOverloaded, Message: "Too many calls are waiting, so this one was refused. Nothing was stored.", RetryAfter: retryAfter}
 }
 
 // storageRetry is the RetryAfter of an error of the storage: a database restarts within
@@ -195,7 +195,7 @@ const storageRetry = 5 * time.Second
 func TemporarilyUnavailable(err error) *Error {
 	return &Error{
 		Code: CodeTemporarilyUnavailable, RetryAfter: storageRetry, Err: err,
-		Message: "Mailhelm's own storage does not take the call just now.",
+		Message: "Mailhelm's own storage cannot process the call now.",
 	}
 }
 

@@ -38,11 +38,11 @@ func TestAMessageNamesTheFaults(t *testing.T) {
 	t.Parallel()
 	fault := func(field string) core.FieldError { return core.FieldError{Field: field, Reason: "is required"} }
 	for want, fields := range map[string][]core.FieldError{
-		"The request is not valid.":                 nil,
-		"`a` is required.":                          {fault("a")},
-		"`a` is required. `b` is required.":         {fault("a"), fault("b")},
-		"The request is required. `b` is required.": {fault(""), fault("b")},
-		"`a` is required. `b` is required. `c` is required. There is more to correct: 2.": {fault("a"), fault("b"), fault("c"), fault("d"), fault("e")},
+		"The request is not valid.":                                          nil,
+		"`a` is required.":                                                   {fault("a")},
+		"`a` is required. `b` is required.":                                  {fault("a"), fault("b")},
+		"The request is required. `b` is required.":                          {fault(""), fault("b")},
+		"`a` is required. `b` is required. `c` is required. More faults: 2.": {fault("a"), fault("b"), fault("c"), fault("d"), fault("e")},
 	} {
 		if e := core.InvalidFields(core.FieldError{Field: "a", Reason: "is unknown; did you mean b?"}); e.Message != "`a` is unknown; did you mean b?" {
 			t.Error(e.Message)

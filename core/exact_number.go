@@ -1,7 +1,7 @@
 package core
 
 // InexactNumber is the error text for a number for which [IsExactNumber] is false.
-const InexactNumber = "is a number that a float64 does not carry: it has too many digits or is out of range"
+const InexactNumber = "is a number that a 64-bit float cannot represent: it has too many digits or is out of range"
 
 // IsExactNumber reports whether a float64 represents the JSON number exactly: the number is
 // in range and has no more digits than the float64. CheckJSON accepts the same numbers.

@@ -37,8 +37,8 @@ func TestDecodeExplainsEveryFault(t *testing.T) {
 		reason  string
 	}{
 		"missing":           {core.REST, `{}`, "email", "is required"},
-		"unknown":           {core.REST, `{"email":"a@b.c","emial":1}`, "emial", "is not known here; known are email, limit, since, off, page, attributes"},
-		"wrong case":        {core.REST, `{"Email":"a@b.c"}`, "Email", "is not known here"},
+		"unknown":           {core.REST, `{"email":"a@b.c","emial":1}`, "emial", "is unknown; known names are email, limit, since, off, page, attributes"},
+		"wrong case":        {core.REST, `{"Email":"a@b.c"}`, "Email", "is unknown"},
 		"too large":         {core.REST, `{"email":"a@b.c","limit":201}`, "limit", "must be at most 200"},
 		"not a number":      {core.REST, `{"email":"a@b.c","limit":"x"}`, "limit", "must be integer"},
 		"format":            {core.REST, `{"email":"nobody"}`, "email", "must be a valid email address"},
@@ -48,7 +48,7 @@ func TestDecodeExplainsEveryFault(t *testing.T) {
 		"nul":               {core.REST, `{"email":"a@b.c","attributes":{"x":"a\u0000b"}}`, "attributes.x", "NUL"},
 		"deep":              {core.REST, strings.Repeat("[", 10000), "", "nested deeper"},
 		"trailing":          {core.REST, `{"email":"a@b.c"} {}`, "", "after the JSON value"},
-		"other surface":     {core.Agent, `{"email":"a@b.c","page":"x"}`, "page", "is not known here"},
+		"other surface":     {core.Agent, `{"email":"a@b.c","page":"x"}`, "page", "is unknown"},
 		"not an object":     {core.REST, `[]`, "", "must be object"},
 		"invalid utf-8":     {core.REST, "{\"email\":\"a@b.c\xff\"}", "", "not valid JSON"},
 		"not json":          {core.REST, `{"email":`, "", "not valid JSON"},

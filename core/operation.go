@@ -63,7 +63,7 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 		panic(fmt.Sprintf("core: operation %q is declared without name, purpose or function", op.Name))
 	}
 	if (op.GitOwned == GitPullRequest) != (op.Propose != nil) {
-		panic(fmt.Sprintf("core: operation %q becomes a pull request and does not say how, or the reverse", op.Name))
+		panic(fmt.Sprintf("core: operation %q must have Propose if, and only if, it becomes a pull request", op.Name))
 	}
 	if op.Writes != OtherRecords && op.Effect == Reads || op.Replay == ReplayUntilNextWrite && op.Writes != OneContact {
 		panic(fmt.Sprintf("core: operation %q declares a subject or a replay that do not fit its effect", op.Name))

@@ -44,7 +44,7 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 // about unknown members are not meant for callers.
 func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) error) error {
 	if text := bytes.TrimLeft(row, " \t\r\n"); len(text) == 0 || text[0] != '{' {
-		return Invalid("", "is no object")
+		return Invalid("", "is not an object")
 	}
 	if err := places.CheckJSON(row); err != nil {
 		return err
@@ -53,7 +53,7 @@ func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) 
 }
 
 // ErrNoObject is the error of [ReadMembers] for a JSON value that is not an object.
-var ErrNoObject = errors.New("is no JSON object")
+var ErrNoObject = errors.New("is not a JSON object")
 
 // ReadMembers calls take with each member of a JSON object until take fails. The text must
 // have passed CheckJSON, so that no name occurs twice.
@@ -132,5 +132,5 @@ func UnknownMember(name string, known []RowMember) error {
 	for i, m := range known {
 		names[i] = m.Name
 	}
-	return Invalid(Quotable(name, 64), "is not known here; known are "+strings.Join(names, ", "))
+	return Invalid(Quotable(name, 64), "is unknown; known names are "+strings.Join(names, ", "))
 }

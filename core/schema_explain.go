@@ -86,9 +86,9 @@ func (s *Schema) unknownMember(at []string) string {
 		known = s.membersAt(at)
 	}
 	if len(known) == 0 {
-		return "is not known here"
+		return "is unknown"
 	}
-	return "is not known here; known are " + strings.Join(known, ", ")
+	return "is unknown; known names are " + strings.Join(known, ", ")
 }
 
 // membersAt returns the names of the members that an object may have by the schema. at is

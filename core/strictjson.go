@@ -84,7 +84,7 @@ func (r *strictReader) token() (jsontext.Token, error) {
 	case r.mayHoldNUL && token.Kind() == '"' && strings.ContainsRune(token.String(), 0):
 		return token, Invalid(pointerPath(string(r.StackPointer())), "holds a NUL character")
 	case token.Kind() == '0' && !isReasonable(token.String()):
-		return token, Invalid(pointerPath(string(r.StackPointer())), "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string")
+		return token, Invalid(pointerPath(string(r.StackPointer())), "is a number that a 64-bit float cannot represent: it has too many digits or is out of range; write an identifier as a string")
 	case r.StackDepth() > MaxJSONDepth:
 		return token, Invalid("", "is nested deeper than 64 levels")
 	}

@@ -54,7 +54,7 @@ func (g *Guard) RunExpensive(ctx context.Context, orgID string, f func(context.C
 	err := f(bounded)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return core.Invalid("", "takes longer to answer than "+expensiveTime.String()).
-			WithNext("Ask for less at once: a shorter window, or fewer conditions.")
+			WithNext("Use a shorter window or fewer conditions.")
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			"Operation calls by outcome: ok, replayed, confirmation_required, caller_gone, or an error code.",
 			"operation", "surface", "outcome"),
 		seconds: histogram("mailhelm_call_seconds",
-			"Time from the first rail to the result.",
+			"Duration of a call, from its first check to its result.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
 		bytes: histogram("mailhelm_result_bytes",
 			"Size of answers that carry a result, as sent.",

@@ -26,7 +26,7 @@ func TestRefusals(t *testing.T) {
 		"scope before values":  {"op_write", func(r *guardrails.Request) { r.Principal.Scopes = nil; r.Arguments = json.RawMessage(`{`) }, core.CodeInvalidScope, ""},
 		"test may not destroy": {"op_destroy", useTestKey, core.CodeTestEnvironmentForbidden, "op_destroy"},
 		"test may not confirm": {"op_confirm", useTestKey, core.CodeTestEnvironmentForbidden, ""},
-		"unknown argument":     {"op_read", args(`{"email":"a@example.com","x":1}`), core.CodeValidationFailed, "known are email, note"},
+		"unknown argument":     {"op_read", args(`{"email":"a@example.com","x":1}`), core.CodeValidationFailed, "known names are email, note"},
 		"missing argument":     {"op_read", args(``), core.CodeValidationFailed, "is required"},
 		"broken JSON":          {"op_read", args(`{"email":`), core.CodeValidationFailed, "not valid JSON"},
 		"deep JSON":            {"op_read", args(strings.Repeat(`{"a":`, 10000)), core.CodeValidationFailed, "nested deeper"},

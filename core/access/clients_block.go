@@ -81,7 +81,7 @@ func (l Lifecycle) blockable(ctx context.Context, orgID, clientID string) error 
 	case err != nil:
 		return err
 	case client.OrgID == orgID:
-		return core.Conflict("This client belongs to the organization itself.", "Revoke it instead.")
+		return core.Conflict("This client belongs to the organization itself.", "Revoke the client instead.")
 	case !client.Open():
 		return core.NotFound("client")
 	}

@@ -82,11 +82,11 @@ func (c *Client) check() error {
 	c.Scopes = scopes
 	switch {
 	case !slices.Contains(refreshDays, c.RefreshDays):
-		return core.Invalid("refresh_days", "must be 30, 90 or 365, or 0 for never ending")
+		return core.Invalid("refresh_days", "must be 30, 90 or 365, or 0 for no end")
 	case len(c.RedirectURIs) > maxRedirectURIs:
-		return core.Invalid("redirect_uris", fmt.Sprintf("must be at most %d", maxRedirectURIs))
+		return core.Invalid("redirect_uris", fmt.Sprintf("must have at most %d items", maxRedirectURIs))
 	case len(c.RedirectURIs) == 0 && c.SecretHash == nil:
-		return core.Invalid("redirect_uris", "must not be empty for a public client, which cannot get tokens in any other way")
+		return core.Invalid("redirect_uris", "must not be empty for a public client, which gets tokens only through a redirect")
 	}
 	for _, uri := range c.RedirectURIs {
 		if err := CheckRedirectURI(uri); err != nil {

@@ -61,7 +61,7 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 		RedirectURIs: s.RedirectURIs, RefreshDays: openRefreshDays, Scopes: s.Scopes, CreatedAt: now,
 	}
 	if len(s.RedirectURIs) == 0 {
-		return Client{}, "", core.Invalid("redirect_uris", "must hold at least one")
+		return Client{}, "", core.Invalid("redirect_uris", "must have at least one item")
 	}
 	minted := Minted{}
 	if !s.Public {
@@ -102,6 +102,6 @@ func describedName(s SelfDescribed) string {
 
 func tooManyRegistrations(wait time.Duration) *core.Error {
 	return &core.Error{
-		Code: core.CodeRateLimited, Message: "Too many clients have registered.", Next: "Try again later.", RetryAfter: wait,
+		Code: core.CodeRateLimited, Message: "Too many clients have registered themselves.", Next: "Try again later.", RetryAfter: wait,
 	}
 }

@@ -47,7 +47,7 @@ func (l Lifecycle) workingKey(ctx context.Context, orgID, id string, now time.Ti
 	case KeyRevoked:
 		return APIKey{}, core.Conflict("This API key was revoked.", "Create a new key.")
 	case KeyExpired:
-		return APIKey{}, core.Conflict("This API key was rotated, and its 24 hours of grace are over.", "Use the key that replaced it, or create a new one.")
+		return APIKey{}, core.Conflict("This API key was rotated, and its grace period of 24 hours is over.", "Use the key that replaced it, or create a new one.")
 	}
 	return key, nil
 }

@@ -26,7 +26,7 @@ func (l Lifecycle) GraceWorker(log *slog.Logger) jobs.Worker[GraceArgs] {
 	return jobs.Worker[GraceArgs]{Every: GraceEvery, Work: func(ctx context.Context, _ GraceArgs) error {
 		ended, err := l.ExpireGrace(ctx)
 		if ended > 0 {
-			log.InfoContext(ctx, "grace of rotated API keys ended", "keys", ended)
+			log.InfoContext(ctx, "grace period of rotated API keys ended", "keys", ended)
 		}
 		return err
 	}}

@@ -116,7 +116,7 @@ func CheckName(name string) error {
 func checkScopes(scopes core.Scopes) (core.Scopes, error) {
 	for _, s := range scopes {
 		if !s.IsKnown() {
-			return nil, core.Invalid("scopes", fmt.Sprintf("must be in the catalogue, and %q is not", core.Quotable(string(s), maxName)))
+			return nil, core.Invalid("scopes", fmt.Sprintf("contains %q, which is not a scope", core.Quotable(string(s), maxName)))
 		}
 	}
 	return core.NewScopes(scopes.Strings()...), nil

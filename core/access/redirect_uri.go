@@ -28,7 +28,7 @@ func CheckRedirectURI(uri string) error {
 		return errors.New("must not have spaces, control characters, backslashes, wildcards or characters outside ASCII")
 	}
 	if !possiblePort(uri) {
-		return errors.New("must have a port from 1 to 65535 behind the colon, or no colon")
+		return errors.New("must have a port from 1 to 65535 after the colon, or no colon")
 	}
 	u, err := url.Parse(uri)
 	switch {

@@ -43,7 +43,7 @@ func keyRevokedError() *core.Error {
 }
 
 func keyExpiredError() *core.Error {
-	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its 24 hours of grace are over."}
+	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its grace period of 24 hours is over."}
 }
 
 // refuse and fail return the results of a function that resolves a credential: two zero

@@ -98,7 +98,7 @@ func (a *Activities) admit(ctx context.Context, orgID string, n int) int {
 	}
 	admitted, err := a.Admit(ctx, orgID, n)
 	if err != nil {
-		a.Log.WarnContext(ctx, "activities are taken without counting them", "org_id", orgID, "error", err)
+		a.Log.WarnContext(ctx, "activities are accepted without a rate limit", "org_id", orgID, "error", err)
 		return n
 	}
 	return admitted

@@ -44,7 +44,7 @@ func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, 
 	slices.SortFunc(claims, func(a, b KeyClaim) int { return strings.Compare(a.Key, b.Key) })
 	held, err := a.Store.ClaimKeys(ctx, orgID, claims, now, now.Add(KeyWindow))
 	if errors.Is(err, ErrClaims) {
-		a.Log.WarnContext(ctx, "activities are taken without looking for repeated keys", "org_id", orgID, "items", len(claims), "error", err)
+		a.Log.WarnContext(ctx, "activities are accepted without deduplication by key", "org_id", orgID, "items", len(claims), "error", err)
 	} else if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (a *Activities) claimOnce(ctx context.Context, orgID string, items []sent, 
 	})
 	held, err := a.Store.ClaimOnce(ctx, orgID, claims, now)
 	if errors.Is(err, ErrClaims) {
-		a.Log.WarnContext(ctx, "activities are refused because their claims cannot be asked", "org_id", orgID, "items", len(claims), "error", err)
+		a.Log.WarnContext(ctx, "activities are refused because deduplication is not available", "org_id", orgID, "items", len(claims), "error", err)
 		refuseOnce(items)
 		return nil
 	}

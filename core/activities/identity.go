@@ -47,7 +47,7 @@ func (a *Activities) identify(ctx context.Context, orgID string, items []sent, n
 	}
 	return &core.Error{
 		Code: core.CodeContactClaimRace, RetryAfter: time.Second,
-		Message: "The contacts of these activities were claimed by others again and again.",
+		Message: "Other calls created or changed the contacts of these activities at the same moment. No activity was recorded.",
 	}
 }
 

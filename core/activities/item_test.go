@@ -65,7 +65,7 @@ func TestReasons(t *testing.T) {
 
 // invalidItems maps malformed items to the detail with which each must be refused.
 var invalidItems = map[string]string{
-	`1`: "The item is no object.", `null`: "The item is no object.", `[]`: "The item is no object.", `"a"`: "The item is no object.",
+	`1`: "The item is not an object.", `null`: "The item is not an object.", `[]`: "The item is not an object.", `"a"`: "The item is not an object.",
 	`{"name":1,"email":"ann@x.example"}`:                                        "`name` must be a string.",
 	`{"name":null,"email":"ann@x.example"}`:                                     "`name` is null; send a string.",
 	`{"name":"a","email":{}}`:                                                   "`email` must be a string.",
@@ -77,12 +77,12 @@ var invalidItems = map[string]string{
 	`{"name":"a","email":"ann@x.example","occurred_at":1767225600}`:             "`occurred_at` must be a string; send a date-time in RFC 3339, such as 2026-03-02T08:00:00Z.",
 	`{"name":"a","email":"ann@x.example","occurred_at":"2026-03-01"}`:           "`occurred_at` is \"2026-03-01\"; send a date-time in RFC 3339, such as 2026-03-02T08:00:00Z.",
 	`{"name":"a","email":"ann@x.example","occurred_at":"2026-03-01T12:05:01Z"}`: "`occurred_at` is 2026-03-01T12:05:01Z, more than 5 minutes after 2026-03-01T12:00:00Z, when it was received; send the time at which it happened.",
-	`{"name":"a","email":"ann@x.example","happened_at":"2026-01-01T00:00:00Z"}`: "`happened_at` is not known here; known are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
-	`{"Name":"a","email":"ann@x.example"}`:                                      "`Name` is not known here; known are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
+	`{"name":"a","email":"ann@x.example","happened_at":"2026-01-01T00:00:00Z"}`: "`happened_at` is unknown; known names are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
+	`{"Name":"a","email":"ann@x.example"}`:                                      "`Name` is unknown; known names are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
 	`{"name":"a","name":"b","email":"ann@x.example"}`:                           "`name` names a member twice in one object.",
 	`{"name":"\ud800","email":"ann@x.example"}`:                                 "`name` is not valid JSON at this member.",
 	`{"name":"a","email":"ann@x.example","properties":` + deep + `}`:            "The item is nested deeper than 64 levels.",
-	`{"name":"a","email":"ann@x.example","a` + "`\u202e" + `b":1}`:              "`a'b` is not known here; known are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
+	`{"name":"a","email":"ann@x.example","a` + "`\u202e" + `b":1}`:              "`a'b` is unknown; known names are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
 }
 
 var deep = strings.Repeat("[", 65) + strings.Repeat("]", 65)

@@ -11,7 +11,7 @@ import (
 // ErrClaims is wrapped by errors of ClaimKeys and ClaimOnce if the keys that were used
 // before cannot be read. A retry of the transaction would not help. The transaction stays
 // usable, and the failed call has stored nothing.
-var ErrClaims = errors.New("the claims of activities cannot be asked")
+var ErrClaims = errors.New("the deduplication of activities is not available")
 
 // Store stores activities, and the used idempotency keys by which duplicates are found.
 // Every method takes part in the transaction of its context, and reads and writes only the

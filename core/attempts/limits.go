@@ -149,7 +149,7 @@ func refuseAttempt(wait time.Duration) error {
 	}
 	return &core.Error{
 		Code: core.CodeRateLimited, RetryAfter: ceilSeconds(wait),
-		Message: "There were too many attempts to sign in.", Next: "Wait " + waitText(wait) + ", then try again.",
+		Message: "Too many attempts to sign in.", Next: "Wait " + waitText(wait) + ", then try again.",
 	}
 }
 

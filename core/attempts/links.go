@@ -35,6 +35,6 @@ func (l *Limits) AdmitLink(email, client string) error {
 	}
 	return &core.Error{
 		Code: core.CodeRateLimited, RetryAfter: ceilSeconds(wait),
-		Message: "Too many links were asked for.", Next: "Look for the mail that was sent, or wait " + waitText(wait) + " and ask again.",
+		Message: "Too many password links were requested.", Next: "Look for the mail that was sent, or wait " + waitText(wait) + " and request another link.",
 	}
 }

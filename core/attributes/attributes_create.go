@@ -36,7 +36,7 @@ func (a *Attributes) createAttribute(ctx context.Context, c *core.Call, in Creat
 	}
 	registered, err := a.Store.CountAttributes(ctx, org)
 	if err == nil && registered > maxAttributes {
-		return Attribute{}, core.Invalid("name", fmt.Sprintf("would be attribute %d, and an organization has at most %d", registered, maxAttributes))
+		return Attribute{}, core.Invalid("name", fmt.Sprintf("would be attribute %d, but an organization may have at most %d; delete one first", registered, maxAttributes))
 	}
 	c.SetSubject(attribute.ID)
 	return attribute, err

@@ -36,7 +36,7 @@ func (a Attribute) coerce(value any) (any, string) {
 		}
 		return s, ""
 	}
-	return nil, "has no type that can be checked"
+	return nil, "has an attribute type that Mailhelm does not know"
 }
 
 func coerceString(value any) (any, string) {

@@ -34,9 +34,9 @@ func (d Definition) check() error {
 	}
 	switch {
 	case d.Type != Enum && d.EnumValues != nil:
-		fault("enum_values", "belongs to the type enum alone")
+		fault("enum_values", "is allowed for the type enum only")
 	case d.Type == Enum && len(d.EnumValues) == 0:
-		fault("enum_values", "is required for an enum, with one value or more")
+		fault("enum_values", "is required for the type enum, with at least one value")
 	}
 	seen := make(map[string]bool, len(d.EnumValues))
 	for i, value := range d.EnumValues {
@@ -47,7 +47,7 @@ func (d Definition) check() error {
 		case len(value) > maxEnumValue:
 			fault(field, fmt.Sprintf("has more than %d bytes", maxEnumValue))
 		case seen[value]:
-			fault(field, "stands there twice")
+			fault(field, "repeats an earlier value")
 		}
 		seen[value] = true
 		if len(faults) == maxFaults {

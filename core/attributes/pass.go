@@ -48,7 +48,7 @@ func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
 		}
 		changed += len(passed.Changed)
 		if passed.Done {
-			a.Log.InfoContext(ctx, "contacts follow the attribute registry", "org_id", orgID, "changed", changed, "took", a.Clock().Sub(started))
+			a.Log.InfoContext(ctx, "contacts updated to the attribute registry", "org_id", orgID, "changed", changed, "took", a.Clock().Sub(started))
 			return nil
 		}
 	}

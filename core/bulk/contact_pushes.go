@@ -57,12 +57,12 @@ func (ps *Pushes) pushAll(ctx context.Context, args PushArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, ps.Orgs, "pushes", func(ctx context.Context, org string) error {
 		repaired, failed := ps.Repairs.Repair(ctx, org)
 		if repaired > 0 {
-			ps.Log.InfoContext(ctx, "writes that failed repaired at the account", "org_id", org, "writes", repaired)
+			ps.Log.InfoContext(ctx, "failed writes repaired at the sending account", "org_id", org, "writes", repaired)
 		}
 		report, err := ps.Push(ctx, org)
 		err = errors.Join(failed, err)
 		if report != (PushReport{}) {
-			ps.Log.InfoContext(ctx, "consent brought to the account", "org_id", org,
+			ps.Log.InfoContext(ctx, "consent written to the sending account", "org_id", org,
 				"settled", report.Settled, "refused", report.Refused, "put_off", report.PutOff)
 		}
 		return err
@@ -338,7 +338,7 @@ func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error)
 		b.pushes.Observe("contact_push", "put_off", b.report.PutOff+overtaken)
 	}
 	if example != nil {
-		b.pushes.Log.WarnContext(ctx, "consent did not come to the account", "org_id", b.org,
+		b.pushes.Log.WarnContext(ctx, "consent not written to the sending account", "org_id", b.org,
 			"refused", b.report.Refused, "put_off", b.report.PutOff, "error", fmt.Errorf("for example: %w", example))
 	}
 }

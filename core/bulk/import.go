@@ -25,7 +25,7 @@ func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMess
 		return nil, err
 	}
 	if job.Status != Completed {
-		return nil, fmt.Errorf("the bulk write %s was given up after %d of its %d rows", id, job.Processed, job.Total)
+		return nil, fmt.Errorf("the bulk write %s was abandoned after %d of its %d rows", id, job.Processed, job.Total)
 	}
 	if len(did) == job.Total {
 		return did, nil

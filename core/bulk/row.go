@@ -64,7 +64,7 @@ func (row *Row) faults() []core.FieldError {
 	if row.Email != nil {
 		canonical, ok := core.CanonicalEmail(*row.Email)
 		if !ok || len(*row.Email) > maxEmailLength {
-			fault("email", "is no e-mail address")
+			fault("email", "is not an email address")
 		} else {
 			row.Email = &canonical
 		}

@@ -65,7 +65,7 @@ func checkTopics(value []byte) error {
 	for _, choice := range choices {
 		err := core.ReadMembers(choice, func(name string, _ []byte) error {
 			if name != "topic" && name != "subscription_status" {
-				return core.Invalid("topic_preferences."+core.Quotable(name, maxTopicName), "is no member of a choice")
+				return core.Invalid("topic_preferences."+core.Quotable(name, maxTopicName), "is unknown; known names are topic, subscription_status")
 			}
 			return nil
 		})

@@ -53,7 +53,7 @@ func (b *Bulk) workBulk(ctx context.Context, args Args) error {
 			return err
 		}
 		if forgotten > 0 {
-			b.Log.InfoContext(ctx, "old bulk writes forgotten", "org_id", org, "jobs", forgotten)
+			b.Log.InfoContext(ctx, "old bulk writes deleted", "org_id", org, "jobs", forgotten)
 		}
 		open, err := b.Store.OpenBulkJobs(ctx, org)
 		for _, id := range open {
@@ -182,7 +182,7 @@ func (b *Bulk) noteBulkFailure(ctx context.Context, org, id string, failure erro
 		if job.Attempts++; job.Attempts >= bulkAttempts {
 			now := b.Clock()
 			job.Status, job.CompletedAt = Failed, &now
-			b.Log.ErrorContext(ctx, "bulk write given up", "org_id", org, "job_id", id, "processed", job.Processed, "rows", job.Total, "error", failure)
+			b.Log.ErrorContext(ctx, "bulk write abandoned", "org_id", org, "job_id", id, "processed", job.Processed, "rows", job.Total, "error", failure)
 		}
 		return b.Store.UpdateBulkJob(ctx, org, job)
 	})
@@ -306,7 +306,7 @@ func (r *rowReader) read(row Row) (readRow, error) {
 	for i, name := range *row.Lists {
 		id, known := r.lists[name]
 		if !known {
-			faults = append(faults, core.FieldError{Field: fmt.Sprintf("lists.%d", i), Reason: "is no static list of this organization"})
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("lists.%d", i), Reason: "is not a static list of this organization"})
 		}
 		ids = append(ids, id)
 	}

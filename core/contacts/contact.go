@@ -28,7 +28,7 @@ type Contact struct {
 	Attributes       map[string]any      `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, each in the attribute's type."`
 	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; every other topic has its default."`
 	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Whether the global opt-out is set."`
-	Mailable         bool                `json:"mailable" jsonschema_description:"Whether the contact may get mail at all: it is active, has no global opt-out, and more than activities named it. Topics and suppression are checked for each message."`
+	Mailable         bool                `json:"mailable" jsonschema_description:"Whether the contact may get mail at all: it is active, has no global opt-out, and is known not only from activities. Topics and suppression are checked for each message."`
 	// Hidden has stored attribute values that no result shows: values of deleted attributes,
 	// and values that do not fit their attribute's type. A write keeps them unless it
 	// replaces all values.
@@ -80,7 +80,7 @@ func mailableNote(c Contact) string {
 	case c.UnsubscribeAll:
 		return "Not mailable: the contact opted out of everything."
 	case !c.Mailable:
-		return "Not mailable: only activities have named the address, and nobody has consented. State consent to change that: topic_preferences or unsubscribe_all."
+		return "Not mailable: the address is known only from activities, without consent. Record consent with topic_preferences or unsubscribe_all."
 	}
 	for _, choice := range c.TopicPreferences {
 		if choice.SubscriptionStatus == sending.OptOut {

@@ -165,7 +165,7 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 	}
 	return nil, &core.Error{
 		Code: core.CodeContactClaimRace, RetryAfter: time.Second,
-		Message: "The contact's address changed again and again while this call waited for its turn.",
+		Message: "Other calls kept changing the contact's address, so this call changed nothing.",
 	}
 }
 

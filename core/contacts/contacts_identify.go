@@ -54,7 +54,7 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 			var err error
 			out.VisitorID, err = cs.visitors().visitorID(ctx, c.Principal.Org.ID, out.ContactID)
 			if err == nil && out.VisitorID == "" {
-				err = core.Conflict("The visitor id that this call issued was revoked since.", "Call again with a fresh idempotency key for a new one.")
+				err = core.Conflict("The visitor id that this call issued has been revoked.", "Call again with a fresh idempotency key to get a new visitor id.")
 			}
 			return out, err
 		},
@@ -83,8 +83,8 @@ func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in Identi
 // errArchivedVisitor returns the conflict error for a visitor whose contact is archived.
 // The contact was archived on purpose, and signing in to a website is no consent.
 func errArchivedVisitor() *core.Error {
-	return core.Conflict("The contact is archived, and identifying a visitor does not bring it back.",
-		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
+	return core.Conflict("The contact is archived, and identifying a visitor does not reactivate it.",
+		"Reactivate the contact first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
 }
 
 // isKnownAs reports whether the contact needs no write: it is active, has the external id
@@ -112,7 +112,7 @@ func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string
 	case errEmail != nil && !core.IsNotFound(errEmail):
 		return Contact{}, errEmail
 	case err == nil && (errEmail != nil || byEmail.ID != byID.ID):
-		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "Another contact than the one with this address has this external id."}
+		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "The address and the external id belong to different contacts."}
 	case errEmail == nil && byEmail.ExternalID != nil && *byEmail.ExternalID != cl.ExternalID:
 		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "The contact with this address has another external id."}
 	}
@@ -134,7 +134,7 @@ func (cs *Contacts) identify(ctx context.Context, c *core.Call, in IdentifyConta
 		c.SetSubject(existing.ID)
 	case !in.pushed:
 		return Identified{}, &core.Error{
-			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "The contact was renamed at the same moment.",
+			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "Another call changed the contact's address or external id at the same moment.",
 		}
 	default:
 		written, err := cs.writer().store(ctx, c, in.write)

@@ -53,7 +53,7 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 		return ListsOfContact{}, core.Invalid("add", "or `remove` is required")
 	}
 	if contact.Status == Archived {
-		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
+		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Reactivate it with contacts_upsert first.")
 	}
 	c.SetSubject(contact.ID)
 	if contact.Shell { // UpdateContact clears Shell, because a caller has now written the contact.

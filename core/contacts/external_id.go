@@ -69,7 +69,7 @@ func (cl Claim) mayTake(incumbent Contact) error {
 	next := "" // if next is "", the error has the default next step of its error code
 	if cl.Bound {
 		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
-			"To give it another one, use the API's route by external id, which can rebind."
+			"To give it another external id, call `PUT /v1/contacts/by-external-id/{external_id}` with `rebind_external_id`."
 	}
 	return &core.Error{
 		Code: core.CodeContactExternalIDMismatch, Next: next,

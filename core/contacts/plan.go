@@ -100,7 +100,7 @@ func (p Plan) check(existing *Contact) error {
 	case p.Way == Updating && existing == nil:
 		return core.NotFound("contact")
 	case p.Way == Updating && existing.Status == Archived:
-		return core.Conflict("The contact is archived.", "Create it again with POST or PUT, which takes it back into use.")
+		return core.Conflict("The contact is archived.", "Reactivate it with POST or PUT.")
 	case p.Way == Identifying && existing != nil && existing.Status == Archived:
 		return errArchivedVisitor()
 	case p.Read != nil:

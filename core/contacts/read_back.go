@@ -29,19 +29,19 @@ func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	switch {
 	case r.ID == "":
 	case existing == nil:
-		fault("id", "belongs to no contact with this name, and a new contact gets an id of its own; leave it out")
+		fault("id", "is not allowed for a new contact, which gets its own id; leave it out")
 	case r.ID != existing.ID:
 		fault("id", "is not the id of this contact, which never changes; leave it out")
 	}
 	if r.Status == Archived {
-		fault("status", "is archived, and the contact is active after this write; send active or leave it out, and archive with DELETE")
+		fault("status", "is archived, but this write makes the contact active; send active or leave it out, and archive with DELETE")
 	}
 	switch {
 	case r.CreatedAt == nil:
 	case existing == nil:
-		fault("created_at", "is the time of no contact with this name, and a new contact gets the present one; leave it out")
+		fault("created_at", "is not allowed for a new contact, which gets the time of this call; leave it out")
 	case !r.CreatedAt.Equal(existing.CreatedAt):
-		fault("created_at", "is not when this contact was created, which never changes; leave it out")
+		fault("created_at", "is not the time at which this contact was created, which never changes; leave it out")
 	}
 	if r.externalID != nil && (existing == nil || existing.ExternalID == nil || *existing.ExternalID != *r.externalID) {
 		fault("external_id", "is not the external id of this contact; leave it out, or give it one with PUT /v1/contacts/by-external-id/{external_id}")

@@ -39,7 +39,7 @@ func (l *Lists) createList(ctx context.Context, c *core.Call, in CreateListIn) (
 	key := in.Key
 	if key == "" {
 		if key = slugOf(name); key == "" {
-			return List{}, core.Invalid("key", "is required, because the name has no letter or digit to make one from")
+			return List{}, core.Invalid("key", "is required, because the name has no letter or digit from which to derive it")
 		}
 	}
 	if err := checkKey(key); err != nil {
@@ -51,7 +51,7 @@ func (l *Lists) createList(ctx context.Context, c *core.Call, in CreateListIn) (
 		return List{}, err
 	}
 	if count >= maxLists {
-		return List{}, core.Invalid("name", fmt.Sprintf("would be one list more than the %d there may be", maxLists))
+		return List{}, core.Invalid("name", fmt.Sprintf("would exceed the limit of %d lists; delete one first", maxLists))
 	}
 	made := List{
 		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: core.ManagedOrigin, Status: statusActive,

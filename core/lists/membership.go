@@ -75,7 +75,7 @@ func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string
 	for i, name := range names {
 		at := slices.IndexFunc(found, func(r Ref) bool { return r.ID == name || r.Key == name })
 		if at < 0 {
-			faults = append(faults, core.FieldError{Field: fmt.Sprintf("%s.%d", field, i), Reason: "is no static list of this organization"})
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("%s.%d", field, i), Reason: "is not a static list of this organization"})
 			continue
 		}
 		ids = append(ids, found[at].ID)

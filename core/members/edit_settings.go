@@ -84,7 +84,7 @@ func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID
 		before := SettingsOf(org)
 		wanted := edit.applyTo(before)
 		if wanted.RequireSecondFactor && !before.RequireSecondFactor && !may.unlimited && !proven {
-			return core.Conflict("Requiring a second factor now would lock you out: you have not proven one since you signed in.",
+			return core.Conflict("You cannot require a second factor now, because it would lock you out: you have not proven one in this session.",
 				"Set up an authenticator app or a passkey, sign in with it, and try again.")
 		}
 		detail := before.changes(wanted)

@@ -52,7 +52,7 @@ var errInvitation = errors.New("unknown, expired or void invitation")
 // every cause, so that guessed links reveal nothing.
 func noInvitation() error {
 	return &core.Error{
-		Code: core.CodeNotFound, Message: "This invitation is not open any more, or never was.",
+		Code: core.CodeNotFound, Message: "This invitation link is not valid: it was used or withdrawn, has expired, or never existed.",
 		Next: "Ask the person who sent you the link for a new one.", Err: errInvitation,
 	}
 }

@@ -103,7 +103,7 @@ func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	case err != nil:
 		return fmt.Errorf("member by address: %w", err)
 	}
-	return core.Conflict("This address is a member's already.", "Change the member's permissions instead.")
+	return core.Conflict("A member has this address already.", "Change the member's permissions instead.")
 }
 
 // makeRoom deletes the organization's expired invitations and, if there is one, the open
@@ -129,7 +129,7 @@ func (m Memberships) makeRoom(ctx context.Context, next Invitation) (string, err
 		}
 	}
 	if open >= maxInvitations {
-		return "", core.Conflict(fmt.Sprintf("There are %d open invitations.", open), "Withdraw some that are not needed.")
+		return "", core.Conflict(fmt.Sprintf("The organization has %d open invitations and cannot have more.", open), "Withdraw an invitation that is no longer needed.")
 	}
 	return replaces, nil
 }

@@ -76,7 +76,7 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 			if err != nil {
 				return access.User{}, fmt.Errorf("user of an invitation: %w", err)
 			}
-			return access.User{}, core.Conflict("This address has an account.", "Sign in, then open the link again.")
+			return access.User{}, core.Conflict("An account with this address exists.", "Sign in, then open the link again.")
 		}
 		if err := passwords.CheckNew(password, i.Email); err != nil {
 			return access.User{}, err
@@ -117,7 +117,7 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 			if err != nil {
 				return err
 			}
-			return core.Conflict("You are a member of this organization already.", "Nothing has to be done.")
+			return core.Conflict("You are a member of this organization already.", "Open the organization in the dashboard.")
 		}
 		// Revoke grants again: the person may have approved a client during an earlier
 		// removal from the organization.

@@ -136,8 +136,8 @@ func (a authority) need(p Permission) error {
 	if a.has(p) {
 		return nil
 	}
-	return permissionError("You may not do this in this organization.",
-		fmt.Sprintf("Ask a member who manages its members for the permission %s.", p))
+	return permissionError(fmt.Sprintf("You lack the permission %s in this organization.", p),
+		"Ask a member who manages its members to give you the permission.")
 }
 
 // mayGive fails with invalid_scope if the actor may not give another member the role or one
@@ -205,7 +205,7 @@ const maxQuoted = 100
 func checkPermissions(given []Permission) ([]Permission, error) {
 	for _, p := range given {
 		if !slices.Contains(permissions, p) {
-			return nil, core.Invalid("permissions", fmt.Sprintf("must be in the catalogue, and %q is not", core.Quotable(string(p), maxQuoted)))
+			return nil, core.Invalid("permissions", fmt.Sprintf("contains %q, which is not a permission", core.Quotable(string(p), maxQuoted)))
 		}
 	}
 	return slices.Compact(sortPermissions(slices.Clone(given)...)), nil

@@ -20,10 +20,10 @@ var permissionAreas = []PermissionArea{
 	{"Sending account", []PermissionWords{
 		{MayViewAccount, "See the sending account: its state, quota and health."},
 		{MayViewSending, "See identities, channels and tracking domains."},
-		{MayAdoptChannels, "Take over a channel of the sending account."},
-		{MayTriggerSync, "Start reading the sending account again now."},
-		{MayViewProduction, "See how far the request for production access is."},
-		{MaySubmitProduction, "Ask for production access."},
+		{MayAdoptChannels, "Adopt channels of the sending account."},
+		{MayTriggerSync, "Start a sync with the sending account."},
+		{MayViewProduction, "See the status of requests for production access."},
+		{MaySubmitProduction, "Request production access."},
 		{MayViewDomainAuth, "See SPF, DKIM and DMARC of the domains."},
 		{MayManageDomainAuth, "Change how domains are authenticated."},
 	}},
@@ -33,12 +33,12 @@ var permissionAreas = []PermissionArea{
 		{MayViewActivities, "See what contacts did."},
 		{MayWriteActivities, "Record what contacts did."},
 	}},
-	{"Addresses that get no mail", []PermissionWords{
+	{"Suppressed and undeliverable addresses", []PermissionWords{
 		{MayViewSuppression, "See suppressed addresses."},
 		{MayManageSuppression, "Suppress addresses, and release them."},
-		{MayViewUndeliverable, "See addresses that cannot be delivered to."},
-		{MayManageUndeliverable, "Mark addresses as undeliverable, and clear them."},
-		{MayConfigureUndelivered, "Decide when an address counts as undeliverable."},
+		{MayViewUndeliverable, "See undeliverable addresses."},
+		{MayManageUndeliverable, "Mark addresses as undeliverable, and remove the mark."},
+		{MayConfigureUndelivered, "Change the rules of undeliverable addresses."},
 	}},
 	{"Contacts", []PermissionWords{
 		{MayViewContacts, "See contacts, topics and attributes."},
@@ -58,11 +58,11 @@ var permissionAreas = []PermissionArea{
 	}},
 	{"Received mail", []PermissionWords{
 		{MayViewInbound, "See inboxes and received mail."},
-		{MayManageInbound, "Make and delete inboxes, and decide where their mail goes."},
+		{MayManageInbound, "Create and delete inboxes, and choose where their mail goes."},
 	}},
 	{"Organization", []PermissionWords{
-		{MayManageCredentials, "Make and revoke API keys and applications, and end what people allowed."},
-		{MayManageMembers, "Invite and remove people, and give permissions they have themselves."},
+		{MayManageCredentials, "Create and revoke API keys and applications, and revoke the access that people granted."},
+		{MayManageMembers, "Invite and remove members, and give permissions that you have yourself."},
 		{MayManageOrg, "Change the organization's settings."},
 		{MayViewAudit, "Read the audit log."},
 	}},

@@ -32,7 +32,7 @@ func (m Memberships) SetPermissions(ctx context.Context, actor access.Actor, org
 			return err
 		}
 		if member.Role == Owner {
-			return core.Conflict("An owner has every permission.", "Make the owner a member first.")
+			return core.Conflict("An owner has every permission.", "Change the role to member first.")
 		}
 		diff := diffPermissions(member.Permissions, wanted)
 		if len(diff.Added)+len(diff.Removed) == 0 {

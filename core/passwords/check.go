@@ -42,7 +42,7 @@ func Check(password, email string) *Refusal {
 	}
 	plain := foldCase(password)
 	if isFrequent(plain) {
-		return &Refusal{"is one of the 10,000 most common", "Choose another one. A few words in a row are good."}
+		return &Refusal{"is one of the 10,000 most common", "Choose another one, such as a sequence of several words."}
 	}
 	if strings.Contains(plain, product) {
 		return &Refusal{fmt.Sprintf("contains the name of this product, %q", product), "Choose one without it."}

@@ -60,7 +60,7 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 			return err
 		}
 		if has.App != nil {
-			return core.Conflict("You have an authenticator app already.", "Remove it first.")
+			return core.Conflict("You have an authenticator app already.", "Remove the app first.")
 		}
 		return f.factors.SetAuthenticatorApp(ctx, AuthenticatorApp{UserID: v.User.ID, Sealed: sealed, CreatedAt: f.people.Clock()})
 	})

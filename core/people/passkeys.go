@@ -199,6 +199,6 @@ func (c ceremonies) note(ctx context.Context, p Passkey, judged JudgedPasskey) e
 func passkeyError(cause error) error {
 	return &core.Error{
 		Code: core.CodeValidationFailed, Message: "The passkey was not accepted.",
-		Next: "Try again, or use another way.", Err: cause,
+		Next: "Try again, or use another method.", Err: cause,
 	}
 }

@@ -35,7 +35,7 @@ func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQue
 }
 
 func tooManyPasskeys() error {
-	return core.Conflict(fmt.Sprintf("You have %d passkeys, which is as many as there can be.", maxPasskeys), "Remove one first.")
+	return core.Conflict(fmt.Sprintf("You have %d passkeys and cannot have more.", maxPasskeys), "Remove a passkey first.")
 }
 
 // AddPasskey verifies the answer to BeginPasskey and stores the new passkey, which is then

@@ -60,7 +60,7 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	}
 	if c.Next == c.Current {
 		return "", &core.Error{
-			Code: core.CodeValidationFailed, Message: "The new password is the one that you have.", Next: "Choose another one.",
+			Code: core.CodeValidationFailed, Message: "The new password is the same as the current one.", Next: "Choose another password.",
 		}
 	}
 	if err := passwords.CheckNew(c.Next, user.Email); err != nil {
@@ -104,7 +104,7 @@ func notTheCurrent(err error) error {
 		return err
 	}
 	return &core.Error{
-		Code: core.CodeValidationFailed, Message: "The current password is not right.",
+		Code: core.CodeValidationFailed, Message: "The current password is wrong.",
 		Next: "Type the password that you sign in with.", Err: err,
 	}
 }
@@ -184,7 +184,7 @@ func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash st
 	}
 	if now.PasswordHash != hash {
 		return &core.Error{
-			Code: core.CodeConflict, Message: "The password was changed at this moment in another browser.",
+			Code: core.CodeConflict, Message: "The password was changed at the same moment in another browser.",
 			Next: "Sign in with the new password.", Err: errPasswordMoved,
 		}
 	}

@@ -29,7 +29,7 @@ func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID str
 			return err
 		}
 		if !has.Any() {
-			return core.Conflict("You have no second factor, so there is nothing that a recovery code could replace.", "Set one up first.")
+			return core.Conflict("You have no second factor, and recovery codes can only replace one.", "Set up a second factor first.")
 		}
 		fresh, err := f.replaceCodes(ctx, v.User.ID)
 		if err != nil {

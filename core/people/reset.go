@@ -18,8 +18,8 @@ var errReset = errors.New("unknown, used, expired or void link of a reset")
 // that guessed links reveal nothing.
 func noReset() error {
 	return &core.Error{
-		Code: core.CodeNotFound, Message: "This link is not good any more, or never was: it works once, for 15 minutes.",
-		Next: "Ask for a new link.", Err: errReset,
+		Code: core.CodeNotFound, Message: "This link is not valid. A link works once, and for 15 minutes.",
+		Next: "Request a new link.", Err: errReset,
 	}
 }
 

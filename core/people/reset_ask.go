@@ -29,11 +29,11 @@ func (p *Passwords) Mails() bool { return p.cfg.Mails }
 // is configured.
 func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	if !p.cfg.Mails {
-		return core.Conflict("This server sends no mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
+		return core.Conflict("This server is not configured to send mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
 	}
 	address, ok := core.CanonicalEmail(email)
 	if !ok {
-		return &core.Error{Code: core.CodeValidationFailed, Message: "This is no email address.", Next: "Type one such as ada@example.com."}
+		return &core.Error{Code: core.CodeValidationFailed, Message: "This is not an email address.", Next: "Enter an address such as ada@example.com."}
 	}
 	now := p.cfg.Sessions.Clock()
 	if err := p.cfg.Sessions.Attempts.AdmitLink(address, client); err != nil {

@@ -179,8 +179,8 @@ func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 
 func proofNeededError() error {
 	return &core.Error{
-		Code: core.CodeConflict, Message: "This needs a proof that it is you.",
-		Next: "Prove it and try again.", Err: errProofNeeded,
+		Code: core.CodeConflict, Message: "This action needs a recent confirmation of your identity.",
+		Next: "Confirm your identity and try again.", Err: errProofNeeded,
 	}
 }
 
@@ -190,7 +190,7 @@ func (f *SecondFactors) count(userID string) error {
 	if wait := f.tries.Take(userID, f.people.Clock()); wait > 0 {
 		return &core.Error{
 			Code: core.CodeRateLimited, RetryAfter: wait.Truncate(time.Second) + time.Second,
-			Message: "There were too many wrong codes.", Next: "Wait a few minutes, then try again.",
+			Message: "Too many wrong codes were entered.", Next: "Wait a few minutes, then try again.",
 		}
 	}
 	return nil
@@ -202,7 +202,7 @@ var errWrongCode = errors.New("wrong or used code")
 // cause.
 func wrongCode() error {
 	return &core.Error{
-		Code: core.CodeValidationFailed, Message: "This code is not right, or was used before.",
+		Code: core.CodeValidationFailed, Message: "This code is wrong or was used before.",
 		Next: "Wait for the next code of the app, or use another recovery code.", Err: errWrongCode,
 	}
 }

@@ -281,7 +281,7 @@ func (c SessionsConfig) AuditEverywhere(ctx context.Context, by access.Actor, us
 
 func signInError(cause error) error {
 	return &core.Error{
-		Code: core.CodeInvalidKey, Message: "The address or the password is not right.",
+		Code: core.CodeInvalidKey, Message: "The address or the password is wrong.",
 		Next: "Check both and try again.", Err: cause,
 	}
 }

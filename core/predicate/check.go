@@ -133,10 +133,10 @@ func (c *checker) checkIn(n In) Node {
 func (c *checker) match(n Match) Node {
 	n.Field = c.field(n.Field)
 	if n.Field.Type != String && n.Field.Type != Unresolved {
-		c.fail(n.Offset, Error{Message: n.Field.title() + " is a " + n.Field.Type.String() + ", and " + n.How.String() + " looks into strings only"})
+		c.fail(n.Offset, Error{Message: n.Field.title() + " is a " + n.Field.Type.String() + ", and " + n.How.String() + " works only on strings"})
 	}
 	if n.Text == "" {
-		c.fail(n.Offset, Error{Message: n.How.String() + ` "" is true of every string`, Suggestion: "has " + n.Field.title()})
+		c.fail(n.Offset, Error{Message: n.How.String() + ` "" matches every string`, Suggestion: "has " + n.Field.title()})
 	}
 	return &n
 }

@@ -73,7 +73,7 @@ func (l *lexer) word() token {
 	if prefix := nearestWord(word, []string{"attr", "activity", "property"}); prefix != "" {
 		fix = prefix + "." + name
 	}
-	return token{kind: tokenBad, text: "nothing begins with " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
+	return token{kind: tokenBad, text: "there is no prefix " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
 }
 
 // name reads the dot after a prefix such as "activity", and the name after the dot. The
@@ -84,7 +84,7 @@ func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {
 		t := l.text()
 		if t.kind == tokenString && t.text == "" {
-			return token{kind: tokenBad, text: "the name behind " + quote(prefix+".") + " is empty"}
+			return token{kind: tokenBad, text: "the name after " + quote(prefix+".") + " is empty"}
 		}
 		if t.kind == tokenString {
 			t.kind = kind
@@ -94,7 +94,7 @@ func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	if text := l.take(of); text != "" {
 		return token{kind: kind, text: text}
 	}
-	return token{kind: tokenBad, text: "a name must follow " + quote(prefix+".") + " at once"}
+	return token{kind: tokenBad, text: "a name must directly follow " + quote(prefix+".")}
 }
 
 // text reads a string in double quotes. The escapes are \" \\ \n \r and \t. A string cannot
@@ -115,7 +115,7 @@ func (l *lexer) text() token {
 			l.at++
 			escaped := l.escape()
 			if escaped == 0 {
-				return token{kind: tokenBad, text: `a backslash makes \" \\ \n \r and \t, nothing else`}
+				return token{kind: tokenBad, text: `the escapes of a string are \" \\ \n \r and \t`}
 			}
 			b.WriteByte(escaped)
 		case '\n':
@@ -185,7 +185,7 @@ func (l *lexer) symbol() token {
 	}
 	_, size := utf8.DecodeRuneInString(rest)
 	l.at += size
-	return token{kind: tokenBad, text: quote(rest[:size]) + " has no meaning here"}
+	return token{kind: tokenBad, text: quote(rest[:size]) + " is not allowed here"}
 }
 
 func (l *lexer) take(of func(byte) bool) string {

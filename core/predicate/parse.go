@@ -241,7 +241,7 @@ func (p *parser) failExpecting(expected string, candidates ...string) {
 // test: these words belong inside of its parentheses. Otherwise it returns "".
 func (p *parser) misplacedHint() string {
 	if p.tok.is("within") || p.tok.is("where") {
-		return "; " + p.tok.text + " stands inside the parentheses, as in count(open within 30d)"
+		return "; " + p.tok.text + " belongs inside the parentheses, as in count(open within 30d)"
 	}
 	return ""
 }

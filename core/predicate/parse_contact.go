@@ -49,10 +49,10 @@ func (p *parser) notATest() {
 	t := p.tok
 	switch {
 	case t.kind == tokenActivity:
-		p.fail(t, Error{Message: "an activity is tested by what is asked about it", Expected: "count(activity.x) > 0, exists(activity.x) or the like"})
+		p.fail(t, Error{Message: "an activity alone is not a test", Expected: "count(activity.x) > 0, exists(activity.x) or the like"})
 		return
 	case t.kind == tokenWord && eventKind(t.text) < ActivityEvent && p.peek().kind != tokenEnd:
-		p.fail(t, Error{Message: "an event is tested by what is asked about it", Expected: "count(" + t.text + ") > 0, exists(" + t.text + ") or the like"})
+		p.fail(t, Error{Message: "an event alone is not a test", Expected: "count(" + t.text + ") > 0, exists(" + t.text + ") or the like"})
 		return
 	}
 	p.failExpecting(testHint, starters...)
@@ -177,7 +177,7 @@ func (p *parser) field() Field {
 	case t.kind == tokenAttribute:
 		p.fail(t, Error{Message: "where tests properties of the event, not attributes of the contact", Expected: fieldHint})
 	case t.kind == tokenWord && startsOperator(p.peek()):
-		p.fail(t, Error{Message: quote(t.text) + " is a word of the language", Suggestion: "property." + t.text})
+		p.fail(t, Error{Message: quote(t.text) + " is a keyword of the language", Suggestion: "property." + t.text})
 	default:
 		p.failExpecting(fieldHint)
 	}

@@ -64,12 +64,12 @@ func (p *parser) eventSource() EventSource {
 			s.Where = p.parseWhere(t, s)
 		case p.accept("within"):
 			if s.HasWithin {
-				p.fail(t, Error{Message: "within stands here twice"})
+				p.fail(t, Error{Message: "within occurs twice"})
 			}
 			s.HasWithin, s.Within = true, p.duration()
 		case p.accept("between"):
 			if s.HasBetween {
-				p.fail(t, Error{Message: "between stands here twice"})
+				p.fail(t, Error{Message: "between occurs twice"})
 			}
 			s.HasBetween, s.Between = true, p.span()
 		default:

@@ -69,7 +69,7 @@ func (p *parser) value(relative bool) Value {
 	case t.kind == tokenDate, relative && t.is("now"):
 		return Value{Type: Datetime, Moment: p.moment()}
 	case t.is("now"):
-		p.fail(t, Error{Message: "a list holds fixed values, not now"})
+		p.fail(t, Error{Message: "a list may contain fixed values only, not now"})
 		return Value{}
 	}
 	p.failExpecting(valueHint, "true", "false", "now")

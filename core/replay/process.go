@@ -140,7 +140,7 @@ func (p *Process) Tick(ctx context.Context) {
 		err = p.look(ctx)
 	}
 	if err != nil {
-		p.Log.DebugContext(ctx, "no sign of life could be shown", "error", err)
+		p.Log.DebugContext(ctx, "heartbeat not written", "error", err)
 	}
 }
 

@@ -132,7 +132,7 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 	length := f.To.Sub(f.From)
 	f.Window = core.Window{From: f.From.Add(-length), To: f.From}
 	if f.From.Before(c.Now.AddDate(0, 0, -c.Principal.Org.RetentionDays).Add(-time.Minute)) {
-		h.Changed = "Not compared: the window before reaches back further than what the plan keeps. A shorter window can be compared."
+		h.Changed = "Not compared: the previous window starts before the plan's retention. Request a shorter window to compare."
 		return nil
 	}
 	before, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{groups: true})

@@ -52,9 +52,9 @@ func (s *Segments) affordable(ctx context.Context, q Question) error {
 }
 
 func (s *Segments) tooExpensive(steps, rows int, what string) error {
-	return core.Invalid("source", fmt.Sprintf("takes %s steps for each of at least %s rows (%s), and a preview has %s",
+	return core.Invalid("source", fmt.Sprintf("takes %s steps for each of at least %s rows (%s), and a preview may take %s steps in all",
 		withCommas(steps), withCommas(rows), what, withCommas(s.PreviewSteps))).
-		WithNext("Search in fewer texts, which takes 4 steps each, test fewer events, or test a shorter window.")
+		WithNext("Use fewer text searches, which take 4 steps each, test fewer events, or test a shorter window.")
 }
 
 // eventsOf returns a description of the events that e selects, such as "open events", for

@@ -226,7 +226,7 @@ func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 		// 88 for each of 12 contacts
 		w.PreviewSteps = 2000
 		if err := preview(counts); err == nil || err.Code != core.CodeValidationFailed || len(err.Fields) != 1 || err.Fields[0].Field != "source" ||
-			!strings.Contains(err.Message, "712 steps for each of at least 3 rows (open events), and a preview has 2,000") || err.Next == "" {
+			!strings.Contains(err.Message, "712 steps for each of at least 3 rows (open events), and a preview may take 2,000 steps in all") || err.Next == "" {
 			t.Errorf("eight counts of 22 searches: %v", err)
 		}
 		for _, source := range []string{contacts, `count(open within 3650d) > 9`, strings.Replace(counts, "3650d", "1s", 8)} {

@@ -170,7 +170,7 @@ func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Statu
 			return err
 		}
 		if status == Invalid {
-			return core.Invalid("status", "becomes invalid by itself alone")
+			return core.Invalid("status", "cannot be set to invalid; send active, paused or archived")
 		}
 		changed.Status, changed.Stale, changed.UpdatedAt = status, status == Active, s.Clock()
 		return s.Store.UpdateSegment(ctx, orgID, changed)

@@ -92,7 +92,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 		found.Sample, err = s.Store.Examples(bounded, q, sampleSize)
 	}
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return Preview{}, core.Invalid("source", "takes longer to answer than "+s.PreviewTime.String()+": ask less of events, or test a shorter window")
+		return Preview{}, core.Invalid("source", "takes longer to answer than "+s.PreviewTime.String()+": test fewer events, or test a shorter window")
 	}
 	return found, err
 }

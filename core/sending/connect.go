@@ -125,7 +125,7 @@ func (c Connection) usesSecretLike(next Connection) bool {
 
 func (c Connection) checkSecret() error {
 	if c.Provider != Simulated && c.AccessKeyID != "" && c.Secret == "" {
-		return core.Invalid("secret", "is missing: it belongs to the access key id")
+		return core.Invalid("secret", "is missing; an access key id needs a secret")
 	}
 	return nil
 }

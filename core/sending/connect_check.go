@@ -56,10 +56,10 @@ func isAccessKeyID(text string) bool {
 // core.CodeValidationFailed.
 func (n NewConnection) check() error {
 	if n.AccountID != "" && !accountIDs.MatchString(n.AccountID) {
-		return core.Invalid("account_id", "is not twelve digits")
+		return core.Invalid("account_id", "must be twelve digits, such as 111122223333")
 	}
 	if len(n.Secret) > maxSecret || !utf8.ValidString(n.Secret) || strings.ContainsAny(n.Secret, "\x00\r\n") {
-		return core.Invalid("secret", "is too long or holds what no secret does")
+		return core.Invalid("secret", "must be one line of at most 1024 bytes of UTF-8")
 	}
 	switch n.Provider {
 	case SES:
@@ -68,7 +68,7 @@ func (n NewConnection) check() error {
 		return n.checkSMTP()
 	case Simulated:
 		if n.describesServer() || n.Region+n.Endpoint+n.AccessKeyID+n.Secret+n.RoleARN+n.TopicARN+n.AccountID != "" {
-			return core.Invalid("provider", "is the simulator, which needs no credentials, address or region")
+			return core.Invalid("provider", "is simulator, which takes no other settings; leave them out")
 		}
 		return nil
 	}
@@ -78,21 +78,21 @@ func (n NewConnection) check() error {
 func (n NewConnection) checkSES() error {
 	switch {
 	case n.describesServer():
-		return core.Invalid("provider", "is Amazon SES, which knows its identities and quotas itself")
+		return core.Invalid("provider", "is ses, which reports its own identities and limits; leave them out")
 	case !IsRegion(n.Region):
-		return core.Invalid("region", "is not written like eu-central-1")
+		return core.Invalid("region", "must be an AWS region, such as eu-central-1")
 	case n.AccessKeyID == "" && n.RoleARN == "":
-		return core.Invalid("access_key_id", "is missing: give an access key, or a role to take on")
+		return core.Invalid("access_key_id", "is missing; give an access key, or a role to assume")
 	case n.AccessKeyID == "" && n.Secret != "":
-		return core.Invalid("access_key_id", "is missing: the secret belongs to one")
+		return core.Invalid("access_key_id", "is missing; a secret needs an access key id")
 	case n.AccessKeyID != "" && !isAccessKeyID(n.AccessKeyID):
-		return core.Invalid("access_key_id", "is no access key id")
+		return core.Invalid("access_key_id", "must be 16 to 128 letters and digits")
 	case n.RoleARN != "" && !IsRoleARN(n.RoleARN):
-		return core.Invalid("role_arn", "is not written like arn:aws:iam::111122223333:role/name")
+		return core.Invalid("role_arn", "must be an ARN such as arn:aws:iam::111122223333:role/name")
 	case n.TopicARN != "" && !isTopicARN(n.TopicARN):
-		return core.Invalid("topic_arn", "is not written like arn:aws:sns:eu-central-1:111122223333:name")
+		return core.Invalid("topic_arn", "must be an ARN such as arn:aws:sns:eu-central-1:111122223333:name")
 	case n.Endpoint != "" && !isEndpoint(n.Endpoint):
-		return core.Invalid("endpoint", "is no https URL without a path")
+		return core.Invalid("endpoint", "must be an https URL without path, query and user")
 	}
 	return nil
 }
@@ -116,17 +116,17 @@ func (n NewConnection) checkSMTP() error {
 	number, err := strconv.Atoi(port)
 	switch {
 	case !found || len(host) > maxServerName || !serverNames.MatchString(host) || err != nil || number < 1 || number > 65535:
-		return core.Invalid("endpoint", "is not host:port, such as smtp.example.com:587")
+		return core.Invalid("endpoint", "must be host:port, such as smtp.example.com:587")
 	case n.Region != "" || n.RoleARN != "" || n.TopicARN != "" || n.AccountID != "":
-		return core.Invalid("provider", "is an SMTP server, which has no region, role, topic or account id")
+		return core.Invalid("provider", "is smtp, which takes no region, role, topic or account id; leave them out")
 	case n.AccessKeyID == "" && n.Secret != "":
-		return core.Invalid("access_key_id", "is missing: the secret is the password of a user")
+		return core.Invalid("access_key_id", "is missing; a password needs a user name")
 	case n.Max24HourSend < 0 || n.Max24HourSend > maxLimit:
-		return core.Invalid("max_24_hour_send", "is no number of recipients: 0 is no limit")
+		return core.Invalid("max_24_hour_send", "must be from 0 to 1,000,000,000; 0 means no limit")
 	case n.MaxSendRate < 0 || n.MaxSendRate > maxLimit:
-		return core.Invalid("max_send_rate", "is no number of messages a second: 0 is no limit")
+		return core.Invalid("max_send_rate", "must be from 0 to 1,000,000,000; 0 means no limit")
 	case len(n.AccessKeyID) > maxSecret || !utf8.ValidString(n.AccessKeyID) || strings.ContainsAny(n.AccessKeyID, "\x00\r\n"):
-		return core.Invalid("access_key_id", "is no user name")
+		return core.Invalid("access_key_id", "must be one line of at most 1024 bytes of UTF-8")
 	}
 	return n.checkIdentities()
 }
@@ -147,7 +147,7 @@ const (
 
 func (n NewConnection) checkIdentities() error {
 	if len(n.Identities) > maxIdentities {
-		return core.Invalid("identities", "must be at most 100")
+		return core.Invalid("identities", "must have at most 100 items")
 	}
 	for _, identity := range n.Identities {
 		if !isIdentity(identity) {

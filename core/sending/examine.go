@@ -75,9 +75,9 @@ func unreachedFinding(err error, provider Provider) Finding {
 	case TimedOut:
 		f.Detail, f.Next = "The account did not answer in time.", "Check the endpoint and whether this machine reaches it."
 	case Unsupported:
-		f.Detail, f.Next = "This program has no adapter for the provider.", "Connect another provider."
+		f.Detail, f.Next = "Mailhelm does not support this provider.", "Connect another provider."
 	default:
-		f.Detail = "The account is out of reach or refuses the credentials."
+		f.Detail = "The account cannot be reached or refuses the credentials."
 		f.Next = "Check the access key and its secret, the region, the policy that allows the calls and, for a role, that its trust policy names the external id."
 		if provider == SMTP {
 			f.Next = "Check the host and the port, that the server offers encryption with a certificate of its name, and the user name and password. The operator of this installation has to allow servers outside the public Internet."
@@ -93,9 +93,9 @@ func judgeState(o Overview) []Finding {
 	}
 	sandbox := Finding{Name: "sandbox", Verdict: Fine, Detail: "The account has production access."}
 	if o.Sandbox {
-		sandbox = Finding{"sandbox", Warning, "The account is in the sandbox: it reaches verified addresses alone.", "Ask the provider for production access."}
+		sandbox = Finding{"sandbox", Warning, "The account is in the sandbox: it may send to verified addresses only.", "Ask the provider for production access."}
 		if o.Review == ReviewPending {
-			sandbox.Detail, sandbox.Next = "The account is in the sandbox; production access was asked for.", "Wait for the provider's answer."
+			sandbox.Detail, sandbox.Next = "The account is in the sandbox; production access is requested.", "Wait for the provider's decision."
 		}
 	}
 	return []Finding{enabled, sandbox}
@@ -107,7 +107,7 @@ func judgeIdentities(ctx context.Context, account Account, c Connection) Finding
 		return unread("identities", err)
 	}
 	if c.Provider == SMTP && len(all) == 0 {
-		return Finding{Name: "identities", Verdict: Fine, Detail: "None are named: the server alone judges senders."}
+		return Finding{Name: "identities", Verdict: Fine, Detail: "None are configured: the server itself decides which senders it accepts."}
 	}
 	verified := 0
 	for _, one := range all {
@@ -128,11 +128,11 @@ func judgeChannels(ctx context.Context, account Account, c Connection) Finding {
 		return unread("configuration sets", err)
 	}
 	if c.Provider == SMTP && len(all) == 0 {
-		return Finding{Name: "configuration sets", Verdict: Fine, Detail: "A mail server has none."}
+		return Finding{Name: "configuration sets", Verdict: Fine, Detail: "An SMTP server has none."}
 	}
 	f := Finding{Name: "configuration sets", Verdict: Fine, Detail: fmt.Sprintf("%d", len(all))}
 	if len(all) == 0 {
-		f.Verdict, f.Next = Warning, "Create a configuration set: events come from one."
+		f.Verdict, f.Next = Warning, "Create a configuration set. The account publishes no events without one."
 	}
 	return f
 }
@@ -141,7 +141,7 @@ func judgeList(ctx context.Context, account Account, orgID string) Finding {
 	list, err := account.ContactList(ctx, orgID)
 	switch {
 	case IsNotFound(err):
-		return Finding{"contact list", Warning, "The account has no contact list.", "Create one: consent is kept in it."}
+		return Finding{"contact list", Warning, "The account has no contact list.", "Create a contact list. It stores the consent of contacts."}
 	case err != nil:
 		return unread("contact list", err)
 	}
@@ -154,17 +154,17 @@ func unread(name string, err error) Finding {
 	if f, ok := errors.AsType[*Failure](err); ok && f.Kind == Unsupported {
 		return Finding{Name: name, Verdict: Fine, Detail: "This kind of account has none."}
 	}
-	return Finding{name, Warning, "The account did not let them be read.", "Check that the policy of the credentials allows it, and try again."}
+	return Finding{name, Warning, "They could not be read from the account.", "Check that the policy of the credentials allows this call, and try again."}
 }
 
 func judgeEvents(c Connection) Finding {
 	if c.TopicARN == "" && c.IngestKeyHash == nil {
 		return Finding{
 			"events", Warning, "The connection has neither a notification topic nor a key for events, so Mailhelm receives no events about messages.",
-			"Record the notification topic, or make a key for events.",
+			"Record the notification topic, or create a key for events.",
 		}
 	}
-	return Finding{Name: "events", Verdict: Fine, Detail: "are taken"}
+	return Finding{Name: "events", Verdict: Fine, Detail: "are accepted"}
 }
 
 func judgeTemplate(c Connection) Finding {

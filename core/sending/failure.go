@@ -140,16 +140,16 @@ func Unavailable(err error) error {
 // requestError returns the API error for a kind of failure that the same request would
 // always meet again, such as Full, Rejected or Unsupported.
 func requestError(kind FailureKind, cause error) *core.Error {
-	e := core.Invalid("", "holds a value that the connected sending account does not accept")
+	e := core.Invalid("", "has a value that the connected sending account does not accept")
 	switch kind {
 	case Full:
-		e = core.Invalid("", "asks for more than the connected sending account has room for").
-			WithNext("Remove one that is no longer needed, then repeat the call.")
+		e = core.Invalid("", "exceeds the number of such objects that the connected sending account allows").
+			WithNext("Delete one that is no longer needed, then repeat the call.")
 	case Rejected:
-		e = core.Conflict("The connected sending account will not send this message.",
-			"Check that its sender is verified, that the account may send to its recipients, and what the message holds.")
+		e = core.Conflict("The connected sending account refused to send this message.",
+			"Check that its sender is verified, that the account may send to its recipients, and that the content is allowed.")
 	case Unsupported:
-		e = core.Conflict("This kind of sending account cannot do that.", "Connect an account that can, or do without it.")
+		e = core.Conflict("This kind of sending account does not support the operation.", "Connect an account that supports it, or do not use the operation.")
 	}
 	e.Err = cause
 	return e

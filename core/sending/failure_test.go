@@ -25,9 +25,9 @@ func TestFailuresAsCallersSeeThem(t *testing.T) {
 		sending.Refused:      {503, "refused the call"},
 		sending.Throttled:    {503, "throttling"},
 		sending.Invalid:      {422, "does not accept"},
-		sending.Full:         {422, "has room for"},
-		sending.Rejected:     {409, "will not send this message"},
-		sending.Unsupported:  {409, "cannot do that"},
+		sending.Full:         {422, "exceeds the number"},
+		sending.Rejected:     {409, "refused to send this message"},
+		sending.Unsupported:  {409, "does not support the operation"},
 		sending.TimedOut:     {504, "unknown"},
 		marker:               {503, "refused"},
 	} {

@@ -251,7 +251,7 @@ func suppressedID(e sending.Suppressed) string { return entryID(AddressKey(e.Ema
 func stillReading() error {
 	return &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: time.Second,
-		Message: "The account's list is long and was not read to its end yet.",
+		Message: "The account's suppression list is long and not completely read yet.",
 		Next:    "Repeat the call to continue where this one stopped, or request a shorter window.",
 	}
 }
@@ -260,6 +260,6 @@ func tooLong() error {
 	return &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: listLife,
 		Message: "The account's suppression list is too long to read completely.",
-		Next:    "Ask for a shorter time.",
+		Next:    "Request a shorter window.",
 	}
 }

@@ -126,7 +126,7 @@ func (r Rules) check() error {
 	switch r.Profile {
 	case Strict, Standard, Aggressive:
 		if r.Version() != RulesOf(r.Profile).Version() {
-			return core.Invalid("profile", "must be custom for rules of your own")
+			return core.Invalid("profile", "must be custom if the rules differ from those of the profile")
 		}
 		return nil
 	case Custom:

@@ -74,7 +74,7 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 			return err
 		}
 	}
-	s.Log.InfoContext(ctx, "undeliverable addresses judged again", "org_id", orgID)
+	s.Log.InfoContext(ctx, "undeliverable addresses evaluated again", "org_id", orgID)
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (c Choices) checkUnique() error {
 	seen := make(map[string]bool, len(c))
 	for _, choice := range c {
 		if seen[choice.Topic] {
-			return core.Invalid("topic_preferences."+core.Quotable(choice.Topic, maxTopicName), "is chosen about twice")
+			return core.Invalid("topic_preferences."+core.Quotable(choice.Topic, maxTopicName), "has two choices; send one")
 		}
 		seen[choice.Topic] = true
 	}
@@ -98,7 +98,7 @@ func (c Choices) Unknown(names []string) []core.FieldError {
 	var faults []core.FieldError
 	for _, choice := range c {
 		if !slices.Contains(names, choice.Topic) {
-			faults = append(faults, core.FieldError{Field: choice.field(), Reason: "is no topic; the topics are " + core.QuotedList(names)})
+			faults = append(faults, core.FieldError{Field: choice.field(), Reason: "is not a topic; topics are " + core.QuotedList(names)})
 		}
 	}
 	return faults

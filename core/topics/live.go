@@ -115,7 +115,7 @@ func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bo
 		return fmt.Errorf("%w: %w", errNoList, err)
 	}
 	l.Forget(orgID)
-	l.log.InfoContext(ctx, "the sending account got a contact list", "org_id", orgID)
+	l.log.InfoContext(ctx, "contact list created in the sending account", "org_id", orgID)
 	return write(true)
 }
 
@@ -131,7 +131,7 @@ func Unavailable(err error) error {
 		refused = core.Conflict("No sending account is connected to this organization, so there is no contact list to write to.",
 			"Connect a sending account with `mailhelm admin account connect` or in the dashboard under Sending account, then repeat the call.")
 	case ok && IsWithoutList(err) && (f.Kind == sending.Unsupported || f.Kind == sending.Invalid || f.Kind == sending.NotFound):
-		refused = core.Conflict("The connected sending account has no contact list and does not let Mailhelm make one.",
+		refused = core.Conflict("The connected sending account has no contact list and does not let Mailhelm create one.",
 			"Allow the action `ses:CreateContactList` to Mailhelm's key or role, or run "+
 				"`aws sesv2 create-contact-list --contact-list-name "+sending.DefaultContactList+"` in the account, then repeat the call.")
 	default:

@@ -96,7 +96,7 @@ func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, re
 	err = s.account.PutContact(ctx, orgID, consent)
 	if sending.IsInvalid(err) {
 		report.Refused++
-		s.Log.WarnContext(ctx, "the sending account does not take a contact", "org_id", orgID, "contact_id", contact.ID, "error", err)
+		s.Log.WarnContext(ctx, "the sending account refused to add a contact", "org_id", orgID, "contact_id", contact.ID, "error", err)
 		return nil
 	}
 	if err == nil {

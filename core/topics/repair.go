@@ -18,7 +18,7 @@ func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	for i, n := range notes {
 		err := s.repairOne(ctx, org, n)
 		if sending.IsInvalid(err) {
-			s.Log.WarnContext(ctx, "the sending account does not take a contact back", "org_id", org, "contact_id", n.ContactID, "error", err)
+			s.Log.WarnContext(ctx, "the sending account refused to restore a contact", "org_id", org, "contact_id", n.ContactID, "error", err)
 			err = s.Store.DropAccountNote(ctx, org, n.ID)
 		}
 		if err != nil {

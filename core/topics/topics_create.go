@@ -36,7 +36,7 @@ func (t *Topics) topicsCreate() core.Operation {
 
 func (t *Topics) prepareCreate(ctx context.Context, c *core.Call, in CreateTopicIn) (CreateTopicIn, error) {
 	if !isTopicName(in.Name) {
-		return in, core.Invalid("name", "may have letters A-Z and a-z, digits, underscores and hyphens only")
+		return in, core.Invalid("name", "must consist of letters A-Z and a-z, digits, underscores and hyphens")
 	}
 	if in.DisplayName == "" {
 		in.DisplayName = in.Name
@@ -57,7 +57,7 @@ func (a addition) apply(topics []sending.Topic, again bool) ([]sending.Topic, er
 	case at >= 0:
 		return nil, core.Conflict("A topic with this name exists.", "Change it with PUT, or choose another name.")
 	case len(topics) >= maxTopics:
-		return nil, core.Invalid("name", fmt.Sprintf("would be one topic more than the %d there may be", maxTopics))
+		return nil, core.Invalid("name", fmt.Sprintf("would exceed the limit of %d topics; delete one first", maxTopics))
 	}
 	return append(slices.Clone(topics), a.topic), nil
 }

@@ -96,7 +96,7 @@ func refuseTopic(err error) error {
 	if !sending.IsInvalid(err) || errors.Is(err, errNoList) {
 		return Unavailable(err)
 	}
-	refused := core.Invalid("name", "or another member is not what the connected sending account takes")
+	refused := core.Invalid("name", "or another member has a value that the connected sending account does not accept")
 	refused.Err = err
 	return refused
 }

@@ -36,15 +36,15 @@ func (l changeListener) Connected() { l.changed(access.Change{Kind: access.Anyth
 func (l changeListener) Notified(message string) { l.changed(access.ParseChange(message)) }
 
 func (l changeListener) Refused(err error) {
-	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the database refuses to notify of them",
+	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the database refuses notifications",
 		slog.Any("error", err))
 }
 
 func (l changeListener) Failed(err error) {
-	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the connection that tells of them failed",
+	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the connection for notifications failed",
 		slog.Any("error", err))
 }
 
 func (l changeListener) Restored() {
-	l.logger.LogAttrs(l.ctx, slog.LevelInfo, "revocations by other processes are told again")
+	l.logger.LogAttrs(l.ctx, slog.LevelInfo, "revocations by other processes are notified again")
 }

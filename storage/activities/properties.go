@@ -85,7 +85,7 @@ func (r propertyRow) property() activities.Property {
 // propertyTaken returns the Conflict error for a new property if a property with the same
 // name is already defined for the same activity name.
 func propertyTaken() *core.Error {
-	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
+	return core.Conflict("This property of these activities is promoted already.", "Change the existing definition, or choose another property.")
 }
 
 func (s Store) InsertProperty(ctx context.Context, orgID string, p activities.Property) error {

@@ -76,7 +76,7 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 	if err != nil {
 		return err
 	}
-	taken := core.Conflict("An attribute of this organization has this name already.", "Choose another name, or use the one there is.")
+	taken := core.Conflict("An attribute of this organization has this name already.", "Choose another name, or use the existing attribute.")
 	return changeRegistry(ctx, s.db, orgID, func(ctx context.Context, r *slots.Registry) error {
 		left, err := leftovers(ctx, s.db, orgID)
 		if err != nil {
@@ -106,7 +106,7 @@ const movingPause = 30 * time.Second
 // the contacts' values from this name to the attribute's new name. RetryAfter of the error
 // is movingPause.
 func stillMoving(name string) error {
-	e := core.Conflict("Contacts' values are still moving from the name "+core.Quote(name)+" to the new name of their attribute.",
+	e := core.Conflict("Values of contacts are still being moved from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
 	e.RetryAfter = movingPause
 	return e
@@ -166,7 +166,7 @@ func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a at
 		}
 		if len(stands) > 0 {
 			return core.Conflict("Contacts have values of a deleted attribute of this name, which the values of this one would replace.",
-				"Choose another name, or create an attribute of this name to have the values back.")
+				"Choose another name, or create an attribute of this name to restore the values.")
 		}
 	case id != a.ID:
 		return stillMoving(name)

@@ -150,7 +150,7 @@ func (s Store) Adopt(ctx context.Context, orgID, id string, at time.Time) error 
 			return err
 		}
 		if !row.Present {
-			return core.Conflict("The sending account no longer has this channel.", "Make the configuration set again, then adopt it after the next sync.")
+			return core.Conflict("The sending account no longer has this channel.", "Create the configuration set again, then adopt it after the next sync.")
 		}
 		if err := s.claim(ctx, orgID, row.Account, channelClaim, row.Name, at); err != nil {
 			return err
@@ -181,8 +181,8 @@ func (s Store) claim(ctx context.Context, orgID, account, kind, name string, at 
 		return err
 	}
 	if held[0] == 0 {
-		return core.Conflict("The "+kind+" "+core.Quote(name)+" of this sending account is in use elsewhere.",
-			"Use another one, or have it released where it is in use.")
+		return core.Conflict("The "+kind+" "+core.Quote(name)+" of this sending account is used by another organization.",
+			"Use another one, or ask the operator of this server.")
 	}
 	return nil
 }

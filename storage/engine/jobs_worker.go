@@ -48,7 +48,7 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
 	}
 	switch core.AsError(err).Code {
 	case core.CodeTemporarilyUnavailable, core.CodeOverloaded:
-		w.logger.LogAttrs(ctx, slog.LevelWarn, "job put off", jobAttrs(job.JobRow, slog.String("error", err.Error()))...)
+		w.logger.LogAttrs(ctx, slog.LevelWarn, "job postponed", jobAttrs(job.JobRow, slog.String("error", err.Error()))...)
 		return errors.Join(river.JobSnooze(jobSnooze), err)
 	}
 	return err

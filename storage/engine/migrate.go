@@ -57,7 +57,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		}
 	}
 	if have > latest {
-		return fmt.Errorf("storage: the database has schema %d and this program knows only %d: use the later program", have, latest)
+		return fmt.Errorf("storage: the database has schema version %d, but this program supports only version %d: use a newer version of the program", have, latest)
 	}
 	return nil
 }

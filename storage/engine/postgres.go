@@ -36,7 +36,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	}
 	connector, err := pq.NewConnector(name)
 	if err != nil {
-		return nil, errors.New("storage: the database URL is not one that PostgreSQL's driver reads")
+		return nil, errors.New("storage: the PostgreSQL driver cannot parse the database URL")
 	}
 	n := divide(cmp.Or(c.MaxConns, postgresConns))
 	plain := withSettings{connector, withoutJIT}

@@ -105,7 +105,7 @@ func (s memberStore) members(ctx context.Context, by *engine.Statement, id strin
 }
 
 func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) error {
-	taken := core.Conflict("The user is a member of this organization already.", "Nothing has to be done.")
+	taken := core.Conflict("The user is a member of this organization already.", "Change the role or the permissions of the member instead.")
 	return s.db.Insert(ctx, taken, addMember, orgID, userID, role, engine.At(s.db.Now()))
 }
 

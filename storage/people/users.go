@@ -40,7 +40,7 @@ var (
 )
 
 func (s userStore) InsertUser(ctx context.Context, u access.User) error {
-	taken := core.Conflict("A user with this address exists already.", "Sign in as that user, or take another address.")
+	taken := core.Conflict("A user with this address exists already.", "Sign in as that user, or use another address.")
 	return s.db.Insert(ctx, taken, insertUser, u.ID, u.Email, core.EmailKey(u.Email), u.Name, u.PasswordHash, engine.At(u.CreatedAt))
 }
 

@@ -95,7 +95,7 @@ func (s signingStore) succeedSigningKeys(ctx context.Context, next signing.Key, 
 		}
 		inserted, err := s.InsertSigningKey(ctx, next)
 		if err == nil && !inserted {
-			return core.Conflict("Somebody else rotates the signing keys at the same time.", "Look at the keys before another rotation.")
+			return core.Conflict("The signing keys were rotated by another process at the same time, so this rotation was undone.", "List the signing keys before you rotate them again.")
 		}
 		return err
 	})

@@ -92,5 +92,5 @@ func eachPage(read func(token *string) (next *string, err error)) error {
 		}
 		token = next
 	}
-	return &sending.Failure{Kind: sending.Refused, Err: errors.New("the listing does not end")}
+	return &sending.Failure{Kind: sending.Refused, Err: errors.New("the listing has too many pages")}
 }

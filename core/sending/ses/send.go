@@ -61,7 +61,7 @@ func (a *Account) waitForRate(ctx context.Context, recipients int) error {
 func sender(from string) (string, error) {
 	parsed, err := mail.ParseAddress(from)
 	if err != nil {
-		return "", invalid("the sender is no address")
+		return "", invalid("the sender is not an address")
 	}
 	return parsed.String(), nil
 }

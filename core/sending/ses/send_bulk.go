@@ -52,7 +52,7 @@ func (a *Account) SendBulk(ctx context.Context, _ string, b sending.Bulk) ([]sen
 			return handedOver(ctx, err)
 		}
 		if len(out.BulkEmailEntryResults) != len(b.Recipients) {
-			return &sending.Failure{Kind: sending.TimedOut, Err: errors.New("the answer has another number of results than recipients")}
+			return &sending.Failure{Kind: sending.TimedOut, Err: errors.New("the number of results differs from the number of recipients")}
 		}
 		results = out.BulkEmailEntryResults
 		return nil

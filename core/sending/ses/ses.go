@@ -84,11 +84,11 @@ type Account struct {
 func New(c Config) (*Account, error) {
 	switch {
 	case !sending.IsRegion(c.Region):
-		return nil, errors.New("a region is written like eu-central-1")
+		return nil, errors.New("the region must be written like eu-central-1")
 	case c.Credentials.AccessKeyID == "" || c.Credentials.Secret == "":
-		return nil, errors.New("an access key with its secret is needed, also to take on a role")
+		return nil, errors.New("an access key with its secret is needed, also to assume a role")
 	case c.RoleARN != "" && !sending.IsRoleARN(c.RoleARN):
-		return nil, errors.New("a role is written like arn:aws:iam::111122223333:role/name")
+		return nil, errors.New("the role must be written like arn:aws:iam::111122223333:role/name")
 	}
 	if c.Clock == nil {
 		c.Clock = core.SystemClock

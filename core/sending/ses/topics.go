@@ -73,7 +73,7 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 		}
 		written = written || err == nil
 	}
-	return afterWrite(written, &sending.Failure{Kind: sending.Throttled, Err: errors.New("others change the topics all the while")})
+	return afterWrite(written, &sending.Failure{Kind: sending.Throttled, Err: errors.New("other writes kept changing the topics")})
 }
 
 // afterWrite returns the error of a failed write of the topics. If an earlier write

@@ -72,7 +72,7 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-var errTooLong = errors.New("the answer is longer than any answer of the provider")
+var errTooLong = errors.New("the provider's answer is too long")
 
 // boundedBody is a response body whose reads fail after maxAnswerBytes. It does not simply
 // end there, because a cut response would look complete.

@@ -73,7 +73,7 @@ func (s *SMTP) FindSuppressed(ctx context.Context, orgID, _ string) (sending.Sup
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Suppressed{}, err
 	}
-	return sending.Suppressed{}, newFailure(sending.NotFound, errors.New("smtp: the server keeps no suppressed addresses"))
+	return sending.Suppressed{}, newFailure(sending.NotFound, errors.New("smtp: the server has no suppression list"))
 }
 
 // SuppressedPage returns an empty page: SMTP servers have no suppression list to read. It
@@ -91,7 +91,7 @@ func (s *SMTP) TemplatesPage(ctx context.Context, orgID, token string) ([]sendin
 func (s *SMTP) emptyPage(ctx context.Context, orgID, token string) error {
 	_, err := s.server(ctx, orgID)
 	if err == nil && token != "" {
-		err = invalid("the page token is not one that this account returned")
+		err = invalid("the page token is not from this account")
 	}
 	return err
 }
@@ -101,7 +101,7 @@ func (s *SMTP) Template(ctx context.Context, orgID, _ string) (sending.Template,
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Template{}, err
 	}
-	return sending.Template{}, newFailure(sending.NotFound, errors.New("smtp: the server holds no templates"))
+	return sending.Template{}, newFailure(sending.NotFound, errors.New("smtp: the server stores no templates"))
 }
 
 // PutTemplate fails with Unsupported: SMTP servers have no templates.
@@ -117,7 +117,7 @@ func (s *SMTP) DeleteTemplate(ctx context.Context, orgID, _ string) error {
 
 // RequestProductionAccess fails with Unsupported: SMTP accounts have no sandbox.
 func (s *SMTP) RequestProductionAccess(ctx context.Context, orgID string, _ sending.ProductionRequest) error {
-	return s.unsupportedError(ctx, orgID, "there is no sandbox to leave")
+	return s.unsupportedError(ctx, orgID, "an SMTP server has no sandbox")
 }
 
 func (s *SMTP) unsupportedError(ctx context.Context, orgID, why string) error {

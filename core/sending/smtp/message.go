@@ -90,11 +90,11 @@ func compose(m sending.Message, now time.Time) (letter, error) {
 // addresses that other parts of Mailhelm refuse, such as quoted or non-ASCII ones.
 func addressOf(field, value string) (*mail.Address, error) {
 	if hasControl(value) || len(value) > maxFieldValue {
-		return nil, invalid(field + " holds control characters or is too long")
+		return nil, invalid(field + " has control characters or is too long")
 	}
 	a, err := mail.ParseAddress(value)
 	if err != nil || !core.IsEmail(a.Address) || hasControl(a.Name) {
-		return nil, invalid(field + " is no address")
+		return nil, invalid(field + " is not an address")
 	}
 	return a, nil
 }
@@ -123,11 +123,11 @@ type fields struct {
 
 func (f *fields) add(name, value string) {
 	if hasControl(value) || strings.ContainsFunc(value, func(r rune) bool { return r > '~' }) {
-		f.refuse(name + " holds characters that a header cannot")
+		f.refuse(name + " has characters that a header must not have")
 	}
 	for word := range strings.SplitSeq(value, " ") {
 		if len(word) > maxWord {
-			f.refuse(name + " holds a word that is too long for a line")
+			f.refuse(name + " has a word that is too long for a line")
 		}
 	}
 	f.all = append(f.all, sending.Header{Name: name, Value: value})
@@ -139,7 +139,7 @@ func (f *fields) text(name, value string) {
 	case len(value) > maxFieldValue:
 		f.refuse(name + " is too long")
 	case hasControl(value):
-		f.refuse(name + " holds control characters or is no UTF-8")
+		f.refuse(name + " has control characters or is not UTF-8")
 	default:
 		f.add(name, encodedText(value))
 	}
@@ -213,7 +213,7 @@ func (f *fields) addHeaders(headers []sending.Header) error {
 		isOurs := func(name string) bool { return strings.EqualFold(name, header.Name) }
 		lower := strings.ToLower(header.Name)
 		if slices.ContainsFunc(ours, isOurs) || strings.HasPrefix(lower, "content-") || strings.HasPrefix(lower, "resent-") {
-			return invalid("a header is made here and cannot be added: " + header.Name)
+			return invalid("Mailhelm sets this header itself: " + header.Name)
 		}
 		f.text(header.Name, header.Value)
 	}
@@ -242,7 +242,7 @@ func encode(h fields, c sending.Content) ([]byte, error) {
 	case len(c.Text) > maxBody || len(c.HTML) > maxBody:
 		return nil, invalid("a part of the message is too long")
 	case !utf8.ValidString(c.Text) || !utf8.ValidString(c.HTML):
-		return nil, invalid("the content is no UTF-8")
+		return nil, invalid("the content is not UTF-8")
 	}
 	var header write.Header
 	// in reverse order, because Add inserts a field before the existing ones

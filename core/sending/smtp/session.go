@@ -42,7 +42,7 @@ func (s *session) close() { _ = s.conn.Close() } // no command is in progress
 // including its certificates. Without a limit, an endless reply would fill the memory.
 const maxAnswers = 256 << 10
 
-var errTalkative = errors.New("the server says too much")
+var errTalkative = errors.New("the server's answer is too long")
 
 type boundedConn struct {
 	net.Conn
@@ -113,7 +113,7 @@ func isLoopback(a net.Addr) bool {
 }
 
 var (
-	errCredentials = errors.New("user name or password hold control characters")
+	errCredentials = errors.New("the user name or the password has control characters")
 	errMechanisms  = errors.New("the server supports neither PLAIN nor LOGIN")
 )
 
@@ -131,7 +131,7 @@ func signIn(client *smtp.Client, as login) error {
 	return errMechanisms
 }
 
-var errSize = errors.New("smtp: the message is larger than the server takes")
+var errSize = errors.New("smtp: the message is larger than the server accepts")
 
 // hand sends one message over the connection. After a failure the connection must be
 // closed.

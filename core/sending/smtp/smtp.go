@@ -211,7 +211,7 @@ type endpoint struct {
 func endpointOf(address string) (endpoint, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || port == "" || hasControl(address) {
-		return endpoint{}, fmt.Errorf("smtp: the server's address %q is no host:port", address)
+		return endpoint{}, fmt.Errorf("smtp: the server's address %q is not host:port", address)
 	}
 	ip := net.ParseIP(host)
 	return endpoint{
