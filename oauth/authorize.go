@@ -69,7 +69,7 @@ func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string)
 	}
 	request.RedirectURI = singleValue(query, "redirect_uri")
 	if !request.Client.MayRedirect(request.RedirectURI) {
-		return request, refuseToPerson("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
+		return request, refuseToPerson("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Report this to its developers.")
 	}
 	request.State = singleValue(query, "state")
 	if refused := a.readParameters(&request, query); refused != nil {
@@ -108,7 +108,7 @@ func (a *Authorizations) readParameters(request *AuthorizationRequest, query url
 func checkQuery(query url.Values) *refusal {
 	for _, name := range authorizationParameters {
 		if len(query[name]) > 1 && name != "resource" {
-			return invalidRequest("A parameter occurs twice: `" + name + "`. Only `resource` may.")
+			return invalidRequest("A parameter occurs twice: `" + name + "`. Only `resource` may occur more than once.")
 		}
 		if slices.ContainsFunc(query[name], func(v string) bool { return !isText(v) }) {
 			return invalidRequest("The value of a parameter holds control characters or is not UTF-8: `" + name + "`.")

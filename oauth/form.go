@@ -67,7 +67,7 @@ func parseForm(body string) (url.Values, *refusal) {
 			return nil, invalidRequest("The name of a parameter holds control characters or is not UTF-8.")
 		}
 		if len(all) > 1 && name != "resource" {
-			return nil, invalidRequest("A parameter occurs twice" + nameIfKnown(name) + ". Only `resource` may.")
+			return nil, invalidRequest("A parameter occurs twice" + nameIfKnown(name) + ". Only `resource` may occur more than once.")
 		}
 		for _, value := range all {
 			if !isText(value) {

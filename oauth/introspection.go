@@ -42,7 +42,7 @@ func checkIntrospection(form url.Values) *refusal {
 func confidential(library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
-			refused := invalidClient("Only a client with a secret may ask about tokens.")
+			refused := invalidClient("Only a client with a secret may introspect tokens.")
 			attemptOf(r.Context()).refused = refused
 			refused.write(w)
 			return

@@ -14,9 +14,9 @@ import (
 // Error descriptions for refused refresh tokens.
 const (
 	refreshUnknown  = "The refresh token is not known, or was issued to another client."
-	refreshReplayed = "The refresh token was used before. Each is good once, and one that is used twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
+	refreshReplayed = "The refresh token was used before. A refresh token works once, and one that is used twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
 	refreshRevoked  = "The authorization was revoked. The person has to authorize again."
-	refreshExpired  = "The time in which this authorization can be refreshed is over. It counts from the authorization; the person has to authorize again."
+	refreshExpired  = "The refresh lifetime of this authorization is over. It counts from the authorization; the person has to authorize again."
 )
 
 // RefreshToken serves the grant type refresh_token with rotation (RFC 6749 section 6). The

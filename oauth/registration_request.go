@@ -54,10 +54,10 @@ func readRegistration(body []byte) (registrationRequest, *refusal) {
 		asked.GrantTypes = openGrants()
 	}
 	if !slices.Contains(asked.GrantTypes, string(oidc.GrantTypeCode)) || slices.ContainsFunc(asked.GrantTypes, notOpen) {
-		return asked, invalidMetadata("`grant_types` must hold authorization_code, and may hold refresh_token and nothing else.")
+		return asked, invalidMetadata("`grant_types` must have authorization_code, and may have refresh_token but no other value.")
 	}
 	if slices.ContainsFunc(asked.ResponseTypes, func(t string) bool { return t != "code" }) {
-		return asked, invalidMetadata("`response_types` must hold code alone.")
+		return asked, invalidMetadata("`response_types` must have only code.")
 	}
 	return asked, nil
 }

@@ -59,7 +59,7 @@ func (t targets) requestedResource(values []string) (access.Resource, *refusal) 
 }
 
 func (t targets) listAddresses() string {
-	return "Known are " + t.api + " (the default) and " + t.agent + "."
+	return "The resources are " + t.api + " (the default) and " + t.agent + "."
 }
 
 // canonicalAddress returns the canonical form of an http or https URL: scheme and host in

@@ -62,7 +62,7 @@ func checkGrant(form url.Values) *refusal {
 		return invalidRequest("`grant_type` is missing.")
 	}
 	if !slices.Contains(grants, oidc.GrantType(grant)) {
-		return unsupportedGrantType("This server does not serve that grant type. Its metadata lists those it does.")
+		return unsupportedGrantType("This server does not support that grant type. Its metadata lists the supported ones.")
 	}
 	for _, name := range required[oidc.GrantType(grant)] {
 		if !form.Has(name) {

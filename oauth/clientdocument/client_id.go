@@ -84,14 +84,14 @@ func canonical(text string) (clientURL, error) {
 // readAuthority parses host and port.
 func readAuthority(authority string) (clientURL, error) {
 	if strings.Contains(authority, "@") {
-		return clientURL{}, refuse("The client id must not have a user.")
+		return clientURL{}, refuse("The client id must not have a user name or password.")
 	}
 	host, port := authority, ""
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
 		host, port = authority[:colon], authority[colon+1:]
 		number, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || number == 0 || strconv.FormatUint(number, 10) != port {
-			return clientURL{}, refuse("The client id has a port that is not one.")
+			return clientURL{}, refuse("The client id must have a port from 1 to 65535, without leading zeros, or none.")
 		}
 	}
 	if port == "443" {
@@ -100,7 +100,7 @@ func readAuthority(authority string) (clientURL, error) {
 	host = strings.ToLower(host)
 	literal, ok := readHost(host)
 	if !ok {
-		return clientURL{}, refuse("The client id must have the name of a host, as DNS writes it.")
+		return clientURL{}, refuse("The client id must have the name of a host that is valid in DNS.")
 	}
 	return clientURL{host: host, port: port, literal: literal}, nil
 }
@@ -161,11 +161,11 @@ func readPath(path string) (string, error) {
 			continue
 		}
 		if i+2 >= len(path) {
-			return "", refuse("The client id has a broken escape.")
+			return "", refuse("The client id has an invalid percent escape.")
 		}
 		value, err := strconv.ParseUint(path[i+1:i+3], 16, 8)
 		if err != nil {
-			return "", refuse("The client id has a broken escape.")
+			return "", refuse("The client id has an invalid percent escape.")
 		}
 		if c = byte(value); isAlphanumeric(c) || strings.IndexByte(unreserved, c) >= 0 {
 			b.WriteByte(c)

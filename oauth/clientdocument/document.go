@@ -83,7 +83,7 @@ func checkSelf(u clientURL, d document) error {
 		return refuse("The application's metadata document has no client_id.")
 	}
 	if named, err := canonical(*d.ClientID); err != nil || named.text != u.text {
-		return refuse("The application's metadata document has a client_id that is not the address it was found at.")
+		return refuse("The application's metadata document has a client_id that differs from the address of the document.")
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func declaredScope(d document) ([]string, error) {
 		}
 	}
 	if len(scope) == 0 {
-		return nil, refuse("The application's metadata document declares no scope that exists here.")
+		return nil, refuse("The application's metadata document declares no scope of this server.")
 	}
 	return scope, nil
 }

@@ -44,7 +44,7 @@ func fetchFault(cause error) error {
 		return statusFault(answered.Status)
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
-		return refuseFor("The host of the application's metadata document has no certificate that is trusted.", cause)
+		return refuseFor("The host of the application's metadata document has no trusted certificate.", cause)
 	}
 	switch {
 	case errors.Is(cause, fetch.ErrCompressed):
@@ -62,7 +62,7 @@ func fetchFault(cause error) error {
 // statusFault returns the error shown to the person for an HTTP status other than 200.
 func statusFault(status int) error {
 	if status >= 300 && status < 400 {
-		return refuse("The address of the application's metadata document leads to another one, which is not followed.")
+		return refuse("The address of the application's metadata document redirects. Redirects are not followed.")
 	}
 	return refuse(fmt.Sprintf("The application's metadata document was answered with the status %d instead of 200.", status))
 }

@@ -107,7 +107,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		"hung up":       {func(*site, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached"},
 		"no JSON":       {answer(200, nil, "{"), "JSON"},
 		"twice":         {answer(200, nil, `{"client_id":"a","client_id":"b"}`), "twice"},
-		"another's":     {answer(200, nil, string(documentFor(appID, nil))), "not the address it was found at"},
+		"another's":     {answer(200, nil, string(documentFor(appID, nil))), "differs from the address of the document"},
 		"leads away": {func(s *site, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(documentFor(s.clientID, members{"redirect_uris": []string{"https://evil.example/cb"}}))
@@ -230,12 +230,12 @@ func TestCertificates(t *testing.T) {
 	unknown.RootCAs = x509.NewCertPool()
 	reader, _ := reading(unknown)
 	_, err := reader.ReadDocument(t.Context(), s.clientID)
-	wantRefusal(t, err, "no certificate that is trusted")
+	wantRefusal(t, err, "no trusted certificate")
 
 	// The certificate is for example.com and 127.0.0.1, not for localhost.
 	reader, _ = reading(s.config())
 	_, err = reader.ReadDocument(t.Context(), strings.Replace(s.clientID, "127.0.0.1", "localhost", 1))
-	wantRefusal(t, err, "no certificate that is trusted")
+	wantRefusal(t, err, "no trusted certificate")
 	if n := s.requests.Load(); n != 0 {
 		t.Errorf("%d requests were sent to a host that is not who it says", n)
 	}

@@ -53,7 +53,7 @@ if (window.PublicKeyCredential) {
         problem.textContent =
           failure.name === "Error" ? failure.message
           : failure.name === "InvalidStateError" ? "This device already has a passkey of your account."
-          : "No passkey was used. Try again, or sign in another way.";
+          : "No passkey was used. Try again, or use another method.";
         problem.hidden = false;
         button.disabled = false;
       }
