@@ -101,13 +101,13 @@ func TestQueryThatIsRefused(t *testing.T) {
 		"on=TRUE":                  {Field: "on", Reason: "must be boolean or null"},
 		"limit=1&limit=1":          {Field: "limit", Reason: "is given more than once in the query"},
 		"name=y":                   {Field: "name", Reason: "is given by the path and may not be repeated in the query"},
-		"Limit=1":                  {Field: "Limit", Reason: "is not known here; known are name, limit, deep, on, text"},
-		"offset=5":                 {Field: "offset", Reason: "is not known here; known are name, limit, deep, on, text"},
+		"Limit=1":                  {Field: "Limit", Reason: "is unknown; known names are name, limit, deep, on, text"},
+		"offset=5":                 {Field: "offset", Reason: "is unknown; known names are name, limit, deep, on, text"},
 		"text=%FF":                 {Field: "text", Reason: "is not valid UTF-8"},
 		"text=%00":                 {Field: "text", Reason: "holds a NUL character"},
 		"text=%zz":                 {Field: "", Reason: "has a query that is not encoded correctly"},
 		"a;b":                      {Field: "", Reason: "has a query that is not encoded correctly"},
-		"deep=9223372036854775808": {Field: "deep", Reason: "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string"},
+		"deep=9223372036854775808": {Field: "deep", Reason: "is a number that a 64-bit float cannot represent: it has too many digits or is out of range; write an identifier as a string"},
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -172,7 +172,7 @@ func TestBodyThatIsRefused(t *testing.T) {
 		"the path's twice":    {"PUT", "/v1/probes/a", `{"name":"a","name":"a"}`, nil, "name", "twice"},
 		"the same, escaped":   {"PUT", "/v1/probes/a", `{"n\u0061me":"b"}`, nil, "name", "given by the path"},
 		"named twice":         {"POST", "/v1/probes", `{"name":"a","name":"b"}`, nil, "name", "twice"},
-		"wrong case":          {"POST", "/v1/probes", `{"name":"a","Note":"b"}`, nil, "Note", "not known"},
+		"wrong case":          {"POST", "/v1/probes", `{"name":"a","Note":"b"}`, nil, "Note", "is unknown"},
 		"NUL":                 {"POST", "/v1/probes", `{"name":"a\u0000"}`, nil, "name", "NUL"},
 		"raw NUL":             {"POST", "/v1/probes", "{\"name\":\"a\x00\"}", nil, "name", "not valid JSON"},
 		"bad UTF-8":           {"POST", "/v1/probes", "{\"name\":\"\xff\"}", nil, "name", "not valid JSON"},

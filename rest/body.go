@@ -60,7 +60,7 @@ func checkContentType(h http.Header) error {
 		return core.Invalid("Content-Type", "must be application/json")
 	}
 	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return core.Invalid("Content-Type", "must name no charset but utf-8")
+		return core.Invalid("Content-Type", "must have no charset other than utf-8")
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func refuseBody(r *http.Request) error {
 			return nil
 		}
 	}
-	return core.Invalid("", "has a body, which this method does not take")
+	return core.Invalid("", "has a body, which this method does not accept")
 }
 
 // refuseQuery fails if a request whose arguments are in the body also has a query.
@@ -94,7 +94,7 @@ func refuseQuery(query string) error {
 
 // errNoBody returns the error for a request without a body.
 func errNoBody() error {
-	return core.Invalid("", "has no body where a JSON object is expected")
+	return core.Invalid("", "has no body; send a JSON object")
 }
 
 // errBodyTooLarge returns the error for a body that exceeds the maximum size, the number of

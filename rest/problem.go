@@ -131,7 +131,7 @@ func (s *Server) answerNoRoute(c *gin.Context) {
 func (s *Server) answerNoMethod(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code:    core.CodeMethodNotAllowed,
-		Message: "The path does not take this method; it takes " + c.Writer.Header().Get("Allow") + ".",
+		Message: "The path does not allow this method; it allows " + c.Writer.Header().Get("Allow") + ".",
 	})
 }
 

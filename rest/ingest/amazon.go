@@ -128,7 +128,7 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 // errBusy is the error when the maximum number of concurrent fetches is reached. It is also
 // the error when the result of a fetch expired or was removed from the cache before the
 // caller read it.
-var errBusy = errors.New("too much is being fetched")
+var errBusy = errors.New("too many documents are being fetched")
 
 // fetchOnce runs fetch once for all concurrent callers with the same address. If too many
 // fetches are running, it fails at once. If it waited, strangers could delay genuine
@@ -236,22 +236,22 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	}
 	leaf, others := readCertificates(file)
 	if leaf == nil {
-		return refused("no certificate at the address")
+		return refused("the address has no certificate")
 	}
 	general := "sns.amazonaws.com" + strings.TrimPrefix(u.Host[strings.Index(u.Host, ".com"):], ".com")
 	if leaf.VerifyHostname(u.Host) != nil && leaf.VerifyHostname(general) != nil {
-		return refused("a certificate of another host")
+		return refused("the certificate is for another host")
 	}
 	vouched, err := a.verifyChain(ctx, leaf, others, now)
 	if err != nil {
 		return certificate{}, err
 	}
 	if !vouched {
-		return refused("a certificate without a trusted root")
+		return refused("the certificate has no trusted root")
 	}
 	key, ok := leaf.PublicKey.(*rsa.PublicKey)
 	if !ok {
-		return refused("no RSA key in the certificate")
+		return refused("the certificate has no RSA key")
 	}
 	until := now.Add(trusted)
 	if leaf.NotAfter.Before(until) {

@@ -17,7 +17,7 @@ const keyHeader = "X-Api-Key"
 func (g *ingest) takeEventBridge(r *http.Request, c sending.Connection, body []byte) error {
 	given := sha256.Sum256([]byte(r.Header.Get(keyHeader)))
 	if len(c.IngestKeyHash) != sha256.Size || subtle.ConstantTimeCompare(given[:], c.IngestKeyHash) != 1 {
-		return g.originError("not the key of the connection")
+		return g.originError("the key is not that of the connection")
 	}
 	return g.record(r.Context(), c.OrgID, body)
 }

@@ -153,7 +153,7 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Events are sent with POST."}
+		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Send events with POST."}
 	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		g.metrics.count("", "malformed", 1)
@@ -186,7 +186,7 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	case r.Header.Get(keyHeader) != "":
 		return g.takeEventBridge(r, connection, body)
 	}
-	return g.originError("neither signed nor with a key")
+	return g.originError("the request has neither a signature nor a key")
 }
 
 // read returns the body of a request. It fails if the body is larger than 256 KB. If the

@@ -86,7 +86,7 @@ func readNotification(body []byte) (notification, error) {
 func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
-		return g.originError("no publisher of this account, or another type than announced")
+		return g.originError("the message has no publisher of this account, or a type other than its header")
 	}
 	if err := g.verify(r.Context(), publisher, c, n); err != nil {
 		return err
@@ -119,16 +119,16 @@ func (g *ingest) publisherOf(c sending.Connection) Publisher {
 // first, so that a stranger who knows the path cannot cause fetches of certificates.
 func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	if c.TopicARN == "" || subtle.ConstantTimeCompare([]byte(n.TopicARN), []byte(c.TopicARN)) != 1 {
-		return g.originError("not the topic of the connection")
+		return g.originError("the topic is not that of the connection")
 	}
 	at, err := time.Parse(time.RFC3339, n.Timestamp)
 	if age := g.cfg.Clock().Sub(at); err != nil || age > replayWindow || age < -clockSkew {
-		return g.originError("not signed within the hour")
+		return g.originError("the message was not signed within the last hour")
 	}
 	signature, err := base64.StdEncoding.DecodeString(n.Signature)
 	text, known := n.signedText()
 	if err != nil || !known {
-		return g.originError("no signature, or of something else")
+		return g.originError("the signature is malformed, or the type of the message is unknown")
 	}
 	key, err := p.Key(ctx, n.SigningCertURL)
 	if errors.Is(err, ErrUntrusted) {

@@ -59,15 +59,15 @@ func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
 	if _, credential := r.Header["Authorization"]; credential {
 		return &core.Error{
 			Code:    core.CodeWrongHost,
-			Message: "The fetch host takes no credential.",
-			Next:    "Leave the Authorization header out, and treat the credential that was sent as seen by more places than it should be. API keys and access tokens belong to the public API.",
+			Message: "The fetch host accepts no credentials.",
+			Next:    "Leave the Authorization header out. Replace the credential if others may have seen it. Send API keys to the public API, and access tokens to the host that they were issued for.",
 		}
 	}
 	if r.URL.EscapedPath() != healthPath {
 		return &core.Error{
 			Code: core.CodeNotFound, Resource: "inbox link",
-			Message: "There is nothing at this address: the link is not one of this service, or its inbox is gone.",
-			Next:    "Ask for a new link where this one came from.",
+			Message: "This link is not known, or its inbox no longer exists.",
+			Next:    "Request a new link from where you got this one.",
 		}
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -69,7 +69,7 @@ func (f clientFields) addresses() ([]string, error) {
 		uris = append(uris, uri)
 		if err := access.CheckRedirectURI(uri); err != nil {
 			const shown = 60
-			return nil, core.Invalid(fieldRedirects, fmt.Sprintf("are not all usable: number %d, %s, %s", len(uris), core.Quotable(uri, shown), err))
+			return nil, core.Invalid(fieldRedirects, fmt.Sprintf("are not all valid: number %d, %s, %s", len(uris), core.Quotable(uri, shown), err))
 		}
 	}
 	return uris, nil

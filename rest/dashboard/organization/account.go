@@ -38,8 +38,8 @@ var stateWords = map[string]string{
 
 // requestWords are the texts for the states of a request for production access.
 var requestWords = map[sending.AccessStatus]string{
-	sending.AccessPending: "on its way to the provider", sending.AccessUnderReview: "under review at the provider", sending.AccessGranted: "granted",
-	sending.AccessDenied: "denied", sending.AccessFailed: "failed or not answered",
+	sending.AccessPending: "being sent to the provider", sending.AccessUnderReview: "under review at the provider", sending.AccessGranted: "granted",
+	sending.AccessDenied: "denied", sending.AccessFailed: "failed or unanswered",
 }
 
 // accountPage is the data of the page of the sending account.

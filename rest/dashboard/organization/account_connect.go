@@ -115,9 +115,9 @@ func (h connectionHandlers) connectForm(
 // connectLabels has, for each field of the form for connecting an account, the words that
 // name the field in error texts of the form.
 var connectLabels = frame.Labels{
-	"provider": "The account", "account_id": "The account id", "region": "The region", "endpoint": "The server", "access_key_id": "The access key id or user name",
+	"provider": "The kind of account", "account_id": "The account id", "region": "The region", "endpoint": "The server", "access_key_id": "The access key id or user name",
 	"secret": "The secret or password", "role_arn": "The role", "topic_arn": "The notification topic", "identities": "The senders",
-	"max_24_hour_send": "The limit for 24 hours", "max_send_rate": "The limit for a second",
+	"max_24_hour_send": "The limit of recipients in 24 hours", "max_send_rate": "The limit of messages a second",
 }
 
 // connectAccount stores the connection and redirects to the page of the account. A refused

@@ -104,7 +104,7 @@ func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request
 	for _, f := range findings {
 		data.Findings = append(data.Findings, findingRow{f, verdictWords[f.Verdict]})
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_verified", Title: "Check of the sending account", Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_verified", Title: "Sending account check", Data: data})
 }
 
 // recordTemplateVersion stores the version of the infrastructure template that the sending
@@ -131,7 +131,7 @@ type connectionDecision struct {
 // askForEventsKey shows the page that asks for confirmation before a new key is created.
 // With this key, the provider may send events that are not signed.
 func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
+	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "Key for events"})
 }
 
 // eventsKey is the data of the page that shows a new key for unsigned events of the
