@@ -102,7 +102,7 @@ func TestAdminAccountOfAServer(t *testing.T) {
 	s := withMasterKey(t)
 	got := s.says("account", "connect", "acme", "--provider", "smtp", "--endpoint", "smtp.example.com:587", "--max-24-hour", "2000",
 		"--identity", "example.com", "--identity", "me@example.org")
-	const want = "provider     smtp\nendpoint     smtp.example.com:587\nidentities   example.com, me@example.org\nin 24 hours  at most 2000 recipients\n"
+	const want = "provider           smtp\nendpoint           smtp.example.com:587\nidentities         example.com, me@example.org\nlimit in 24 hours  at most 2000 recipients\n"
 	if got != want {
 		t.Errorf("shown:\n%swant:\n%s", got, want)
 	}
@@ -138,23 +138,23 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 	s := withMasterKey(t)
 	connect := func(more ...string) []string { return append([]string{"account", "connect", "acme"}, more...) }
 	for text, args := range map[string][]string{
-		"mailhelm: --region is not written":          connect("--provider", "ses", "--role-arn", "arn:aws:iam::111122223333:role/x"),
+		"mailhelm: --region must be an AWS region":   connect("--provider", "ses", "--role-arn", "arn:aws:iam::111122223333:role/x"),
 		"--access-key-id is missing":                 connect("--provider", "ses", "--region", "eu-central-1"),
-		"--access-key-id is no":                      connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", "short"),
-		"--role-arn is not":                          connect("--provider", "ses", "--region", "eu-central-1", "--role-arn", "admin"),
-		"--topic-arn is not":                         connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--topic-arn", "mine"),
-		"--endpoint is no https":                     connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--endpoint", "http://example.com"),
-		"--endpoint is not host:port":                connect("--provider", "smtp", "--endpoint", "smtp.example.com"),
-		"--provider is an SMTP server, which has":    connect("--provider", "smtp", "--endpoint", "smtp.example.com:587", "--region", "eu-central-1"),
-		"simulator, which needs":                     connect("--provider", "simulator", "--region", "eu-central-1"),
+		"--access-key-id must be 16":                 connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", "short"),
+		"--role-arn must be an ARN":                  connect("--provider", "ses", "--region", "eu-central-1", "--role-arn", "admin"),
+		"--topic-arn must be an ARN":                 connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--topic-arn", "mine"),
+		"--endpoint must be an https":                connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--endpoint", "http://example.com"),
+		"--endpoint must be host:port":               connect("--provider", "smtp", "--endpoint", "smtp.example.com"),
+		"--provider is smtp, which takes no":         connect("--provider", "smtp", "--endpoint", "smtp.example.com:587", "--region", "eu-central-1"),
+		"simulator, which takes no":                  connect("--provider", "simulator", "--region", "eu-central-1"),
 		"<version> is not a known version":           {"account", "template-version", "acme", "99"},
 		"the secret is empty; write it":              connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--secret-stdin"),
-		"--account-id is not twelve":                 connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--account-id", "12"),
+		"--account-id must be twelve":                connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--account-id", "12"),
 		"--secret-stdin or --secret-file is missing": connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey),
 		`must be one of "ses","smtp"`:                connect("--provider", "pigeon"),
 		"--identity must be domains":                 connect("--provider", "smtp", "--endpoint", "a.example:25", "--identity", "no domain"),
-		"--max-24-hour is no number":                 connect("--provider", "smtp", "--endpoint", "a.example:25", "--max-24-hour=-1"),
-		"--max-rate is no number":                    connect("--provider", "smtp", "--endpoint", "a.example:25", "--max-rate=-1"),
+		"--max-24-hour must be from 0":               connect("--provider", "smtp", "--endpoint", "a.example:25", "--max-24-hour=-1"),
+		"--max-rate must be from 0":                  connect("--provider", "smtp", "--endpoint", "a.example:25", "--max-rate=-1"),
 		"no such file":                               connect("--provider", "smtp", "--endpoint", "a.example:25", "--secret-file", filepath.Join(t.TempDir(), "none")),
 		"mailhelm admin org list":                    {"account", "show", "nobody"},
 		"mailhelm admin account conne":               {"account", "verify", "acme"},

@@ -75,7 +75,7 @@ func importPeople(t *testing.T, s shell) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(rejected)), "\n")
 	if len(lines) != 4 || lines[0] != "E-mail,external_id,unsubscribe_all,rejected_line,rejected_reason" ||
-		!strings.HasPrefix(lines[1], "no address,3,,4,validation_failed: email is no e-mail address") ||
+		!strings.HasPrefix(lines[1], "no address,3,,4,validation_failed: email is not an email address") ||
 		!strings.Contains(lines[2], "not in UTF-8") || !strings.HasPrefix(lines[3], "eve@example.com,,,6,has 1 fields") {
 		t.Errorf("rejected:\n%s", rejected)
 	}
@@ -109,15 +109,15 @@ func TestImportRefusals(t *testing.T) {
 		return file
 	}
 	for text, args := range map[string][]string{
-		"is empty":                {write("empty.csv", "")},
-		"UTF-16":                  {write("wide.csv", "\xff\xfee\x00")},
-		"no registered attribute": {write("plan.csv", "email,plan\n")},
-		"all 1 rows of":           {write("wrong.csv", "email\nnobody\n")},
-		"no such file":            {filepath.Join(dir, "nobody.csv")},
-		"is a folder":             {dir},
-		"no organization":         {write("some.csv", "email\na@b.example\n"), "--org", "nobody"},
-		"no column \"x\" to map":  {write("other.csv", "email\na@b.example\n"), "--map", "x=email"},
-		"never closed":            {write("open.csv", "email\n\""+strings.Repeat("a@b.example\n", 200_000))},
+		"is empty":                   {write("empty.csv", "")},
+		"UTF-16":                     {write("wide.csv", "\xff\xfee\x00")},
+		"nor a registered attribute": {write("plan.csv", "email,plan\n")},
+		"all 1 rows of":              {write("wrong.csv", "email\nnobody\n")},
+		"no such file":               {filepath.Join(dir, "nobody.csv")},
+		"is a folder":                {dir},
+		"no organization":            {write("some.csv", "email\na@b.example\n"), "--org", "nobody"},
+		"no column \"x\" to map":     {write("other.csv", "email\na@b.example\n"), "--map", "x=email"},
+		"quotes are closed":          {write("open.csv", "email\n\""+strings.Repeat("a@b.example\n", 200_000))},
 	} {
 		r := runWith(t, nil, append(append([]string{"import", "contacts"}, args...), s.where...)...)
 		if r.status == cli.ExitOK || !strings.Contains(r.stderr, text) {

@@ -47,12 +47,12 @@ func TestIngest(t *testing.T) {
 
 	s.says("org", "create", "other")
 	for text, args := range map[string][]string{
-		"say with --org":      {"ingest", file},
-		"no organization":     {"ingest", file, "--org", "nobody"},
-		"no such file":        {"ingest", file + "x", "--org", "acme"},
-		"is a folder":         {"ingest", filepath.Dir(file), "--org", "acme"},
-		"gzip and is not":     {"ingest", gzipOnly(t), "--org", "acme"},
-		"expected \"<file>\"": {"ingest"},
+		"choose one with --org":       {"ingest", file},
+		"no organization":             {"ingest", file, "--org", "nobody"},
+		"no such file":                {"ingest", file + "x", "--org", "acme"},
+		"is a folder":                 {"ingest", filepath.Dir(file), "--org", "acme"},
+		"gzip but cannot be unpacked": {"ingest", gzipOnly(t), "--org", "acme"},
+		"expected \"<file>\"":         {"ingest"},
 	} {
 		if r := runWith(t, nil, append(args, s.where...)...); r.status == cli.ExitOK || !strings.Contains(r.stderr, text) || r.stdout != "" {
 			t.Errorf("%v: status %d, %q %s", args, r.status, r.stderr, r.stdout)
@@ -80,7 +80,7 @@ func TestIngestOfAnotherFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := runWith(t, nil, append([]string{"ingest", file, "--json"}, s.where...)...)
-		told := strings.Contains(r.stderr, "no line of "+file+" holds an event")
+		told := strings.Contains(r.stderr, "no line of "+file+" has an event")
 		if r.status != want || told != (want != cli.ExitOK) || !strings.Contains(r.stdout, `"malformed_lines"`) {
 			t.Errorf("%q: status %d, want %d\n%s%s", content, r.status, want, r.stdout, r.stderr)
 		}

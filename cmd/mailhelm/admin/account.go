@@ -122,7 +122,7 @@ func (s *session) record(ctx context.Context, orgID, action string, detail map[s
 func (s accountSession) connection(ctx context.Context) (sending.Connection, error) {
 	c, err := s.connections.Connection(ctx, s.org.ID)
 	if installation.NotFound(err) {
-		return c, fmt.Errorf("no sending account is connected to %s: 'mailhelm admin account connect %s' does it", s.org.Slug, s.org.Slug)
+		return c, fmt.Errorf("no sending account is connected to %s: connect one with 'mailhelm admin account connect %s'", s.org.Slug, s.org.Slug)
 	}
 	return c, err
 }

@@ -83,8 +83,8 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 		{"external id", externalIDWords(c)},
 		{"topic", shown.TopicARN},
 		{"identities", strings.Join(shown.Identities, ", ")},
-		{"in 24 hours", limitWords(shown.Max24HourSend, "recipients")},
-		{"a second", limitWords(shown.MaxSendRate, "messages")},
+		{"limit in 24 hours", limitWords(shown.Max24HourSend, "recipients")},
+		{"limit per second", limitWords(shown.MaxSendRate, "messages")},
 	} {
 		if row[1] != "" {
 			rows = append(rows, row)
@@ -96,7 +96,7 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 			[]string{"ingest address", "{base_url}" + shown.IngestAddress})
 	}
 	if ingestKey != "" {
-		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Keep it now: it is not shown again."})
+		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Store it now: it is not shown again."})
 	}
 	return s.PrintTable("", rows)
 }

@@ -86,7 +86,7 @@ func (s *session) printKey(k access.APIKey, secret string) error {
 		{"scopes", strings.Join(shown.Scopes, " ")},
 	}
 	if secret != "" {
-		rows = append(rows, []string{"secret", secret}, []string{"", "Keep it now: it is not shown again."})
+		rows = append(rows, []string{"secret", secret}, []string{"", "Store it now: it is not shown again."})
 	}
 	return s.PrintTable("", rows)
 }

@@ -122,7 +122,7 @@ func (s *session) printClient(c clientJSON) error {
 		{"refresh", c.lifetime()},
 	}
 	if c.Secret != "" {
-		rows = append(rows, []string{"secret", c.Secret}, []string{"", "Keep it now: it is not shown again."})
+		rows = append(rows, []string{"secret", c.Secret}, []string{"", "Store it now: it is not shown again."})
 	}
 	return s.PrintTable("", rows)
 }

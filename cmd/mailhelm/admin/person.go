@@ -75,7 +75,7 @@ func (s *session) printUser(u userJSON) error {
 		rows = append(rows, []string{"org", u.OrgID}, []string{"role", string(u.Role)})
 	}
 	if u.Password != "" {
-		rows = append(rows, []string{"password", u.Password}, []string{"", "Keep it now: it is not shown again."})
+		rows = append(rows, []string{"password", u.Password}, []string{"", "Store it now: it is not shown again."})
 	}
 	return s.PrintTable("", rows)
 }
@@ -172,7 +172,7 @@ func (c *userAddToOrg) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
 		if installation.NotFound(err) {
-			return errors.New("there is no person with this address: 'mailhelm admin user create' makes one")
+			return errors.New("there is no person with this address: create one with 'mailhelm admin user create'")
 		}
 		if err != nil {
 			return err

@@ -19,13 +19,22 @@ func (p *Program) Explain(err error) error {
 		return err
 	}
 	if refusal.Code == core.CodeOverloaded {
-		return fmt.Errorf("the database was busy for %s, so the command gave up: another process, such as an import, is writing to it; run the command again when that process has finished", p.BusyWait)
+		return fmt.Errorf("the database was busy%s, so the command gave up: another process, such as an import, is writing to it; run the command again when that process has finished", p.busyTime())
 	}
 	text := p.refusalText(refusal)
 	if refusal.Next != "" {
 		text += " " + refusal.Next
 	}
 	return errors.New(strings.ReplaceAll(text, "`", ""))
+}
+
+// busyTime returns how long the command waited for the busy database, such as " for 1m0s".
+// It returns "" if the command waits for the default time of the database.
+func (p *Program) busyTime() string {
+	if p.BusyWait == 0 {
+		return ""
+	}
+	return " for " + p.BusyWait.String()
 }
 
 // refusalText returns the message of a refusal. In the message, the flags and arguments

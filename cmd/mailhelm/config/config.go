@@ -209,7 +209,7 @@ func (c Config) Check() error {
 		return fmt.Errorf("role %q is not supported: use all, api or worker", c.Role)
 	}
 	if c.Role != All && c.DatabaseURL == "" {
-		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, and jobs left by another would wait for ever", c.Role)
+		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
 	}
 	if c.ActivitiesPerMinute < 0 {
 		return fmt.Errorf("--activities-per-minute %d: must not be negative", c.ActivitiesPerMinute)

@@ -62,7 +62,7 @@ func parseMailServer(address, from string) (MailServer, error) {
 func checkSender(from string) error {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !core.IsEmail(a.Address) || strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return fmt.Errorf("%q is no address: give one such as mailhelm@example.com or \"Mailhelm <mailhelm@example.com>\"", from)
+		return fmt.Errorf("%q is not an address: give one such as mailhelm@example.com or \"Mailhelm <mailhelm@example.com>\"", from)
 	}
 	return nil
 }

@@ -32,9 +32,9 @@ func TestSystemMail(t *testing.T) {
 		{"smtp://u:secret@mail.example.com?x", from, "percent-encode"},
 		{"smtp://u@mail.example.com", from, "a user and a password"},
 		{"smtp://:secret@mail.example.com", from, "a user and a password"},
-		{"smtp://mail.example.com", "Mailhelm", "no address"},
-		{"smtp://mail.example.com", "a@example.com\r\nBcc: eve@example.net", "no address"},
-		{"smtp://mail.example.com", "a@example.com, b@example.com", "no address"},
+		{"smtp://mail.example.com", "Mailhelm", "not an address"},
+		{"smtp://mail.example.com", "a@example.com\r\nBcc: eve@example.net", "not an address"},
+		{"smtp://mail.example.com", "a@example.com, b@example.com", "not an address"},
 	} {
 		_, _, err := Config{SystemSMTP: tc.address, SystemFrom: tc.from}.SystemMail()
 		if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec/ret") {

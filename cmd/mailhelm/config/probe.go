@@ -39,7 +39,7 @@ func (p Port) Probe(ctx context.Context) error {
 	// If several services share the address, the Host header of this request matches none of
 	// them, and the server answers 421.
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusMisdirectedRequest {
-		return fmt.Errorf("%s answers %d", r.URL, answer.StatusCode)
+		return fmt.Errorf("%s answers with status %d", r.URL, answer.StatusCode)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func checkGreeting(ctx context.Context, addr string) error {
 	}
 	greeting, err := bufio.NewReader(conn).ReadString('\n')
 	if err == nil && !strings.HasPrefix(greeting, "220 ") {
-		err = errors.New("the greeting is not SMTP's")
+		err = errors.New("the server's greeting is not SMTP")
 	}
 	return err
 }

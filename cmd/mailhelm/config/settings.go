@@ -42,7 +42,7 @@ type Settings struct {
 
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
 
-	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
+	Port      int    `help:"First of six consecutive ports for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
 	APIAddr   string `name:"api-addr" help:"Where the API listens. Several services may share an address; the Host header then selects one." placeholder:"HOST:PORT" group:"listen"`
 	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
 	MCPAddr   string `name:"mcp-addr" help:"Where the agent endpoint listens." placeholder:"HOST:PORT" group:"listen"`

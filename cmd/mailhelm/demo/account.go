@@ -23,7 +23,7 @@ func (s Seeder) account(ctx context.Context, orgID string, people []person) erro
 			{Identity: "example.net", Verification: sending.Pending},
 		},
 		ConfigurationSets: configurationSets,
-		List:              &sending.ContactList{Name: "fernhill", Description: "Everybody who buys from or follows the roastery.", Topics: accountTopics},
+		List:              &sending.ContactList{Name: "fernhill", Description: "Customers and subscribers of the roastery.", Topics: accountTopics},
 		Contacts:          contacts,
 	})
 }

@@ -11,7 +11,7 @@ import (
 // Command is `mailhelm demo`.
 type Command struct {
 	Data     string `help:"Folder for everything the demo keeps." default:"./mailhelm-data" placeholder:"DIR"`
-	Port     int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N"`
+	Port     int    `help:"First of six consecutive ports for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N"`
 	JSON     bool   `help:"Print addresses and credentials as one JSON object once every address answers."`
 	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
 }

@@ -62,11 +62,11 @@ List the tools:
 
 %s
 
-Call one:
+Call a tool:
 
 %s
 
-For an MCP client's configuration:
+Configure an MCP client:
 
 %s
 

@@ -24,7 +24,7 @@ func (e *examination) database(ctx context.Context) {
 		// create it.
 		path := e.cfg.DatabaseFile()
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			e.add(name, OK, path+" does not exist yet; the first start makes it", "")
+			e.add(name, OK, path+" does not exist yet; the first start creates it", "")
 			e.clock(time.Time{})
 			return
 		}
@@ -42,11 +42,11 @@ func (e *examination) database(ctx context.Context) {
 	case err != nil:
 		e.add(name, Fail, "the migrations cannot be read: "+err.Error(), "")
 	case missing > 0 && e.cfg.NoMigrate:
-		e.add(name, Fail, fmt.Sprintf("%s answers and lacks %d migrations", db.Engine(), missing), "Run 'mailhelm migrate up', or leave --no-migrate out.")
+		e.add(name, Fail, fmt.Sprintf("%s answers, but %d migrations are missing", db.Engine(), missing), "Run 'mailhelm migrate up', or leave --no-migrate out.")
 	case missing > 0:
-		e.add(name, Warn, fmt.Sprintf("%s answers and lacks %d migrations", db.Engine(), missing), "The next start applies them; 'mailhelm migrate up' does so now.")
+		e.add(name, Warn, fmt.Sprintf("%s answers, but %d migrations are missing", db.Engine(), missing), "The next start applies them; 'mailhelm migrate up' does so now.")
 	default:
-		e.add(name, OK, db.Engine()+" answers, its schema is up to date", "")
+		e.add(name, OK, db.Engine()+" answers; its schema is up to date", "")
 		e.contents(ctx, db)
 	}
 }
@@ -77,10 +77,10 @@ func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 		return // reported with the master key
 	}
 	if _, err := signing.NewKeys(ctx, db.SigningKeys(), master, e.cfg.Clock); err != nil {
-		e.add("signing keys", Fail, err.Error(), "Give the master key that this database was set up with; it belongs to the same backup.")
+		e.add("signing keys", Fail, err.Error(), "Use the master key that this database was created with; it is in the same backup.")
 		return
 	}
-	e.add("signing keys", OK, "open with the master key", "")
+	e.add("signing keys", OK, "can be decrypted with the master key", "")
 }
 
 // sendingAccounts checks that the simulator answers for each organization. It contacts no
@@ -90,7 +90,7 @@ func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 	const name = "sending account"
 	path := e.cfg.AccountFile()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		e.add(name, OK, path+" does not exist yet; the first start makes it", "")
+		e.add(name, OK, path+" does not exist yet; the first start creates it", "")
 		return
 	}
 	account, err := simulator.Open(path, simulator.Options{Clock: e.cfg.Clock})
@@ -126,7 +126,7 @@ func (e *examination) clock(newest time.Time) {
 		known = newest
 	}
 	if now.Before(known) {
-		e.add("clock", Fail, fmt.Sprintf("this machine says %s, which is before %s", now.Format(time.RFC3339), known.Format(time.RFC3339)), "Set the clock; run NTP.")
+		e.add("clock", Fail, fmt.Sprintf("the time of this machine is %s, which is before %s", now.Format(time.RFC3339), known.Format(time.RFC3339)), "Set the clock, and run NTP.")
 		return
 	}
 	e.add("clock", OK, now.Format(time.RFC3339), "")

@@ -131,7 +131,7 @@ func TestBrokenThingsAreFound(t *testing.T) {
 		}, "settings", doctor.Fail, "--mcp-url"},
 		"fetch host shared": {func(_ *testing.T, cfg *config.Config) {
 			cfg.Public.Fetch, cfg.Public.App = "https://x.example.com", "https://x.example.com"
-		}, "public addresses", doctor.Fail, "strangers"},
+		}, "public addresses", doctor.Fail, "unknown senders"},
 		"local port elsewhere":        {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
 		"redis unreachable":           {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "redis://:secret@127.0.0.1:1" }, "redis", doctor.Warn, "--redis-url"},
 		"redis of another kind":       {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "http://:secret@redis" }, "redis", doctor.Fail, "rediss://"},
@@ -196,7 +196,7 @@ func TestMailServerIsAsked(t *testing.T) {
 	go func() { defer close(done); _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close(); _ = l.Close(); <-done })
 	cfg.SystemSMTP, cfg.SystemFrom = "smtp://mailhelm:secret@"+l.Addr().String(), "Mailhelm <mailhelm@example.com>"
-	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || !strings.Contains(text(r), "takes mail from Mailhelm") {
+	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || !strings.Contains(text(r), "accepts mail from Mailhelm") {
 		t.Errorf("with its user:%s", text(r))
 	}
 	for what, address := range map[string]string{

@@ -20,7 +20,7 @@ func (e *examination) configurationFile(path string) {
 	case err != nil:
 		e.add("configuration file", Fail, err.Error(), "")
 	case info.Mode().Perm()&0o077 != 0 && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != "" || e.cfg.RedisURL != "" || e.cfg.SystemSMTP != ""):
-		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may hold secrets", path, info.Mode().Perm()), "chmod 600 "+path)
+		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may contain secrets", path, info.Mode().Perm()), "chmod 600 "+path)
 	default:
 		e.add("configuration file", OK, path, "")
 	}
@@ -39,11 +39,11 @@ func (e *examination) dataFolder() {
 	case !info.IsDir():
 		e.add("data folder", Fail, dir+" is a file", "Choose another folder with --data.")
 	case !writable(dir):
-		e.add("data folder", Fail, dir+" cannot be written to", "Give it to the user that runs mailhelm: chown or chmod u+rwx.")
+		e.add("data folder", Fail, dir+" cannot be written to", "Let the user that runs mailhelm write to it: chown or chmod u+rwx.")
 	case info.Mode().Perm()&0o077 != 0:
-		e.add("data folder", Warn, fmt.Sprintf("%s has mode %04o: others on this machine can look in", dir, info.Mode().Perm()), "chmod 700 "+dir)
+		e.add("data folder", Warn, fmt.Sprintf("%s has mode %04o: other users of this machine can read it", dir, info.Mode().Perm()), "chmod 700 "+dir)
 	default:
-		e.add("data folder", OK, dir+", for its owner alone", "")
+		e.add("data folder", OK, dir+", only its owner has access", "")
 	}
 	e.masterKey()
 }
@@ -59,10 +59,10 @@ func (e *examination) missingFolder() {
 		parent = filepath.Dir(parent)
 	}
 	if !writable(parent) {
-		e.add("data folder", Fail, e.cfg.DataDir+" does not exist and cannot be made in "+parent, "Make it, or choose another with --data.")
+		e.add("data folder", Fail, e.cfg.DataDir+" does not exist and cannot be created in "+parent, "Create it, or choose another folder with --data.")
 		return
 	}
-	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start makes it", "")
+	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start creates it", "")
 }
 
 // writable reports whether a file can be created in dir. It creates and removes a file,
@@ -82,7 +82,7 @@ func (e *examination) masterKey() {
 	path := e.cfg.MasterKeyFile()
 	if e.cfg.MasterKey == "" {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			e.add(name, OK, path+" does not exist yet; the first start makes it", "")
+			e.add(name, OK, path+" does not exist yet; the first start creates it", "")
 			return
 		}
 	}
@@ -92,7 +92,7 @@ func (e *examination) masterKey() {
 	}
 	where := "from the configuration"
 	if e.cfg.MasterKey == "" {
-		where = path + ", for its owner alone"
+		where = path + ", only its owner has access"
 	}
 	e.add(name, OK, where, "")
 }

@@ -15,7 +15,7 @@ func (e *examination) mail(ctx context.Context) {
 	case err != nil:
 		return // the method settings has already reported err
 	case !configured:
-		e.add(name, OK, "no SMTP server is configured; a forgotten password is set by 'mailhelm admin user set-password'", "")
+		e.add(name, OK, "no SMTP server is configured; set forgotten passwords with 'mailhelm admin user set-password'", "")
 		return
 	}
 	sender := smtpmail.New(smtpmail.Config{
@@ -27,5 +27,5 @@ func (e *examination) mail(ctx context.Context) {
 		e.add(name, Warn, err.Error(), "Check --system-smtp: host, port, user and password, and that the server encrypts. Until it answers, people get no links to reset their passwords.")
 		return
 	}
-	e.add(name, OK, server.Address+" takes mail from "+server.From, "")
+	e.add(name, OK, server.Address+" accepts mail from "+server.From, "")
 }

@@ -45,9 +45,9 @@ func (e *examination) ports(ctx context.Context) {
 func (e *examination) addUnavailable(p config.Port, err error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		e.add("ports", Fail, p.Addr+" is taken by another program", "Stop it, or choose another address with "+p.Flag()+".")
+		e.add("ports", Fail, p.Addr+" is in use by another program", "Stop it, or choose another address with "+p.Flag()+".")
 	case errors.Is(err, syscall.EACCES):
-		e.add("ports", Fail, p.Addr+" may not be used by this user", "Choose a port above 1023 with "+p.Flag()+", or allow it: setcap cap_net_bind_service.")
+		e.add("ports", Fail, p.Addr+" needs a permission that this user lacks", "Choose a port above 1023 with "+p.Flag()+", or allow it: setcap cap_net_bind_service.")
 	default:
 		e.add("ports", Fail, p.Flag()+" "+p.Addr+": "+err.Error(), "Choose an address of this machine, as host:port.")
 	}

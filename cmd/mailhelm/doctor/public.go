@@ -22,11 +22,11 @@ func (e *examination) publicURLs() {
 	before := len(e.report.Checks)
 	for _, one := range public.URLs() {
 		if unsafe(one.URL) {
-			e.add(name, Fail, fmt.Sprintf("%s %s is not https, so credentials and tokens travel in the clear", one.Flag, one.URL), "Put a TLS proxy in front and give its https address.")
+			e.add(name, Fail, fmt.Sprintf("%s %s is not https, so credentials and tokens are sent unencrypted", one.Flag, one.URL), "Put a TLS proxy in front, and set its https address.")
 		}
 	}
 	if public.API == public.MCP {
-		e.add(name, Fail, "the API and the agent endpoint have one address, so their tokens would be interchangeable", "Give --base-url and --mcp-url different hosts or ports.")
+		e.add(name, Fail, "the API and the agent endpoint have the same address, so their tokens would be interchangeable", "Give --base-url and --mcp-url different hosts or ports.")
 	}
 	e.sharedOrigins(name, public)
 	e.localPorts(name, public)
@@ -55,7 +55,7 @@ func isLocal(host string) bool {
 func (e *examination) sharedOrigins(name string, public config.Public) {
 	for _, other := range public.URLs() {
 		if other.Flag != "--fetch-url" && other.URL == public.Fetch {
-			e.add(name, Fail, "--fetch-url and "+other.Flag+" are both "+public.Fetch+", and the fetch host shows mail that strangers wrote", "Give the fetch host an origin of its own.")
+			e.add(name, Fail, "--fetch-url and "+other.Flag+" are both "+public.Fetch+", and the fetch host shows mail from unknown senders", "Give the fetch host an origin of its own.")
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (e *examination) localPorts(name string, public config.Public) {
 			port = "80"
 		}
 		if _, listens, err := net.SplitHostPort(one.listen); err == nil && listens != port {
-			e.add(name, Warn, fmt.Sprintf("%s is %s, but the service listens on %s", one.flag, one.address, one.listen), "Make the ports agree, unless something forwards between them.")
+			e.add(name, Warn, fmt.Sprintf("%s is %s, but the service listens on %s", one.flag, one.address, one.listen), "Use the same port for both, unless a proxy forwards from one to the other.")
 		}
 	}
 }

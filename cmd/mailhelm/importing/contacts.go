@@ -143,7 +143,7 @@ func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfil
 	for i, meaning := range rows.Mapping() {
 		columns[rows.Header()[i]] = meaning
 		if meaning == "" {
-			meaning = "nothing"
+			meaning = "ignored"
 		}
 		meant = append(meant, rows.Header()[i]+" = "+meaning)
 	}
@@ -158,7 +158,7 @@ func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfil
 		{"updated", strconv.Itoa(sum.Updated)},
 		{"rejected", lineCount(sum.Rejected, sum.RejectedLines)},
 		{"not mailable", lineCount(sum.NotMailable, sum.NotMailableLines)},
-		{"done before", strconv.Itoa(sum.DoneBefore)},
+		{"skipped", strconv.Itoa(sum.DoneBefore)},
 	}
 	if name := rejected.createdName(); name != "" {
 		table = append(table, []string{"rejected to", name})

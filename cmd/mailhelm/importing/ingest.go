@@ -68,7 +68,7 @@ func (c *Events) Run(p *cli.Program) error {
 		case sum.Failed > 0:
 			return cli.ErrReported
 		case sum.Malformed > 0 && sum.Events == 0:
-			return fmt.Errorf("no line of %s holds an event of Amazon SES: is it another file, or one event over several lines?", c.File)
+			return fmt.Errorf("no line of %s has an event of Amazon SES: choose another file, or write each event on one line", c.File)
 		}
 		return nil
 	})

@@ -60,7 +60,7 @@ func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) e
 func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
 	if cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or make one with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
+			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or create a database with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
 		}
 	}
 	db, err := storage.Open(ctx, engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, CallerWait: wait, Clock: cfg.Clock, Logger: cfg.Log})
@@ -102,7 +102,7 @@ func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 		return core.Org{}, err
 	}
 	if len(ids) != 1 {
-		return core.Org{}, fmt.Errorf("there are %d organizations: say with --org which one is meant", len(ids))
+		return core.Org{}, fmt.Errorf("there are %d organizations: choose one with --org", len(ids))
 	}
 	return s.DB.Orgs().Org(ctx, ids[0])
 }

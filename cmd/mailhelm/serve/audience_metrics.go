@@ -11,11 +11,11 @@ func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mailhelm_bulk_rows_total",
-			Help: "Rows of bulk writes of contacts that were done, by outcome: stored, failed.",
+			Help: "Processed rows of bulk writes of contacts, by outcome: stored, failed.",
 		}, []string{"outcome"}),
 		"contact_push": prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mailhelm_contact_pushes_total",
-			Help: "Contacts whose consent was to be brought to a sending account, by outcome: settled, refused, put_off.",
+			Help: "Contacts whose consent was sent to a sending account, by outcome: settled, refused, put_off.",
 		}, []string{"outcome"}),
 	}
 	for _, counter := range counters {

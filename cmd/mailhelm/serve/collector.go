@@ -125,7 +125,7 @@ func (h *Host) TuneMemory(ctx context.Context) {
 // operating system. It logs an error and does not return it. It may be repeated.
 func (h *Host) returnMemory(ctx context.Context) {
 	if err := h.DB().GiveBack(ctx); err != nil {
-		h.cfg.Log.Debug("the database's connections stay open", "cause", err.Error())
+		h.cfg.Log.Debug("idle database connections not closed", "cause", err.Error())
 	}
 	debug.FreeOSMemory()
 }

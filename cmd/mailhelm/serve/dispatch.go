@@ -67,8 +67,8 @@ func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Ha
 func refuseMisdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	refuse(w, r, docsURL, &core.Error{
 		Code: core.CodeNotFound, Status: http.StatusMisdirectedRequest,
-		Message: "Nothing is served here under the host name of the request.",
-		Next:    "Use one of the public addresses of this installation; a proxy in front must pass the Host header on.",
+		Message: "This server does not serve the host name of the request.",
+		Next:    "Use one of the public addresses of this installation. A proxy in front must forward the Host header.",
 	})
 }
 

@@ -220,6 +220,6 @@ func (h *Host) returnReservations(ctx context.Context) {
 		return
 	}
 	if err := h.leave(ctx); err != nil {
-		h.cfg.Log.WarnContext(ctx, "other processes take reservations over a few seconds late", "error", err)
+		h.cfg.Log.WarnContext(ctx, "other processes take over the reservations of this process a few seconds late", "error", err)
 	}
 }

@@ -42,7 +42,7 @@ func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 // the flag that sets the address. If the port is in use, it also proposes what to do.
 func listenError(p config.Port, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken: stop what listens there, or choose another address with %s, or six others in a row with --port", p.Addr, p.Flag())
+		return fmt.Errorf("%s is in use: stop the program that listens there, or choose another address with %s, or six other consecutive ports with --port", p.Addr, p.Flag())
 	}
 	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
 }

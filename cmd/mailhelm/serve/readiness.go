@@ -89,7 +89,7 @@ func (r *readiness) answers(ctx context.Context, why causes) bool {
 	err := r.db.Check(ctx)
 	if err != nil {
 		why["database"] = engine.Cause(err)
-		r.log.WarnContext(ctx, "not ready: the database takes no calls", "cause", why["database"])
+		r.log.WarnContext(ctx, "not ready: the database accepts no calls", "cause", why["database"])
 	}
 	return err == nil
 }
@@ -102,7 +102,7 @@ func (r *readiness) current(ctx context.Context) bool {
 	}
 	missing, err := r.db.MissingMigrations(ctx)
 	if err != nil || missing > 0 {
-		r.log.WarnContext(ctx, "not ready: the schema is not this program's", "missing", missing, "error", err)
+		r.log.WarnContext(ctx, "not ready: the database does not have the schema of this program", "missing", missing, "error", err)
 		return false
 	}
 	r.migrated.Store(true)

@@ -97,7 +97,7 @@ func (e *Exporter) Close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
 	if err := e.provider.Shutdown(ctx); err != nil {
-		e.log.WarnContext(ctx, "spans were lost at the end", "error", err)
+		e.log.WarnContext(ctx, "spans lost at shutdown", "error", err)
 	}
 }
 

@@ -163,7 +163,7 @@ func decompress(file io.Reader) (*bufio.Reader, error) {
 	}
 	unzipped, err := gzip.NewReader(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the file begins as gzip and is not: %w", err)
+		return nil, fmt.Errorf("the file begins like gzip but cannot be unpacked: %w", err)
 	}
 	return bufio.NewReaderSize(unzipped, 64<<10), nil
 }

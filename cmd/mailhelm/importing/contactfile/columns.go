@@ -93,7 +93,7 @@ func checkColumns(seen map[column]string, unknown []string, unused map[string]st
 		return fmt.Errorf("there is no column %q to map", slices.Sorted(maps.Keys(unused))[0])
 	}
 	if len(unknown) > 0 && !cfg.IgnoreUnknown {
-		return fmt.Errorf("these columns are no field and no registered attribute: %s: map them with --map, or leave them out with --ignore-unknown",
+		return fmt.Errorf("these columns are neither a field nor a registered attribute: %s: map them with --map, or ignore them with --ignore-unknown",
 			strings.Join(unknown, ", "))
 	}
 	_, byAddress := seen[column{field: email}]

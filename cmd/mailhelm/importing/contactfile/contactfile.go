@@ -105,7 +105,7 @@ func Open(file io.Reader, cfg Config) (*Reader, error) {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 var (
-	errHeaderNUL      = errors.New("the header holds NUL characters: the file is no text, or text in UTF-16: save it as CSV in UTF-8")
+	errHeaderNUL      = errors.New("the header has NUL characters: the file is not text, or is text in UTF-16: save it as CSV in UTF-8")
 	errHeaderEncoding = errors.New("the header is not in UTF-8: the file may be in Latin-1 or Windows-1252: save it as UTF-8")
 )
 
@@ -127,7 +127,7 @@ func checkStart(start []byte) error {
 	header, _, _ := bytes.Cut(start, []byte("\n"))
 	switch {
 	case len(bytes.TrimSpace(start)) == 0:
-		return errors.New("the file is empty: its first line has to name the columns")
+		return errors.New("the file is empty: write the names of the columns into its first line")
 	case bytes.IndexByte(header, 0) >= 0:
 		return errHeaderNUL
 	case len(header) < maxHeader && !utf8.Valid(header):
@@ -194,7 +194,7 @@ func (r *Reader) Next() (Row, error) {
 	}
 	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 		row.Line = wrong.StartLine
-		row.Fault = fmt.Sprintf("line %d is no CSV: %v", wrong.Line, wrong.Err)
+		row.Fault = fmt.Sprintf("line %d is not valid CSV: %v", wrong.Line, wrong.Err)
 		r.last = Row{Line: wrong.Line}
 		return row, nil
 	}
@@ -212,7 +212,7 @@ func (r *Reader) Next() (Row, error) {
 func (r *Reader) explain(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):
-		return fmt.Errorf("the record at line %d is longer than 1 MiB: is a quote in it never closed?", r.line())
+		return fmt.Errorf("the record at line %d is longer than 1 MiB: check that its quotes are closed", r.line())
 	case errors.Is(err, io.EOF):
 		return io.EOF
 	}

@@ -56,7 +56,7 @@ func TestFilesAreRead(t *testing.T) {
 		"rejected before": {"email,rejected_line,rejected_reason\na@b.example,7,why\n", config, []string{`{"email":"a@b.example"}`}},
 		"faults": {"email,plan,unsubscribe_all\na@b.example\n\"x\"y,pro,\nb@b.example,caf\xe9,\nc@b.example,\x00,\nd@b.example,pro,perhaps\ne@b.example,pro,true\n", config, []string{
 			"!has 1 fields where the header has 3",
-			`!line 3 is no CSV: extraneous or missing " in quoted-field`,
+			`!line 3 is not valid CSV: extraneous or missing " in quoted-field`,
 			`!column "plan" is not in UTF-8: the file may be in Latin-1 or Windows-1252`,
 			`!column "plan" holds a NUL character`,
 			`!column "unsubscribe_all" must be true or false`,
@@ -97,7 +97,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		{"email,E-Mail\n", "both map to email", config},
 		{"email\n", `no column "nobody"`, mapping("nobody", "email")},
 		{"Mail\n", `no field or attribute "mial"`, mapping("Mail", "mial")},
-		{"email,\"plan\n" + strings.Repeat("a@b.example,pro\n", 200_000), "never closed", config},
+		{"email,\"plan\n" + strings.Repeat("a@b.example,pro\n", 200_000), "quotes are closed", config},
 		{strings.Repeat("a,", 600) + "email\n", "more than 500", config},
 	} {
 		if _, err := all(t, c.text, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
