@@ -27,7 +27,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, tooLarge()
 	}
-	return nil, bodyRefusal(http.StatusBadRequest, "ended before its body was whole")
+	return nil, bodyRefusal(http.StatusBadRequest, "ended before its body was complete")
 }
 
 // tooLarge returns the error for a body of more than maxBody bytes, with status 413.

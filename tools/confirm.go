@@ -134,7 +134,7 @@ func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *m
 
 // confirmSchema is the JSON schema of the confirmation form: one checkbox.
 var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do this",` +
-	`"description":"It cannot be taken back.","default":false}},"required":["confirm"]}`)
+	`"description":"This cannot be undone.","default":false}},"required":["confirm"]}`)
 
 // declinedResult returns the result of a call that the person declined. It is not an error.
 func (x *exchange) declinedResult() *mcp.CallToolResult {

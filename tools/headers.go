@@ -20,7 +20,7 @@ func checkMedia(h http.Header) error {
 	}
 	for _, encoding := range h["Content-Encoding"] {
 		if !strings.EqualFold(encoding, "identity") {
-			return headerRefusal(http.StatusUnsupportedMediaType, "Content-Encoding", "must be absent: bodies are read as they come")
+			return headerRefusal(http.StatusUnsupportedMediaType, "Content-Encoding", "must be absent: compressed bodies are not supported")
 		}
 	}
 	if !acceptsJSON(h["Accept"]) {

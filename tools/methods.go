@@ -122,7 +122,7 @@ func (s *toolset) checkCall(x *exchange, modern bool) error {
 	t, ok := s.byName[p.Name]
 	if !ok {
 		refusal := invalidParams(statusOf(modern, http.StatusBadRequest),
-			"there is no tool `"+core.Quotable(p.Name, 80)+"`; tools/list has those this credential may call")
+			"there is no tool `"+core.Quotable(p.Name, 80)+"`; tools/list returns the tools that this credential may call")
 		refusal.cause = causeUnknownTool
 		return refusal
 	}

@@ -26,7 +26,7 @@ func TestConnectingAnAccount(t *testing.T) {
 		tab.Picture("account-connected")
 		tab.ExpectReachable()
 		tab.Submit("form[action$='/verify'] button.primary")
-		tab.Expect(http.StatusOK, "Check of the sending account", "refuses the credentials")
+		tab.Expect(http.StatusOK, "Sending account check", "refuses the credentials")
 		tab.Picture("account-verified")
 		tab.Go(s.p.AppURL + "/dashboard/account/events-key")
 		tab.Submit(".page form button.primary")

@@ -32,7 +32,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		tab.Submit("a[href$='/edit']")
 		tab.Fill("#redirect_uris", "http://desk.example.com/callback")
 		tab.Submit(".page form button.primary")
-		tab.Expect(http.StatusUnprocessableEntity, "are not all usable: number 1")
+		tab.Expect(http.StatusUnprocessableEntity, "are not all valid: number 1")
 		tab.Picture("client-edit-refused")
 		tab.Fill("#redirect_uris", "https://desk.example.com/back")
 		tab.Submit(".page form button.primary")

@@ -54,7 +54,7 @@ func TestResetAndChangePassword(t *testing.T) {
 			tab.Submit("form[action='/login'] button")
 			tab.Expect(http.StatusOK, "You are signed in")
 			tab.Go(link)
-			tab.Expect(http.StatusNotFound, "not good any more", "Forgotten password")
+			tab.Expect(http.StatusNotFound, "link is not valid", "Forgotten password")
 			tab.Picture("link-used")
 
 			tab.Go(p.AppURL + "/account/security")
@@ -65,7 +65,7 @@ func TestResetAndChangePassword(t *testing.T) {
 			tab.Fill("#password", p.UserPassword)
 			tab.Fill("#repeated", p.UserPassword)
 			tab.Submit("form[action='/account/security/password'] button")
-			tab.Expect(http.StatusUnprocessableEntity, "The current password is not right")
+			tab.Expect(http.StatusUnprocessableEntity, "The current password is wrong")
 			tab.Picture("change-password-refused")
 			tab.ExpectReachable()
 			tab.Go(p.AppURL + "/account/security/password")
@@ -85,7 +85,7 @@ func TestForgottenWithoutMail(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		tab.Go(s.p.AppURL + "/login/forgotten")
-		tab.Expect(http.StatusOK, "This server sends no mail", "mailhelm admin user set-password")
+		tab.Expect(http.StatusOK, "is not configured to send mail", "mailhelm admin user set-password")
 		tab.Picture("forgotten-without-mail")
 		tab.ExpectReachable()
 	})

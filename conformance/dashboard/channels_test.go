@@ -97,7 +97,7 @@ func TestAccountPage(t *testing.T) {
 		if status != http.StatusUnprocessableEntity {
 			t.Errorf("a bad form: %d", status)
 		}
-		boss.wants(text, "The website is not an http or https address", "fewer than 50 characters", "short &#34;&gt;&lt;script&gt;")
+		boss.wants(text, "The website must be an http or https address", "at least 50 characters", "short &#34;&gt;&lt;script&gt;")
 		form.Set("website", "https://example.com")
 		form.Set("use_case", strings.Repeat("We send receipts. ", 5))
 		if status, _, text := boss.send(ask, form); status != http.StatusSeeOther {
@@ -111,6 +111,6 @@ func TestAccountPage(t *testing.T) {
 
 		p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
 		p.Clock.Advance(61e9)
-		boss.wants(boss.open(here), "does not answer at the moment", "failed")
+		boss.wants(boss.open(here), "does not answer now", "failed")
 	})
 }

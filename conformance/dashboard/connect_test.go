@@ -153,7 +153,7 @@ func TestConnectingAServer(t *testing.T) {
 		if err != nil || c.MayReachPrivate || len(c.Identities) != 2 || c.Max24HourSend != 2000 || c.MaxSendRate != 5 {
 			t.Fatalf("%v: %v, %d, %d", err, c.Identities, c.Max24HourSend, c.MaxSendRate)
 		}
-		boss.wants(boss.submit(page, accountPage+"/verify", unchanged), "failed", "out of reach", "operator of this installation has to allow servers")
+		boss.wants(boss.submit(page, accountPage+"/verify", unchanged), "failed", "cannot be reached", "operator of this installation has to allow servers")
 		boss.wants(boss.open(connectPage), "me@example.org", `value="2000"`)
 		if list, err := p.Simulator.ContactList(t.Context(), p.OrgID); err != nil || list.Name == "" {
 			t.Errorf("beside the server there is %+v, %v", list, err)

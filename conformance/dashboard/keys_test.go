@@ -75,7 +75,7 @@ func TestLifeOfAKey(t *testing.T) {
 		successor := boss.found(rotated, keyLink)
 		calls(t, p, "/v1/topics", first, http.StatusOK)
 		calls(t, p, "/v1/topics", second, http.StatusOK)
-		boss.wants(boss.open("/dashboard/keys"), "in grace", "until <time>")
+		boss.wants(boss.open("/dashboard/keys"), "grace period", "until <time>")
 		if status, _, text := boss.send(path+"/rotate", boss.form(boss.open(successor+"/rotate"), successor+"/rotate")); status != http.StatusForbidden {
 			t.Errorf("the form of another key rotates: %d %s", status, text)
 		}

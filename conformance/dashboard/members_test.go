@@ -189,7 +189,7 @@ func TestJoining(t *testing.T) {
 				boss.submit(page, found[1], unchanged)
 			}
 		}
-		if status, _, text := newBrowser(t, p).send(link, nil); status != http.StatusNotFound || !strings.Contains(text, "not open any more") {
+		if status, _, text := newBrowser(t, p).send(link, nil); status != http.StatusNotFound || !strings.Contains(text, "link is not valid") {
 			t.Errorf("a withdrawn link: %d %s", status, text)
 		}
 	})

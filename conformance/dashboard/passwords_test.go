@@ -131,7 +131,7 @@ func forgets(t *testing.T, p *product.Product) string {
 		t.Errorf("an address that nobody has: %d %s\nand one that somebody has: %d %s", status, unknown, again, known)
 	}
 	form.Set("email", "Ada <"+p.UserEmail+">\r\nBcc: eve@example.net")
-	if status, _, text := b.send("/login/forgotten", form); status != http.StatusUnprocessableEntity || !strings.Contains(text, "no email address") {
+	if status, _, text := b.send("/login/forgotten", form); status != http.StatusUnprocessableEntity || !strings.Contains(text, "not an email address") {
 		t.Errorf("what is no address: %d %s", status, text)
 	}
 	return resetLink(t, p)
@@ -165,7 +165,7 @@ func resets(t *testing.T, p *product.Product, link string) {
 	if _, location, _ := signedIn.send("/dashboard", nil); !strings.HasPrefix(location, "/login") {
 		t.Errorf("a session outlives the reset: %q", location)
 	}
-	if status, _, text := try(newerPassword, newerPassword); status != http.StatusNotFound || !strings.Contains(text, "not good any more") || !strings.Contains(text, `action="/login/forgotten"`) {
+	if status, _, text := try(newerPassword, newerPassword); status != http.StatusNotFound || !strings.Contains(text, "link is not valid") || !strings.Contains(text, `action="/login/forgotten"`) {
 		t.Errorf("the link again: %d %s", status, text)
 	}
 	if status, _, _ := b.send("/login", url.Values{"email": {p.UserEmail}, "password": {p.UserPassword}}); status != http.StatusUnauthorized {
@@ -194,8 +194,8 @@ func changes(t *testing.T, p *product.Product) {
 		status               int
 		says                 string
 	}{
-		{"wrong", newerPassword, form.Get("token"), http.StatusUnprocessableEntity, "current password is not right"},
-		{newPassword, newPassword, form.Get("token"), http.StatusUnprocessableEntity, "the one that you have"},
+		{"wrong", newerPassword, form.Get("token"), http.StatusUnprocessableEntity, "current password is wrong"},
+		{newPassword, newPassword, form.Get("token"), http.StatusUnprocessableEntity, "the same as the current one"},
 		{newPassword, "Baseball1", form.Get("token"), http.StatusUnprocessableEntity, "most common"},
 		{newPassword, newerPassword, "x", http.StatusForbidden, "was outdated"},
 		{newPassword, newerPassword, form.Get("token"), http.StatusSeeOther, ""},
@@ -226,7 +226,7 @@ func isGuessedAt(t *testing.T, p *product.Product) {
 	stopped := false
 	for range 12 {
 		status, _, text := stranger.send("/login", guess)
-		stopped = status == http.StatusTooManyRequests && strings.Contains(text, "too many attempts")
+		stopped = status == http.StatusTooManyRequests && strings.Contains(text, "Too many attempts")
 	}
 	if status, _, _ := stranger.send("/login", url.Values{"email": {p.UserEmail}, "password": {newerPassword}}); !stopped || status != http.StatusTooManyRequests {
 		t.Errorf("a stranger: stopped: %v, then %d", stopped, status)

@@ -14,7 +14,7 @@ func TestSettings(t *testing.T) {
 		boss := owner(t, p)
 		const here = "/dashboard/settings"
 		page := boss.open(here)
-		boss.wants(page, "account_ref", "set up your own second factor", "Short name")
+		boss.wants(page, "account_ref", "set up your own second factor", "Slug")
 		page = boss.submit(page, here, func(form url.Values) {
 			form.Set("name", "Acme & Söhne")
 			form.Set("platform_mode", "on")

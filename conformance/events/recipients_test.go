@@ -110,7 +110,7 @@ func (c crowded) checkDiagnosis(t *testing.T, s scene) {
 	}
 	evidence, _ := said["evidence"].([]any)
 	first, _ := evidence[0].(object)
-	want := fmt.Sprintf("Of %d recipients, by their weightiest event: 1 Complaint, %d Bounce, %d Delivery.", crowd, bounced, delivered)
+	want := fmt.Sprintf("Of %d recipients, by their highest-ranked event: 1 Complaint, %d Bounce, %d Delivery.", crowd, bounced, delivered)
 	if diff := cmp.Diff(want, first["claim"]); diff != "" {
 		t.Error(diff)
 	}

@@ -64,7 +64,7 @@ func TestCommands(t *testing.T) {
 var takenIn = [][]string{
 	{`"key":"spring-tasting"`},
 	{`"job_id"`, `"total":2`, `"pagination"`},
-	{"dry run       nothing was changed", "created       1", "rejected      1 (line 3)", "people.csv.rejected.csv", "nobody,,,3,validation_failed: email is no e-mail address"},
+	{"dry run       nothing was changed", "created       1", "rejected      1 (line 3)", "people.csv.rejected.csv", "nobody,,,3,validation_failed: email is not an email address"},
 }
 
 // sent has one entry for each command block in the README's section "Sending": the texts

@@ -115,13 +115,13 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		const good = `{"name":"good","email":"a@example.com","properties":{"twice":1,"twice":2}}`
 		invalid := []struct{ item, detail string }{
-			{`1`, "The item is no object."},
-			{`null`, "The item is no object."},
-			{`[` + good + `]`, "The item is no object."},
+			{`1`, "The item is not an object."},
+			{`null`, "The item is not an object."},
+			{`[` + good + `]`, "The item is not an object."},
 			{`{"name":null,"email":"a@example.com"}`, "`name` is null"},
 			{`{"name":1}`, "`name` must be a string."},
-			{`{"title":"a"}`, "`title` is not known here; known are name, "},
-			{`{"activities":[{"name":"good"}]}`, "`activities` is not known here"},
+			{`{"title":"a"}`, "`title` is unknown; known names are name, "},
+			{`{"activities":[{"name":"good"}]}`, "`activities` is unknown"},
 			{`{"name":"a","name":"b","email":"a@example.com"}`, "`name` names a member twice"},
 			{`{"name":"a","email":"a@example.com","occurred_at":"now"}`, "`occurred_at` is \"now\"; send "},
 			{`{"name":"a","email":"a@example.com","occurred_at":"` + a.Clock.Now().Add(time.Hour).Format(time.RFC3339) + `"}`, "`occurred_at` is " + a.Clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)},

@@ -110,9 +110,9 @@ var contactRules = []rule{
 	{"a contact that only activities have named is not mailable until somebody states consent", []step{
 		{call: "POST /v1/activities", body: `{"name":"seen","email":"$a"}`, status: 202},
 		{call: "GET " + people + "/$A", status: 200, want: `{"mailable":false,"unsubscribe_all":false}`},
-		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"contact":{"mailable":false},"mailable_note":"~^Not mailable: only activities"}`},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"contact":{"mailable":false},"mailable_note":"~^Not mailable: the address is known only"}`},
 		{call: "PATCH " + people + "/$A", body: `{"attributes":{"city":"$x"},"lists":{"add":["newsletter"]}}`, status: 200, want: `{"mailable":false,"attributes":{"city":"$x"}}`},
-		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"orders":1}}`, want: `{"result":"updated","contact":{"mailable":false},"mailable_note":"~^Not mailable: only activities"}`},
+		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"orders":1}}`, want: `{"result":"updated","contact":{"mailable":false},"mailable_note":"~^Not mailable: the address is known only"}`},
 		{call: "PUT " + byID + "$x", body: `{"email":"$a"}`, status: 200, want: `{"mailable":false}`},
 		{call: identify, body: `{"external_id":"$x"}`, status: 200, want: `{"result":"existing"}`},
 		{call: "GET " + people + "?attribute_key=city&attribute_value=$x", status: 200, want: `{"data":[{"email":"$a","mailable":false}]}`},
