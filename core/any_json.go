@@ -25,8 +25,8 @@ type AnyPaths struct {
 }
 
 // CheckJSON checks a value as the function [CheckJSON] does, except for the texts at the
-// paths of p. Each of these must be one JSON text in UTF-8. It may nest at most
-// MaxJSONDepth levels, unless it is a row.
+// paths of p. Each of these must be one JSON text in UTF-8. A text that is not a row of a
+// list may nest at most MaxJSONDepth levels.
 func (p *AnyPaths) CheckJSON(raw []byte) error {
 	err := CheckJSON(raw)
 	if err == nil || p == nil {

@@ -9,12 +9,14 @@ type Lane int
 // The lanes of work on the database. Work is on the lane Calls if its context names no
 // other lane.
 const (
-	// Calls is the lane of API calls and of pages. It is the default.
+	// Calls is the lane of API calls and of requests for web pages. It is the default.
 	Calls Lane = iota
-	// ExpensiveReads is the lane of reads that may read much of an organization's data.
+	// ExpensiveReads is the lane (class of work with its own database connections) of reads
+	// that may read much of an organization's data.
 	ExpensiveReads
-	// Vital is the lane of tokens, revocations and readiness checks. These must work even
-	// when all connections of the other lanes are busy.
+	// Vital is the lane (class of work with its own database connections) of tokens,
+	// revocations and readiness checks. These must work even when all connections of the
+	// other lanes are busy.
 	Vital
 	// Background is the lane of jobs. A job may wait longer for a connection than an API
 	// call may.

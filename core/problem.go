@@ -18,7 +18,7 @@ type Problem struct {
 	RequestID string       `json:"request_id,omitempty"`
 	Errors    []FieldError `json:"errors,omitempty"`
 	Resource  string       `json:"resource,omitempty"`
-	// RetryAfter is in whole seconds, rounded up.
+	// RetryAfter is the time to wait before a retry, in whole seconds, rounded up.
 	RetryAfter int   `json:"retry_after,omitempty"`
 	Scope      Scope `json:"scope,omitempty"`
 	// Extra has further members of the problem document, by name.

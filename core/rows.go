@@ -110,8 +110,8 @@ func TakeText(name string, value []byte, into **string) error {
 }
 
 // TakeAs decodes the JSON value of a row's member into *into, as encoding/json does, with
-// numbers as json.Number. It fails with validation_failed. kind describes the expected type
-// in the error message, for example "a string".
+// numbers as json.Number. If the value cannot be decoded, it fails with validation_failed.
+// kind describes the expected type in the error message, for example "a string".
 func TakeAs(name string, value []byte, into any, kind string) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()

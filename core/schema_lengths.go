@@ -35,7 +35,7 @@ func lengthsOf(s *reflector.Schema) *lengths {
 			l.member(p.Key, lengthsOf(p.Value))
 		}
 	}
-	for _, alternative := range s.OneOf { // at most one alternative is an array, and one an object
+	for _, alternative := range s.OneOf { // at most one alternative is an array, and at most one is an object
 		if of := lengthsOf(alternative); of != nil {
 			l.longest, l.largest = max(l.longest, of.longest), max(l.largest, of.largest)
 			if of.items != nil {

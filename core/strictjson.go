@@ -148,10 +148,11 @@ const (
 )
 
 // isReasonable reports whether a float64 represents the number exactly: the number is in
-// range and has no more digits than a float64 preserves (RFC 7493 section 2.2). Other
-// numbers, such as an identifier of 20 digits, would change silently, and two different
-// ones could have the same canonical form. It also returns false for numbers that take
-// seconds to compare: a million digits, or the exponent 999999.
+// range and has no more digits than a float64 preserves (RFC 7493 section 2.2). A number
+// for which it returns false, such as an identifier of 20 digits, would change silently.
+// Two different numbers of this kind could have the same canonical form. isReasonable also
+// returns false for numbers that take seconds to compare: a million digits, or the exponent
+// 999999.
 func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false

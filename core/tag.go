@@ -1,7 +1,8 @@
 package core
 
-// The tags that Mailhelm adds to the messages that it sends. Providers return the tags with
-// every event. So an event shows the template of its message and whether it was a test.
+// The tags that Mailhelm adds to the messages that it sends. Providers return a message's
+// tags with every event about it. So Mailhelm can read from an event the message's
+// template, and whether the message was a test.
 const (
 	// TestTag marks a message that was sent as a test.
 	TestTag = "mailhelm_test"

@@ -21,8 +21,8 @@ type viewer struct {
 	method int
 }
 
-// viewerOf returns the viewer for results of type out on a surface. It panics if the view
-// method has a wrong signature.
+// viewerOf returns the viewer that converts results of type out to the form of a surface.
+// It panics if the view method of the type, RESTView or AgentView, has a wrong signature.
 func viewerOf(out reflect.Type, s Surface) viewer {
 	m, ok := out.MethodByName(viewMethod(s))
 	if !ok {

@@ -21,7 +21,8 @@ const (
 	// one organization, and of all organizations together.
 	waitingPerOrg, waitingInAll = 16, 128
 	// expensiveWait is the longest time for which an expensive read waits to start. It is
-	// longer than expensiveTime, so that a read that occupies a slot ends within this time.
+	// longer than expensiveTime, so every read that runs when the wait begins ends before
+	// the wait does.
 	expensiveWait = 15 * time.Second
 	// expensiveTime is the longest time for which an expensive read may run, without the
 	// time in the queue.

@@ -78,8 +78,9 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 }
 
 // TestASlowConfirmerIsNoSecondOne checks a call that sends its confirmation in the last
-// second and commits after the confirmation expired. If another call used the confirmation
-// first, the slow call must fail, even if expired records were purged in between.
+// second of the confirmation's validity, and commits later. If another call used the
+// confirmation first, the slow call must fail. It must fail even if expired records were
+// purged in between.
 func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

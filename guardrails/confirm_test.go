@@ -106,7 +106,7 @@ func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 		b := setupOn(t, db)
 		asked := mustCall(t, b, "op_confirm", nil)
 		b.between = func() { b.addLine(t) }
-		// The first call reaches the transaction. The second call is refused before it, when
+		// The first call reaches the transaction. The second call is refused earlier, when
 		// the token is verified.
 		for range 2 {
 			_, err := b.call(t, "op_confirm", confirming(asked.Confirm.Token))

@@ -8,15 +8,15 @@
 //	authenticate   get the principal of the bearer credential     authenticate.go
 //	limit          count against the caller's rate limit          limit.go
 //	scopes         check the scopes that the operation needs      scopes.go
-//	environment    refuse destruction by test credentials         environment.go
+//	environment    refuse destructive calls of test credentials   environment.go
 //	validate       parse strict JSON, check the input schema      validate.go
-//	git            protect definitions owned by a repository      git.go
+//	git            protect definitions that come from Git         git.go
 //	replay         return stored results for idempotency keys     replay.go
 //	confirm        require a signed confirmation                  confirm.go
-//	prepare        do what needs the network                      commit.go
+//	prepare        do the steps that need the network             commit.go
 //	bulkhead       limit concurrent expensive reads               bulkhead.go
 //	commit         transaction { do, audit line, replay record }  commit.go
-//	present        convert the result for the surface             present.go
+//	present        convert the result for REST or MCP             present.go
 //
 // The first two run in [Catalogue.Admit], once for each HTTP request and before its body is
 // read. The others run in [Operation.Call]. The order is in guard.go; a test compares it

@@ -60,8 +60,8 @@ func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mis
 
 var errDied = errors.New("the process died")
 
-// mortal is a transactor that simulates the failure of a call. Which failure it simulates
-// is in the mishap in the call's context.
+// mortal is a transactor that simulates the failure of a call. The mishap in the call's
+// context selects the failure.
 type mortal struct{ core.Transactor }
 
 // InTx runs f in a transaction and simulates the failure of the call before, inside or

@@ -10,8 +10,8 @@ import (
 )
 
 // observe writes the log line of a finished call, updates the metrics and returns the
-// outcome. The log line contains only ids and names of Mailhelm: no arguments, results or
-// addresses.
+// outcome. The log line contains ids, the credential's name and the operation's name. It
+// contains no arguments, results or addresses.
 func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	took := g.Clock().Sub(p.call.Now)
 	outcome, level := outcomeOf(ctx, p, err)
@@ -43,8 +43,8 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 const callerGone = "caller_gone"
 
 // outcomeOf returns the outcome of a call and its log level. The level is error for faults
-// of Mailhelm, and warning for faults of the sending account or overload. It is info for
-// refusals, success and callers who disconnected.
+// of Mailhelm. It is warning for overload and for faults of the sending account. It is info
+// for refusals, success and callers who disconnected.
 func outcomeOf(ctx context.Context, p *passage, err error) (string, slog.Level) {
 	if err == nil {
 		switch {

@@ -60,9 +60,9 @@ func replays(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// reservationFor returns the reservation that the call must make. It returns nil for a call
-// over REST without an idempotency key. A call of an agent without a key gets a derived
-// key.
+// reservationFor returns the call's reservation of an idempotency key. It returns nil for a
+// REST call without a key. A call of an agent without a key gets a key derived from the
+// call.
 func (p *passage) reservationFor() (*reservation, error) {
 	if len(p.req.IdempotencyKey) > maxKeyLength {
 		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
@@ -93,9 +93,9 @@ func (p *passage) reservationFor() (*reservation, error) {
 	}, nil
 }
 
-// replay handles a call whose key is already used. It sets the stored result of the earlier
-// call as the result. It fails with core.CodeConflict if the arguments differ or the
-// earlier call still runs.
+// replay handles a call whose idempotency key is already used. It sets the stored result of
+// the earlier call as the result of this call. It fails with core.CodeConflict if the
+// arguments differ or the earlier call still runs.
 func (p *passage) replay(ctx context.Context, r *reservation, existing contest) error {
 	if existing.Digest != r.digest {
 		return core.Conflict("This idempotency key was used with other arguments.", "Use a fresh key for a different call.")

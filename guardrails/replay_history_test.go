@@ -45,9 +45,9 @@ const (
 	looked   what = "looked"
 )
 
-// keyState is the model's state of one idempotency key: whether it has an effect, and with
-// which arguments and id. The id is "" if only a call without a response can have caused
-// the effect.
+// keyState is the model's state of one idempotency key: whether a call with the key has had
+// an effect, the arguments of that call, and the id of the effect. The id is "" if only a
+// call without a response can have caused the effect.
 type keyState struct {
 	done bool
 	args int
@@ -176,8 +176,8 @@ func hear(result guardrails.Result, err *core.Error, f fate) told {
 }
 
 // TestHistoriesAreLinearizable checks histories of concurrent clients. For each history
-// there must be an order of the calls in which each key has one effect that all its
-// responses report.
+// there must be an order of the calls in which each idempotency key has one effect. All
+// responses to calls with this key must report that effect.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -24,7 +24,7 @@ type act struct {
 	// for Kind "finish", the index of a held call; for Kind "wait", the index of the expiry
 	// in the list of expiries
 	Which int
-	Wait  time.Duration // how long to wait; if Edge is set, the offset from the expiry of a record
+	Wait  time.Duration // how long to wait; if Edge is set, the offset from the chosen expiry
 	Edge  bool
 }
 

@@ -77,8 +77,8 @@ func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token
 	return nil
 }
 
-// stingy is a faulty store that deletes results too early. It keeps the results of keys
-// that the client sent only as long as those of keys that were derived from the call.
+// stingy is a faulty store. It keeps a result under an idempotency key of the client for
+// five minutes instead of 24 hours.
 type stingy struct{ replay.Store }
 
 // Complete stores the outcome with an expiry that is too early.
@@ -89,7 +89,8 @@ func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, 
 	return s.Store.Complete(ctx, k, token, outcome)
 }
 
-// clinging is a faulty store that never releases a key.
+// clinging is a faulty store whose idempotency keys stay reserved, because Release has no
+// effect.
 type clinging struct{ replay.Store }
 
 // Release does nothing.

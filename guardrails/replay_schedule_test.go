@@ -99,7 +99,7 @@ func (p *player) do(a act) error {
 }
 
 // wait advances the clocks of the real calls and of the model. If a.Edge is set, it
-// advances them to about the time at which a record expires.
+// advances them to about the time at which a replay record expires.
 func (p *player) wait(a act) {
 	to := p.model.now.Add(a.Wait)
 	if a.Edge {

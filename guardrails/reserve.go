@@ -17,7 +17,7 @@ type contest struct {
 	replay.Record
 	won bool
 	// retryAfter is how long the caller should wait before it tries again. It is set only if
-	// a call that still runs has reserved the key.
+	// a call that still runs has reserved the idempotency key.
 	retryAfter time.Duration
 }
 
@@ -44,8 +44,8 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 	return outcome, err
 }
 
-// contend tries to reserve the key, and takes over a reservation whose process has ended.
-// Finding out whether a process has ended takes up to [replay.Silence].
+// contend tries to reserve the idempotency key, and takes over a reservation whose process
+// has ended. Finding out whether a process has ended takes up to [replay.Silence].
 func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Claim) (contest, error) {
 	var outcome contest
 	for range maxHolders {
@@ -55,7 +55,9 @@ func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Clai
 			return outcome, err
 		}
 		if outcome.retryAfter > 0 && claim.From == "" {
-			return outcome, nil // the process that reserved the key still runs
+			// the process that reserved the key still runs, so this call does not take over
+			// the key
+			return outcome, nil
 		}
 		verdict, err := p.guard.Process.Judge(ctx, outcome.Record)
 		if err != nil {

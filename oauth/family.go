@@ -88,8 +88,8 @@ func (f *families) reportReplay(ctx context.Context, registered access.Client, g
 	}
 }
 
-// forgetGrant removes from this process's cache, if it has one, the callers whose tokens
-// belong to a grant.
+// forgetGrant removes from the cache of callers in this process all callers whose tokens
+// belong to the grant with this id. Without such a cache it does nothing.
 func (f *families) forgetGrant(id string) {
 	if f.principals != nil {
 		f.principals.ForgetGrant(id)

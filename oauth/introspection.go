@@ -37,8 +37,9 @@ func checkIntrospection(form url.Values) *refusal {
 }
 
 // confidential returns a handler that refuses introspection requests without a client
-// secret and passes all others to library. The OpenID Connect library would refuse such
-// requests too, but without the header WWW-Authenticate.
+// secret. It passes all other requests to the handler in the parameter library. The OpenID
+// Connect library would refuse requests without a secret too, but without the header
+// WWW-Authenticate.
 func confidential(library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
@@ -114,8 +115,8 @@ func (i *introspector) introspectAccessToken(ctx context.Context, asker access.C
 	return told, err
 }
 
-// introspectRefreshToken returns the answer about a refresh token. Its scopes are those
-// that an access token would get from it now.
+// introspectRefreshToken returns the answer about a refresh token. The scopes in the answer
+// are those that a new access token would get if the refresh token were used now.
 func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, used, err := i.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && (used || !mayAsk(asker, found.OrgID, found.ClientID)) {

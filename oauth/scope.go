@@ -59,10 +59,10 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 	return core.NewScopes(names...), nil
 }
 
-// scopeText returns the text that stands for an unknown scope in an error description. If
-// the scope's name has the form of a scope, that is the name. Otherwise it is only the
-// position of the scope in the request: the name may be a misplaced secret, and
-// descriptions are logged.
+// scopeText returns the text that stands for an unknown scope in an error description. That
+// is the scope's name if it has the form of a scope. Any other name may be a misplaced
+// secret, and descriptions are logged. For such a name, the text has only the scope's
+// position in the request.
 func scopeText(name string, position int) string {
 	if len(name) <= 64 && strings.HasPrefix(name, "api.") && !strings.ContainsFunc(name, notInScope) {
 		return name

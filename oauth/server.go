@@ -107,8 +107,8 @@ func New(cfg Config) (*Server, error) {
 	}, nil
 }
 
-// Handler returns the handler of the endpoints for clients that the configuration enables.
-// It answers every other path with 404.
+// Handler returns the handler of the endpoints that OAuth clients call. It includes only
+// endpoints that the configuration enables, and answers every other path with 404.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // checkAddresses returns the canonical URLs of the API and the MCP endpoint. It fails if

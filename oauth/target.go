@@ -64,7 +64,7 @@ func (t targets) listAddresses() string {
 
 // canonicalAddress returns the canonical form of an http or https URL: scheme and host in
 // lower case, no default port, no trailing slash. Tokens and metadata use this form;
-// clients may send others.
+// clients may send other forms of the URL.
 func canonicalAddress(value string) (string, error) {
 	u, err := url.Parse(value)
 	switch {

@@ -141,7 +141,8 @@ type attempt struct {
 	refused   *refusal
 }
 
-// attemptKey is the key of the attempt in a request's context.
+// attemptKey is the key under which a request's context has the *attempt, the content of
+// the request's log line.
 type attemptKey struct{}
 
 // attemptOf returns the attempt in a request's context. Without one it returns a new

@@ -19,7 +19,7 @@ const maxBody = 1 << 20
 
 // readBody returns the JSON body of a request. The maximum size in bytes is in the
 // parameter most. A body with a larger Content-Length is refused unread. Any other body is
-// refused once more bytes arrive.
+// refused as soon as the received part is too large.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, errNoBody()
@@ -66,7 +66,8 @@ func checkContentType(h http.Header) error {
 }
 
 // refuseBody fails if a GET or DELETE has a body, which has no meaning there (RFC 9110
-// sections 9.3.1 and 9.3.5). Without a Content-Length it reads one byte to find out.
+// sections 9.3.1 and 9.3.5). Without a Content-Length it reads one byte to find out whether
+// there is a body.
 func refuseBody(r *http.Request) error {
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil

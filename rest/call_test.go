@@ -234,8 +234,8 @@ func TestFaultsStayInside(t *testing.T) {
 	}
 }
 
-// TestLogOfRefusals checks that a request that reaches no operation writes one log line
-// without any text of the caller.
+// TestLogOfRefusals checks that the server writes one log line for a request that it
+// refuses before any operation runs. The line must contain no text of the caller.
 func TestLogOfRefusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

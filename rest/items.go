@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// items returns the arguments for a body that is one item or a list of items. It first
-// checks that the body is exactly one JSON value. Otherwise text after the value would
-// become part of the arguments.
+// items returns the operation's arguments for a request body that is one item or a list of
+// items. It first checks that the body is exactly one JSON value. Otherwise text after the
+// value would become part of the arguments.
 func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if !jsontext.Value(body).IsValid() {

@@ -37,7 +37,7 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
-	patterns map[mounted]string // path patterns with {name}, by method and Gin's path
+	patterns map[mounted]string // paths with {name}, by HTTP method and path in Gin's syntax
 	tracing  *Tracing
 	engine   *gin.Engine
 }

@@ -15,15 +15,15 @@ import (
 )
 
 // BenchmarkAttributeStorage compares the cost of predicates for four ways of storing
-// attributes: the contact's JSON; typed columns ("slots"); one attribute in a slot and the
-// other in the JSON; one row for each value. Contacts have 20 attributes; every second
+// attributes: the contact's JSON; typed columns ("slots"); some attributes in slots and the
+// others in the JSON; one row for each value. Contacts have 20 attributes; every second
 // contact lacks the last ten. Environment variables set the number of contacts and
 // activities:
 //
 //	MAILHELM_BENCH_CONTACTS=1000000 MAILHELM_BENCH_ACTIVITIES=10000000 go test ./storage \
 //	    -run NONE -bench AttributeStorage -benchtime 5x -timeout 2h
 //
-// This takes 12 GB of disk for each engine in turn.
+// This takes 12 GB of disk for SQLite, and then for PostgreSQL.
 func BenchmarkAttributeStorage(b *testing.B) {
 	contacts, activities := benchSize(b, "MAILHELM_BENCH_CONTACTS", 10_000), benchSize(b, "MAILHELM_BENCH_ACTIVITIES", 100_000)
 	eachBench(b, func(b *testing.B, db *storage.DB) {

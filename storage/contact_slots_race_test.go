@@ -71,8 +71,8 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 	})
 }
 
-// writeOverAndOver writes the numbers from 1 to rounds to an attribute of the contact. Each
-// write uses the attribute's name at that time.
+// writeOverAndOver writes every number from 1 to the parameter rounds to an attribute of
+// the contact. Each write uses the name that the attribute has at that moment.
 func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string, rounds int) {
 	t.Helper()
 	store := db.Contacts()

@@ -38,7 +38,7 @@ func BenchmarkIngest(b *testing.B) {
 
 const (
 	ingestSize  = 200    // messages, of 490 events
-	ingestKnown = 20_000 // number of contacts to whom the first messages are sent
+	ingestKnown = 20_000 // number of messages whose recipients are stored as contacts
 )
 
 func ingest(b *testing.B, db *storage.DB, noted bool) {

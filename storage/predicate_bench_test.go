@@ -97,16 +97,16 @@ const (
 )
 
 // benchActivities inserts one activity for each contact, in the order of the primary key.
-// The times cover a year. All activities of every fourth contact are purchases, and so are
-// half of those of another quarter.
+// The times cover a year. A quarter of the contacts have only purchases. Of the activities
+// of another quarter of the contacts, half are purchases.
 const benchActivities = `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 	SELECT CAST($3 AS text), CAST($4 AS bigint) - ((CAST(i.n AS bigint) * 97 + %[1]d * 211) %% 365) * 86400000000 - i.n, '%[1]d-' || i.n, ` + predicateID + `,
 	CASE WHEN i.n %% (2 + 2 * (%[1]d %% 2)) = 0 THEN 'purchase' ELSE 'visit-' || (i.n %% 7) END, '{}', 'api', 1 FROM i ORDER BY 2`
 
-// fillBench inserts contacts with activities. A fifth of the contacts have the plan pro,
-// four fifths have an mrr above the predicate's limit, and a twelfth of the purchases are
-// in the time window. It creates the indexes of activities after the rows, which is much
-// faster.
+// fillBench inserts contacts with activities. A fifth of the contacts have the value "pro"
+// in the attribute plan. Four fifths have a value of the attribute mrr above the
+// predicate's limit. A twelfth of the purchases are in the time window. It creates the
+// indexes of activities after the rows, which is much faster.
 func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) error {
 	texts := []string{
 		`INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)

@@ -57,8 +57,8 @@ func courseOf(n int) []messages.Event {
 	return events
 }
 
-// recordMail records the events of the benchmark messages with from <= n < to, and passes
-// them to the recorders, such as the reports. It returns the number of events.
+// recordMail records the events of the benchmark messages with the numbers from to to-1,
+// and passes them to the recorders, such as the reports. It returns the number of events.
 func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, orgID string, from, to int) int {
 	b.Helper()
 	var events []messages.Event

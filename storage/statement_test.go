@@ -36,9 +36,9 @@ func prepares(t *testing.T, db *storage.DB, s *engine.Statement) error {
 	return nil
 }
 
-// TestSlotsAreCounted counts the comments /*pg text*/ in all statements, which are the only
-// differences between the SQL of the two engines. A new comment needs a reason, and a
-// change of the expected number.
+// TestSlotsAreCounted counts the comments /*pg text*/ in all statements. These comments are
+// the only differences between the SQL of the two engines. A new comment needs a reason,
+// and a change of the expected number.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
 	const want = 85 // some come from engine.ParameterRows

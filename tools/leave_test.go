@@ -27,8 +27,8 @@ func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithValue(ctx, leaving{}, cancel), cancel
 }
 
-// lastingTools are tools that behave differently when their client disconnects: some wait,
-// continue, report progress after the answer, or panic.
+// lastingTools are tools, each with another behaviour when its client disconnects: some
+// wait, continue, report progress after the answer, or panic.
 var lastingTools = map[string]sdk.ToolHandler{
 	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		disconnect(ctx)

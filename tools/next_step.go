@@ -61,9 +61,10 @@ func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	return &core.NextCall{Operation: x.tool, Arguments: arguments}
 }
 
-// sentence returns the call next, which can repair an error, as a sentence for the agent.
-// It returns "" if next is nil. It also returns "" if next calls the same tool, because the
-// error's hint already tells the agent to call that tool again.
+// sentence returns a sentence that advises the agent to make the call in the parameter
+// next, which can repair an error. It returns "" if next is nil. It also returns "" if next
+// calls the tool of this request: the hint of the error already says to call that tool
+// again.
 func (x *exchange) sentence(next *core.NextCall) string {
 	if next == nil || next.Operation == x.tool {
 		return ""

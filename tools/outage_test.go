@@ -34,7 +34,7 @@ func TestAnOutageIsTheServersFailure(t *testing.T) {
 }
 
 // TestATurnedAwayCallSaysWhenToComeAgain checks that a call that is refused because of
-// overload is a tool error with the time to retry.
+// overload gets a tool error with the time to wait before a retry.
 func TestATurnedAwayCallSaysWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, failing(func() error { return core.Overloaded(2 * time.Second) }))

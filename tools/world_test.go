@@ -153,8 +153,8 @@ func (w *world) client(token string, org core.Org, env core.Environment, scopes 
 	w.tokens[token] = access.Token{ID: token, ClientID: c.ClientID, OrgID: org.ID, Scopes: scopes, ExpiresAt: start.AddDate(1, 0, 0)}
 }
 
-// ask is one HTTP request to the endpoint. A field that is not set has an ordinary value in
-// the request.
+// ask is one HTTP request to the endpoint. A field that is not set has a default value,
+// such as POST for the field method.
 type ask struct {
 	token    string // an access token; "live" unless set; "-" sends none
 	method   string // the HTTP method; POST unless set
@@ -209,8 +209,7 @@ func valueOr(value, fallback string) string {
 }
 
 // rpc returns a JSON-RPC request at a protocol revision, with the headers and the _meta
-// that the revision requires. The parameter members is the text of the other JSON members
-// of params.
+// that the revision requires. The parameter members has the other members of params.
 func rpc(revision, method string, members map[string]any) ask {
 	if members == nil {
 		members = map[string]any{}

@@ -64,8 +64,8 @@ func (s shell) does(args ...string) map[string]any {
 	return object
 }
 
-// refuses runs an admin command that must fail. The command must print an error that
-// contains text to standard error, and nothing to standard output.
+// refuses runs an admin command that must fail. The command must print an error message
+// that contains the parameter text. It must print to standard error only.
 func (s shell) refuses(text string, args ...string) {
 	s.t.Helper()
 	stdout, stderr, err := s.try("", args...)
@@ -79,8 +79,8 @@ func (s shell) refuses(text string, args ...string) {
 const felt = 6 * time.Second
 
 // answers repeats a GET request until the response has the given status and its body
-// contains the given text. The test fails if this takes longer than the constant felt
-// allows.
+// contains the given text. The test fails if this takes more than six seconds (the constant
+// felt).
 func answers(t *testing.T, address, bearer string, status int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), felt)

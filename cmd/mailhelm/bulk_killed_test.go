@@ -61,8 +61,9 @@ func onPostgres(t *testing.T) servers {
 	return s.servers(storage.Config{URL: database, MaxConns: 2})
 }
 
-// servers creates an organization with an API key in the shell's database, which is also
-// given as database. The servers that it returns have the attribute city.
+// servers creates an organization with an API key in the shell's database, and returns
+// servers on this database. The parameter database must name the same database. Starting a
+// server adds the attribute city to the organization.
 func (s shell) servers(database storage.Config) servers {
 	s.t.Helper()
 	org := s.does("org", "create", "acme")["id"].(string)

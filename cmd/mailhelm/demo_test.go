@@ -127,8 +127,9 @@ func pages(t *testing.T, d printed, path string) []json.RawMessage {
 	}
 }
 
-// findsEverything checks that the second start of the demo printed the credentials of the
-// first and has the contact that the test created.
+// findsEverything checks that the second start of the demo printed the same credentials as
+// the first start. It also checks that the demo still has the contact that the test
+// created.
 func findsEverything(t *testing.T, dir string, before, after printed) {
 	t.Helper()
 	for _, name := range []string{"org_id", "client_id", "client_secret", "test_client_id", "test_client_secret", "api_key", "test_api_key", "user_email", "user_password"} {

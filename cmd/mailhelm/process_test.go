@@ -24,9 +24,10 @@ import (
 // program is the file name under which the test binary runs main instead of the tests.
 const program = "mailhelm"
 
-// binary returns the path of a link to the test binary whose file name is program. The
-// link is made once for all tests of this package. A build of the program would take
-// longer than most of the tests.
+// binary returns the path of a symbolic link to this test binary. The link has the file
+// name of the constant program, so that the test binary runs main. The link is made once
+// for all tests of this package. Compiling the program would take longer than most of the
+// tests.
 var binary = sync.OnceValues(func() (string, error) {
 	tests, err := os.Executable()
 	if err != nil {

@@ -7,9 +7,10 @@
 // an error in a script. [Tab.Picture] fails if a page is wider than a phone, and
 // [Tab.ExpectReachable] if the Tab key does not reach a control.
 //
-// The browser resolves no name but localhost, so no request leaves the machine. On a
-// machine without Chromium the tests are skipped, unless CI is true.
+// The browser resolves no host name but localhost, so no request leaves the machine. On a
+// machine without Chromium the tests are skipped, unless the environment variable CI is
+// true.
 //
-// The package has no pages of the product. Other tests check what a page changes in the
-// data.
+// The package itself contains no pages; it opens those of the running product. Other
+// packages test what a page changes in the stored data.
 package browser

@@ -44,8 +44,8 @@ func lineCount(t *testing.T, p *product.Product) int {
 	return n
 }
 
-// refused checks that the public API refuses a bearer credential with 401 and this problem
-// code. The WWW-Authenticate header must name the protected-resource document.
+// refused checks that the public API refuses a bearer credential with status 401 and the
+// given error code. The WWW-Authenticate header must name the protected-resource document.
 func refused(t *testing.T, p *product.Product, bearer, code string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/v1/lists", nil)

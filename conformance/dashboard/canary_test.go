@@ -96,7 +96,8 @@ func (l life) credentials() {
 
 // registration registers a client dynamically (RFC 7591) and approves it as the signed-in
 // person. It uses the client's code and tokens, sends the used code and refresh token
-// again, and revokes a token. It adds each secret to the canaries.
+// again, and revokes a token. It adds each secret to the canaries, the secrets that must
+// not leak.
 func (l life) registration() {
 	const redirect = "http://127.0.0.1/cb"
 	told := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)

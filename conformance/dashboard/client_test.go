@@ -127,8 +127,8 @@ func (b *browser) wants(page string, texts ...string) {
 	}
 }
 
-// person adds a user to the product's organization with this role and these permissions.
-// The user can sign in with personPassword.
+// person adds a user to the product's organization. The user has this role and these
+// permissions, and can sign in with the password personPassword.
 func person(t *testing.T, p *product.Product, name string, role members.Role, may ...members.Permission) access.User {
 	t.Helper()
 	hash := passwordstest.Hash(personPassword)

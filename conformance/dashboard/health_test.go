@@ -48,7 +48,8 @@ func tablesOf(t *testing.T, page string) []string {
 	return rows
 }
 
-// report returns the rows of a report that begins at the time since, from the REST API.
+// report returns the rows of the report at the path of the REST API. The report begins at
+// the time in the parameter since.
 func report(t *testing.T, p *product.Product, path string, since time.Time) []map[string]any {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path+"?from="+url.QueryEscape(since.Format(time.RFC3339)), nil)

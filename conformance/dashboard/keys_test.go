@@ -176,7 +176,7 @@ func keysOf(t *testing.T, p *product.Product) int {
 
 // TestKeysStayBelowTheirMaker checks that members cannot give a key more permissions than
 // they have themselves. They also cannot rotate a key with more permissions than their own,
-// because rotation shows a secret.
+// because rotation shows the key's new secret.
 func TestKeysStayBelowTheirMaker(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

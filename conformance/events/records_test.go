@@ -27,8 +27,8 @@ const (
 type record struct {
 	file string
 	kind messages.EventType
-	// status is the expected status of the message. After an event that says nothing about
-	// delivery, it is Send, the status of an accepted message.
+	// status is the expected status of the message. An event that is not about delivery
+	// leaves the status Send, which an accepted message has.
 	status  messages.EventType
 	outcome messages.Outcome
 	events  int

@@ -288,8 +288,8 @@ func or(a, b string) string {
 
 // TestEveryReadHasItsWorstArguments checks the table worst, which has the arguments that
 // make a call most expensive. Each entry must belong to a call that the tests make. Each
-// operation that is declared heavy must have an entry. An operation that counts as heavy
-// with only its required arguments needs none.
+// operation that is declared heavy must have an entry. An operation needs no entry if it
+// counts as heavy even with only its required arguments.
 func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	t.Parallel()
 	hasWorst := map[string]bool{}

@@ -28,8 +28,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// manner is the expected result of a call while the sending account fails: refused, partial
-// or untouched.
+// manner is the expected result of a call while the sending account fails. The call may be
+// refused, may lack the account's data, or may not use the account.
 type manner string
 
 const (

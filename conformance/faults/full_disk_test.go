@@ -39,7 +39,7 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 	s.begin(t, "full")
 	fill(true)
 	var refused answer
-	// writes fail only when the existing database pages are full
+	// writes succeed until the pages that the database file already has are full
 	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ {
 		refused = s.do(t, call{operation: "lists_create", method: "POST", path: "/v1/lists", body: fmt.Sprintf(`{"name":"Fill %d ROUND","description":"%s"}`, n, strings.Repeat("d", 500))})
 	}

@@ -20,7 +20,8 @@ func (s Sizes) At(share float64) int {
 
 // Function is a function or method with its length in lines, from "func" to the last brace.
 type Function struct {
-	// Name is without the receiver. Position is file and line, such as "core/op.go:12".
+	// Name is the function's name, without the receiver. Position is its file and line, such
+	// as "core/op.go:12".
 	Name, Position string
 	Lines          int
 }

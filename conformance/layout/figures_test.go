@@ -2,7 +2,7 @@ package layout
 
 import "testing"
 
-// The test fails if a file has more than maxFileLines lines or a function more than
+// TestFigures fails if a file has more than maxFileLines lines or a function more than
 // maxFunctionLines. The medians, which the test prints, are far lower.
 const (
 	maxFileLines     = 500

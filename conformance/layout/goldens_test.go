@@ -46,9 +46,9 @@ func TestGoldensAreWrittenByName(t *testing.T) {
 	}
 }
 
-// namesUsed adds an entry to the map into for each function of the file: the function's
-// name, with the names of the functions and pointers that its body uses. It adds the names
-// of package variables under the key "var".
+// namesUsed adds an entry to the map into for each function of the file. The key is the
+// function's name. The value has the names of the functions that it calls and of the
+// pointers that it dereferences. The entry "var" has the names of the package variables.
 func namesUsed(file *ast.File, into map[string][]string) {
 	for _, declaration := range file.Decls {
 		switch d := declaration.(type) {

@@ -23,8 +23,8 @@ var mayImport = map[string][]string{
 var testsMayImport = []string{"core", "guardrails", "storage"}
 
 // domainEdges lists which domain (folder of core) may import which other domain, and why:
-// the first of each pair may import the second. The domain catalogue may import every
-// domain without an entry.
+// the first of each pair may import the second. The domain catalogue needs no entries,
+// because it may import every domain.
 var domainEdges = map[[2]string]string{
 	{"access", "jobs"}:          "the end of a rotated key's grace is a job",
 	{"account", "sending"}:      "account is the sending account seen from outside",

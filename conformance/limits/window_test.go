@@ -56,8 +56,8 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 
 // arrive makes calls to one bucket. Before each call it moves the clock by the duration
 // that the function next returns. It checks each answer. It also checks that at most limit
-// calls are admitted in any 60 seconds. what describes the pattern of calls in failure
-// messages.
+// calls are admitted in any 60 seconds. The parameter what describes the pattern of calls
+// in failure messages.
 func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
 	t.Helper()
 	key, begun, total := someKey(), s.now(), 0

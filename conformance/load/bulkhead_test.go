@@ -29,9 +29,9 @@ const attackedEvents = 50_000
 const callerWait = 2 * time.Second
 
 // BenchmarkNeighbour measures ordinary calls of one organization while another runs 0, 8 or
-// 24 of the most expensive segment previews at once. It makes 3,000 calls of each kind, one
-// after another. It reports their p50 and p99, and by which factor the p99 is higher than
-// without previews.
+// 24 of the most expensive segment previews at once. It makes each of the calls in
+// dailyWork 3,000 times, one after another. For each call it reports the p50 and p99, and
+// by which factor the p99 is higher than without previews.
 func BenchmarkNeighbour(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		p := product.Start(b, product.Options{Postgres: engine == "postgres", CallerWait: callerWait})
@@ -110,7 +110,8 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
-				// This attacker waits 100 ms after a 503. Retry-After asks for a longer wait.
+				// This attacker ignores Retry-After, which asks for a longer wait: after a 503
+				// it waits only 100 ms.
 				if answer.StatusCode == http.StatusServiceUnavailable {
 					select {
 					case <-ctx.Done():

@@ -65,8 +65,8 @@ func mirror(b *testing.B, p *product.Product) {
 	}
 }
 
-// walk reads pages of contacts until it has read the given number, rounded down to whole
-// pages. It returns the cursor of the page after these.
+// walk reads pages of contacts until it has read the given number of contacts, rounded down
+// to whole pages. It returns the cursor of the next page.
 func walk(b *testing.B, p *product.Product, address string, past int) string {
 	b.Helper()
 	cursor := ""

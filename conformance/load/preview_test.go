@@ -29,7 +29,8 @@ func expensivePreview(window string) string {
 // segments.PreviewTime. On SQLite a preview with the maximum number of steps should take
 // about segments.PreviewTime.
 func BenchmarkPreviewSteps(b *testing.B) {
-	// recordOpens stores one open event a minute, so a window of ten days has this many.
+	// recordOpens stores one open event a minute, so a window of ten days has this many
+	// events.
 	const window, events = "10d", 10 * 24 * 60
 	const steps = events * expensiveCounts * (1 + 4*expensiveSearches)
 	for _, engine := range []string{"sqlite", "postgres"} {

@@ -115,8 +115,9 @@ func checkBothSteps(t *testing.T, r *reach) {
 // an earlier one gets the earlier result.
 const repetition = 5*time.Minute + time.Second
 
-// confirm calls the tool, confirms, and checks that it is executed once. It checks that a
-// token is refused if the preview has changed, and when it is sent a second time.
+// confirm calls the tool, confirms the call, and checks that the broadcast is sent once. A
+// confirmation token must be refused if the preview has changed, and also if the token was
+// used before.
 func (r *reach) confirm(t *testing.T, a agent, id string) {
 	t.Helper()
 	step := func(confirmation any) outcome {

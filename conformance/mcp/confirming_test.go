@@ -45,9 +45,10 @@ func (c *confirming) send() core.Operation {
 	})
 }
 
-// TestAPersonConfirmsByForm checks that a client library that supports forms asks a person.
-// The library must send the person's answer itself, so that the program makes only one
-// call. The tool may be executed only if the person agrees.
+// TestAPersonConfirmsByForm checks that a client library that supports forms (MCP
+// elicitation) shows the confirmation form to a person. The library itself must send the
+// person's answer to the server, so that the program calls the tool only once. The tool may
+// be executed only if the person agrees.
 func TestAPersonConfirmsByForm(t *testing.T) {
 	t.Parallel()
 	for library, connect := range libraries {

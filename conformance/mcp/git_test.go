@@ -58,7 +58,8 @@ func definitions() []core.Operation {
 }
 
 // serveDefinitions starts an endpoint with the two operations that definitions() returns,
-// for the callers of s. Only the organization of the caller "mine" has a Git repository.
+// and sets s.url to its URL. It admits the callers in s.callers. Only the organization of
+// the caller "mine" has a Git repository.
 func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) {
 	t.Helper()
 	mine := s.callers["mine"]
@@ -69,8 +70,8 @@ func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) 
 
 // TestARepositoryOwnsDefinitions checks changes of definitions, such as lists and
 // templates, in an organization with a Git repository. One of two test operations must fail
-// with git_owned. The other must open one pull request, even if called twice. Without a
-// repository both must save the change.
+// with git_owned. The other operation must open one pull request, even if called twice.
+// Without a repository both operations must save the change.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -18,8 +18,8 @@ import (
 )
 
 // TestOfficialSuite runs the official MCP conformance suite against the endpoint with the
-// suite's own tools, at two revisions. Each line of a file in testdata/suite excuses a
-// failing scenario with a reason; an excused scenario that passes fails the test.
+// suite's own tools, at two revisions of MCP. Each entry of a file in testdata/suite allows
+// one scenario to fail and gives the reason. The test fails if such a scenario passes.
 func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{modern, "2025-11-25"} {
@@ -133,8 +133,8 @@ var must = map[string][]string{
 }
 
 // TestProgressIsAStreamThatEndsWithTheResult checks that progress is sent as events before
-// the result, at every revision. A client that accepts no event stream gets only the
-// result.
+// the result, in every revision of the protocol. A client that accepts no event stream gets
+// only the result.
 func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	t.Parallel()
 	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: standin.Token, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
@@ -185,8 +185,8 @@ func bearerProxy(t *testing.T) string {
 }
 
 // scenariosIn reads a baseline file, which lists test scenarios that may fail. It returns
-// the checks that may fail by scenario, nil if all checks of the scenario may. A line
-// without a reason fails the test.
+// the checks that may fail, with the scenario as key. nil means that all checks of the
+// scenario may fail. A line without a reason fails the test.
 func scenariosIn(t *testing.T, baseline string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(baseline)

@@ -55,8 +55,9 @@ func Packages(t testing.TB, wanted fs.FS) string {
 // same packages twice.
 var installing sync.Mutex
 
-// ensureInstalled returns a folder with the packages, which is in the user's cache folder.
-// If the folder does not exist, it installs the packages.
+// ensureInstalled returns a folder with the npm packages that the files in wanted require.
+// The folder is in the user's cache folder. If it does not exist, ensureInstalled installs
+// the packages.
 func ensureInstalled(wanted fs.FS) (string, error) {
 	installing.Lock()
 	defer installing.Unlock()

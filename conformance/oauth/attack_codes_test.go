@@ -60,7 +60,8 @@ func TestAttackCodeInjection(t *testing.T) {
 }
 
 // TestAttackCodeReplay checks that a second redemption of a code revokes every token that
-// the first one led to, access tokens included. Other tokens of the client must stay valid.
+// derives from the first redemption, access tokens included. Other tokens of the client
+// must stay valid.
 func TestAttackCodeReplay(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {

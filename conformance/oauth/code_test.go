@@ -192,8 +192,8 @@ func atOnce(n int, do func() answer) []answer {
 	return answers
 }
 
-// expectOneWinner checks that exactly one answer has tokens and all others are
-// invalid_grant. The others count as replays, so the tokens of the one answer must be
+// expectOneWinner checks that exactly one answer has tokens and that every other answer is
+// invalid_grant. The requests that failed count as replays, so the issued tokens must be
 // revoked.
 func (w *world) expectOneWinner(t *testing.T, c registered, answers []answer) {
 	t.Helper()

@@ -89,9 +89,9 @@ type member struct {
 	Required   []string          `json:"required"`
 }
 
-// example returns a value for a required argument. It is the one in values, otherwise the
-// first value of an enum, 1 for a number or false for a boolean. For any other type it
-// fails if values has no entry.
+// example returns a value for a required argument. If values has none, it returns the first
+// value of an enum, 1 for a number or false for a boolean. For any other type without a
+// value it fails.
 func (m member) example(operation, name string, values Values) (any, error) {
 	if value, ok := values.of(operation, name); ok {
 		return value, nil

@@ -117,7 +117,8 @@ type mailSession struct {
 	to *Mailbox
 	// signed is true after the client has authenticated.
 	signed bool
-	// mail is the message in progress. Before the command DATA it has only the envelope.
+	// mail is the message that the server is receiving. Before the command DATA it has only
+	// the envelope.
 	mail Mail
 }
 

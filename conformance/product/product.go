@@ -109,7 +109,7 @@ type Product struct {
 	// DB is the product's database. Tests use it to store data that no call can create.
 	DB *storage.DB
 	// Connections stores the settings and encrypted secrets of the organizations' sending
-	// accounts. An organization without an entry sends with Simulator.
+	// accounts. An organization without a stored connection sends with Simulator.
 	Connections sending.Connections
 	// Clock is the clock that every part of the product uses.
 	Clock *Clock

@@ -187,7 +187,8 @@ func TestActivityVolume(t *testing.T) {
 		}
 		began := a.Clock.Now()
 		n := accepted(a) + accepted(a) + accepted(a) + accepted(a)
-		// The clock runs during the calls, and allows one more activity every 30 ms.
+		// Time passes during the calls, and every 30 ms the rate limit allows one more
+		// activity.
 		if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
 			t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
 		}

@@ -37,9 +37,9 @@ func TestReplaceAndMerge(t *testing.T) {
 	})
 }
 
-// TestArchivedContact checks that an archived contact can be read by its address, but is in
-// no list of contacts. PATCH must be refused. POST and PUT must make the contact active
-// again, with the same id.
+// TestArchivedContact checks that an archived contact can be read by its address, but is
+// missing in the response of GET /v1/contacts. PATCH must be refused. POST and PUT must
+// make the contact active again, with the same id.
 func TestArchivedContact(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

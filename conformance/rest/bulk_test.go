@@ -179,7 +179,8 @@ func TestBulkRowsFailAlone(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
-		// A write of a single contact fails with the same error code.
+		// A write of this single contact fails with the same error code as the row of the
+		// bulk write.
 		a.do(t, "PUT", "/v1/contacts/by-external-id/unknown-one", `{}`).refused(422, core.CodeUnknownExternalID)
 		first := a.do(t, "GET", "/v1/contacts/first%40example.com", "").want(200).contact()
 		if !first.UnsubscribeAll || first.Attributes["city"] != "Wien" {

@@ -207,9 +207,9 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 			a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"`+property+`","type":"`+of+`"}`).want(201)
 		}
 		for _, m := range meanings {
-			// The test of the address limits the matches to the contacts of this test, but
-			// changes the evaluation class. So another preview, without that test, checks the
-			// class.
+			// The condition on the address limits the matches to the contacts of this test,
+			// but it changes the evaluation class. So the class is checked with another
+			// preview, without this condition.
 			framed, tool := v.ask(t, `attr.email ends with "@p.example" and (`+m.source+"\n)")
 			var route previewed
 			if framed.want(200).decode(&route); route.found() != m.found || route.Count != len(m.found) {

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestReadIsWrittenBack checks that both PUT routes of a contact accept the body that its
-// GET returned, more than once. They must change nothing but the update time.
+// TestReadIsWrittenBack sends the body that the GET of a contact returned to both PUT
+// routes of the contact, more than once. Each PUT must succeed and change nothing but the
+// update time.
 func TestReadIsWrittenBack(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

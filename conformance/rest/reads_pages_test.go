@@ -82,7 +82,8 @@ func TestReadsAreTheWholeInOrder(t *testing.T) {
 	})
 }
 
-// compare compares two rows by the time member of the list, the newer row first.
+// compare compares two rows by their member l.by, which has a time. The newer row comes
+// first.
 func (l ordered) compare(x, y map[string]any) int {
 	at := func(row map[string]any) time.Time {
 		parsed, _ := time.Parse(time.RFC3339Nano, row[l.by].(string))

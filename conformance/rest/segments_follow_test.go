@@ -112,7 +112,8 @@ func (d divided) becomes(t *testing.T, key, want string) {
 	}
 }
 
-// stays checks that the segment's state equals want now, without waiting.
+// stays checks, without waiting, that the segment's current state equals the parameter
+// want.
 func (d divided) stays(t *testing.T, key, want string) {
 	t.Helper()
 	if got := d.state(t, key); got != want {
@@ -221,9 +222,9 @@ func TestSegmentsFollowTheRegistry(t *testing.T) {
 	})
 }
 
-// TestSegmentsFollowProperties changes promoted properties of activities. It checks that
-// the preview and the response to the change announce the effect on segments that the jobs
-// then cause.
+// TestSegmentsFollowProperties changes promoted properties of activities. The preview and
+// the response to the change must announce an effect on segments. The test checks that the
+// jobs then cause exactly this effect.
 func TestSegmentsFollowProperties(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

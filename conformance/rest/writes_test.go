@@ -46,7 +46,7 @@ func TestIdempotency(t *testing.T) {
 			t.Error("the key is forgotten before 24 hours are over")
 		}
 		p.Clock.Advance(2 * time.Minute)
-		// the key has expired, so this is a new call and the contact exists
+		// the key has expired, so this is a new call, and it fails because the contact exists
 		create("key-1", body).refused(409, core.CodeConflict)
 	})
 }

@@ -9,7 +9,8 @@ import (
 // Subject is the adapter under test. Its account is empty at first.
 type Subject struct {
 	Account port.Account
-	// Seed sets the content of an organization's account without using the adapter.
+	// Seed sets the content of an organization's account directly, not through the adapter
+	// under test.
 	Seed func(t *testing.T, orgID string, s Setup)
 	// Restart closes the account and opens it again, as after a restart of the process.
 	Restart func(t *testing.T) port.Account

@@ -50,7 +50,7 @@ type connected struct {
 func accessKey(orgID string) string { return "AKID" + orgID }
 
 // open returns the accounts of all organizations. Calls of an organization without a
-// connection go to the simulator directly, and the simulator has no account for this
+// connection go to the simulator directly. The simulator has no account for such an
 // organization.
 func (c connected) open() *sending.Accounts {
 	engine := c.Simulator

@@ -15,9 +15,9 @@ import (
 type route struct {
 	path  string
 	table string
-	// own and other have the ends of URLs. A call's URL is such an end, appended to the part
-	// of path before the first path parameter. The first organization calls the URLs of own,
-	// the second those of other.
+	// own and other have ends of URLs. A test calls the URL that consists of the part of
+	// path before its first path parameter and one of these ends. The first organization
+	// uses the ends in own, the second organization those in other.
 	own, other []string
 }
 

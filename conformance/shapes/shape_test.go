@@ -98,8 +98,8 @@ func declaration(kinds []string, optional bool) string {
 	return strings.Join(kinds, " ")
 }
 
-// survey compares responses with a shape. In seen it records, by member, the kinds of JSON
-// values that occurred.
+// survey compares responses with a shape: the expected members and the kinds of their
+// values. In the field seen it records, by member, the kinds of JSON values that occurred.
 type survey struct {
 	shape
 	seen map[string]map[string]bool
@@ -107,7 +107,8 @@ type survey struct {
 
 func surveyOf(s shape) survey { return survey{s, map[string]map[string]bool{}} }
 
-// look compares one response with the shape and records the kinds of its values.
+// look compares one response with the shape s.shape. It records which kinds of values each
+// member of the response has.
 func (s survey) look(t *testing.T, what string, body []byte) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(string(body)))

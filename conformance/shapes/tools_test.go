@@ -102,9 +102,9 @@ func below(path, record string) string {
 	return strings.ReplaceAll(listOf(record), "data[].", path+".")
 }
 
-// sampleOf returns the expected members of a shortened list in a tool's result. These are
-// some items, which have the members in record, the numbers of shown and of all items, and
-// a mark of truncation.
+// sampleOf returns the expected members of a shortened list in a tool's result: the shown
+// items, their number, the number of all items, and a mark of truncation. An item has the
+// members in record.
 func sampleOf(record string) string {
 	return below("items[]", record) + `
 		shown                                 int

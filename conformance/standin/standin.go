@@ -31,7 +31,7 @@ type Config struct {
 	// Fixtures are tools without an operation. They test images, requests for input and
 	// progress.
 	Fixtures []Fixture
-	// AllowedOrigins has the origins of browsers that may call the endpoint.
+	// AllowedOrigins has the web origins whose pages may call the endpoint.
 	AllowedOrigins []string
 	// DB is the database; nil means a new SQLite database for the test.
 	DB *storage.DB

@@ -108,7 +108,7 @@ func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []refle
 }
 
 // accessor returns the name of the method of storage.DB, such as "Contacts", that returns
-// the store.
+// the store to which m belongs.
 func (m storeMethod) accessor() (string, error) {
 	of := reflect.TypeFor[*storage.DB]()
 	for i := range of.NumMethod() {

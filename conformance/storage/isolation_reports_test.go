@@ -80,8 +80,8 @@ func reachReports(org string) map[string]reach {
 		},
 		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})
-			// The other organization has stored the same mark. For this organization the mark
-			// must still be new.
+			// The other organization has stored the same mark, the key of a unique open or
+			// click. For this organization the mark must still be new.
 			return len(fresh) == 0, err
 		},
 	}

@@ -75,9 +75,9 @@ func TestAPIKeysPastGrace(t *testing.T) {
 	})
 }
 
-// TestAPIKeyIsHeldInATransaction checks that concurrent transactions that read and then
-// change one API key run one after the other. Without the lock one of the added scopes
-// would be lost.
+// TestAPIKeyIsHeldInATransaction checks that reading an API key in a transaction locks the
+// key. Concurrent transactions that read the key and then add a scope must run one after
+// the other, so that no added scope is lost.
 func TestAPIKeyIsHeldInATransaction(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

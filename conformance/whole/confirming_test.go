@@ -55,8 +55,8 @@ const (
 	forgetful = "workflows_activate"
 )
 
-// confirming serves the operations broadcasts_send (quoting) and workflows_activate
-// (forgetful) at an MCP endpoint, and returns the endpoint's URL. The endpoint uses the
+// confirming serves two test operations at an MCP endpoint and returns the endpoint's URL:
+// quoting (broadcasts_send) and forgetful (workflows_activate). The endpoint uses the
 // product's database.
 func (w world) confirming(t *testing.T) string {
 	t.Helper()

@@ -43,8 +43,9 @@ const (
 
 // TestStoredTextComesBackAsText stores each hostile test text in every text member that
 // callers can write. It reads the texts with every tool and route, and checks that they are
-// returned as text. Answers to writes, refusals and confirmations contain what the same
-// statements have read, so they are checked on SQLite only, unless MAILHELM_TEST_FULL is 1.
+// returned as text. Answers to writes, refusals and confirmations get their text from the
+// same SQL statements as the reads. They are therefore checked on SQLite only, unless
+// MAILHELM_TEST_FULL is 1.
 func TestStoredTextComesBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -379,7 +380,8 @@ func (w world) refuseWrites(t *testing.T, texts []hostile) {
 		for batch := range batches(texts) {
 			w.checkWrongValues(t, s, batch)
 		}
-		// the two operations take turns: each tests every second text in a call of its own
+		// Calls with a single text: one of the two operations tests the texts with an even
+		// index, the other operation the rest.
 		for i := turn; i < len(texts); i += 2 {
 			w.checkWrongValues(t, s, texts[i:i+1])
 		}

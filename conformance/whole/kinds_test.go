@@ -226,9 +226,9 @@ var otherwise = map[string]answered{
 	"recipients_messages email":          {200, "", "nobody mailed it"},
 }
 
-// inAWrite returns the expected answer if a member of a write's body names another
-// organization's object: a validation error of that member. The second result is false for
-// other members.
+// inAWrite returns the expected answer to a write that names another organization's object
+// in the input member at the path place. The answer is a validation error of the member.
+// The second result is false for a place with another expected answer.
 func inAWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {

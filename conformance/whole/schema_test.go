@@ -32,8 +32,8 @@ func nodeOf(t *testing.T, schema *core.Schema) node {
 	return n
 }
 
-// is reports whether the schema allows values of the JSON type in kind. The schema gives
-// the members of a row of a bulk write no type, so that an invalid row fails alone. The
+// is reports whether the schema allows values of the JSON type in kind. The schema has no
+// type for the members of a row of a bulk write, so that an invalid row fails alone. The
 // description of such a member begins with the type, such as "String".
 func (n node) is(kind string) bool {
 	if kind == "string" && n.Type == nil && strings.HasPrefix(n.Text, "String") {

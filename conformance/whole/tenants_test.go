@@ -17,9 +17,9 @@ import (
 )
 
 // TestEveryPlaceForTextSaysWhatItNames checks that each text member of an input is in one
-// of two tables. The table names has the members that name objects, with the kinds of these
-// objects. The table namesNothing has all other text members, with the meaning of the text.
-// A new member fails the test until it is in a table.
+// of two tables. One table, names, has the members that name objects, with the kinds of
+// these objects. The other table, namesNothing, has all other text members, with the
+// meaning of the text. A new member fails the test until it is in a table.
 func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

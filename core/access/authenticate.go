@@ -54,8 +54,8 @@ type Authenticator struct {
 }
 
 // AuthenticatorConfig has the stores that an Authenticator reads. All fields are required.
-// The scopes of a person's token depend on the stored grant and membership at the time of
-// the call.
+// Stores and Members are needed because the scopes of a person's token depend on the stored
+// grant and membership at the time of the call.
 type AuthenticatorConfig struct {
 	Stores  Stores
 	Orgs    Orgs

@@ -40,7 +40,8 @@ type ClientKind string
 const (
 	// RegisteredClient was created by an organization, which owns it.
 	RegisteredClient ClientKind = "registered"
-	// DocumentClient is described by the metadata document at its client id.
+	// DocumentClient is described by a metadata document; the client id is the URL of the
+	// document.
 	DocumentClient ClientKind = "document"
 	// DynamicClient registered itself (RFC 7591).
 	DynamicClient ClientKind = "dynamic"

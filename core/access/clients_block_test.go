@@ -12,7 +12,8 @@ import (
 
 const documentID = "https://agent.example/client.json"
 
-// storeGrant stores a grant of a person to a client and returns its id.
+// storeGrant stores a grant by which a person gives the client access. It returns the
+// grant's id.
 func (g *gate) storeGrant(clientID string) string {
 	g.t.Helper()
 	grant := access.Grant{ID: core.NewID(), OrgID: g.org.ID, UserID: core.NewID(), ClientID: clientID, CreatedAt: g.clock()}

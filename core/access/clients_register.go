@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// openRefreshDays is for how many days the grants of a client that belongs to no
-// organization can be refreshed. It is the shortest lifetime, because no organization is
-// responsible for such a client.
+// openRefreshDays is the number of days in which the grants of a client that belongs to no
+// organization can be refreshed. It is the smallest number that clients may have (see
+// refreshDays), because no organization is responsible for such a client.
 const openRefreshDays = 30
 
 const (

@@ -15,13 +15,15 @@ const (
 	graceBatch = 100
 )
 
-// GraceArgs is the empty argument of the job that revokes rotated keys after their grace.
+// GraceArgs is the empty argument of the job that revokes rotated keys after their grace
+// period.
 type GraceArgs struct{}
 
 // Kind returns the name of the job that revokes rotated keys.
 func (GraceArgs) Kind() string { return "api_key_grace" }
 
-// GraceWorker returns the worker that revokes rotated keys at the end of their grace.
+// GraceWorker returns the worker that revokes rotated keys at the end of their grace
+// period.
 func (l Lifecycle) GraceWorker(log *slog.Logger) jobs.Worker[GraceArgs] {
 	return jobs.Worker[GraceArgs]{Every: GraceEvery, Work: func(ctx context.Context, _ GraceArgs) error {
 		ended, err := l.ExpireGrace(ctx)

@@ -14,9 +14,9 @@ import (
 // operation and its audit entries are one transaction.
 //
 // It does not check permissions or a second factor: callers do. An operation that is called
-// inside another transaction joins it. It then removes principals from the cache before the
-// commit, so after the commit the caller must remove them again with the methods of
-// Principals.
+// inside another transaction becomes part of that transaction. The operation then removes
+// principals from the cache before the commit. After the commit the caller must therefore
+// remove them again with the methods of the field Principals.
 type Lifecycle struct {
 	Stores
 	Orgs       Orgs
@@ -84,7 +84,7 @@ func diffScopes(before, after core.Scopes) scopeDiff {
 
 func (d scopeDiff) empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
-// without returns the scopes of set that other does not have.
+// without returns the scopes that are in the parameter set and not in the parameter other.
 func without(set, other core.Scopes) []string {
 	rest := []string{}
 	for _, s := range set {

@@ -93,9 +93,9 @@ func TestReadinessLooksAtTheMirror(t *testing.T) {
 	}
 }
 
-// TestTheRatesAreOfTheDaysOfTheHealthPage checks that the rates cover the last seven days,
-// today included. The sending health page covers the same days, so it shows the same
-// values.
+// TestTheRatesAreOfTheDaysOfTheHealthPage checks that sending_readiness_check reads the
+// bounce and complaint rates of the last seven days, today included. The sending health
+// page covers the same days, so it shows the same rates.
 func TestTheRatesAreOfTheDaysOfTheHealthPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{})

@@ -66,8 +66,8 @@ func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) 
 }
 
 // steps returns the four onboarding steps in order. The state of a step is pending until
-// the previous step has passed. live is the state of the sending account. asked is the
-// error that occurred while the state was read, or nil.
+// the previous step has passed. live is the state that the sending account reported. asked
+// is the error of the request for this state, or nil.
 func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live sending.Overview, asked error) ([]Step, error) {
 	template, err := a.template(ctx, org.ID)
 	if err != nil {

@@ -18,12 +18,13 @@ const (
 
 // RequestProductionAccess asks the provider to move the account out of the sandbox. It
 // fails with core.CodeValidationFailed for invalid fields of the form. It fails with
-// core.CodeConflict if a request is open, if the account is out of the sandbox, or if the
+// core.CodeConflict if a request is open, the account is out of the sandbox, or the
 // customer's infrastructure template is not the newest. If the provider refuses or times
 // out, the request is stored as failed.
 //
-// Before the provider is called, the new request is stored in a transaction that asker
-// runs. If that transaction fails, nothing is stored and the provider is not called.
+// Before the provider is called, the new request is stored in a transaction, which the
+// parameter asker runs. If that transaction fails, nothing is stored and the provider is
+// not called.
 func (a *Account) RequestProductionAccess(
 	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
 ) (sending.AccessRequest, error) {

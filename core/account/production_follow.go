@@ -64,9 +64,10 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
-	// A failed review alone does not decide a new request, because the review may belong to
-	// an earlier request. The account's state does not show that the provider declined a
-	// request.
+	// A failed review may belong to an earlier request, so it counts only once this request
+	// is older than settling. The account's state never shows that the provider declined a
+	// request. So a request that is not granted counts as failed once it is older than
+	// silence.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:
@@ -102,9 +103,10 @@ func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, e
 	return templateOf(c), nil
 }
 
-// templateOf returns the infrastructure template that the connection records. For an SES
-// account without a recorded version, the version is 0 and not up to date. It returns nil
-// for other accounts without a version.
+// templateOf returns the version of the infrastructure template that the connection
+// records, and whether it is the latest. For an SES account without a recorded version it
+// returns version 0, which is not up to date. It returns nil for other accounts without a
+// version.
 func templateOf(c sending.Connection) *InfraTemplate {
 	if c.TemplateVersion == 0 && c.Provider != sending.SES {
 		return nil

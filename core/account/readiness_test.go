@@ -210,7 +210,7 @@ func TestReadinessLooksAtAWeek(t *testing.T) {
 	}
 }
 
-// spans is a fake of account.Rates that records the window of each call.
+// spans is a fake of account.Rates that records the time window of each call.
 type spans struct {
 	figures
 	asked []core.Window

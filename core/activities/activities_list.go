@@ -18,8 +18,8 @@ func keptSince(now time.Time, retentionDays int) time.Time {
 	return now.AddDate(0, 0, -min(keptDays, retentionDays))
 }
 
-// ListActivitiesIn has the filters and the page of a list of activities. An activity must
-// match all filters that are set.
+// ListActivitiesIn has the filters of a list of activities, and the size and cursor of the
+// requested page. An activity must match all filters that are set.
 type ListActivitiesIn struct {
 	Name    string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`
 	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only activities at or after this time."`

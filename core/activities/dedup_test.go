@@ -66,7 +66,7 @@ func TestOnceIsOnceForEver(t *testing.T) {
 }
 
 // TestAThousandClaimsOfOneName checks that 1,000 concurrent calls with the same item store
-// one activity, in mode once and with an idempotency key.
+// one activity. One item has the dedup_mode "once", the other has an idempotency key.
 func TestAThousandClaimsOfOneName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -71,8 +71,8 @@ func (a *Activities) settle(ctx context.Context, orgID string, p *people, now ti
 	return true, nil
 }
 
-// identitiesOf returns the distinct email keys and the distinct external ids of the items
-// that were not refused.
+// identitiesOf returns the keys by which to find the contacts of the items that were not
+// refused: the distinct email keys and the distinct external ids.
 func identitiesOf(items []sent) ([]string, []string) {
 	var emails, externals []string
 	for i := range items {

@@ -8,9 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ErrClaims is wrapped by errors of ClaimKeys and ClaimOnce if the keys that were used
-// before cannot be read. A retry of the transaction would not help. The transaction stays
-// usable, and the failed call has stored nothing.
+// ErrClaims is wrapped by errors of ClaimKeys and ClaimOnce if the stored claims of earlier
+// activities cannot be read: their idempotency keys, or their pairs of contact and name. A
+// retry of the transaction would not help. The transaction stays usable, and the failed
+// call has stored nothing.
 var ErrClaims = errors.New("the deduplication of activities is not available")
 
 // Store stores activities, and the used idempotency keys by which duplicates are found.

@@ -77,9 +77,10 @@ func New(cfg Config) *Limits {
 	}
 }
 
-// Admit counts an attempt at a password. A known device has a limit of its own. Any other
-// attempt is counted for the network first, so that a network over its limit cannot use up
-// the attempts for other people's addresses. It fails with rate_limited over the limit.
+// Admit counts an attempt to sign in with a password. A known device has a limit of its
+// own. Any other attempt is counted for the network first, so that a network over its limit
+// cannot use up the attempts for other people's addresses. It fails with rate_limited over
+// the limit.
 func (l *Limits) Admit(ctx context.Context, in people.SignInRequest) error {
 	now := l.Clock()
 	if device := l.knownDevice(ctx, in.Device, in.Email, now); device != "" {

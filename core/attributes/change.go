@@ -65,7 +65,8 @@ func classify(before Attribute, after *Attribute) Change {
 	return change
 }
 
-// lostValues returns the enum values that before has and after does not.
+// lostValues returns the enum values that the definition before has and the definition
+// after does not have.
 func lostValues(before, after Attribute) []string {
 	var lost []string
 	for _, value := range before.EnumValues {

@@ -19,7 +19,8 @@ const (
 // attributes. It is empty, because the job needs no data.
 type PassArgs struct{}
 
-// Kind returns the name of the job that converts stored contacts.
+// Kind returns the name of the job that converts stored attribute values to the current
+// attribute definitions.
 func (PassArgs) Kind() string { return "attribute_pass" }
 
 // PassWorker returns the job that converts the values of stored contacts after a change of

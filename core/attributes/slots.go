@@ -6,7 +6,7 @@ import "time"
 // predicates. The kind is the first letter of the column's name.
 const (
 	TextSlots    = "s" // strings and enums
-	NumberSlots  = "n" // numbers unchanged, and booleans as 0 and 1
+	NumberSlots  = "n" // for numbers, unchanged, and booleans, as 0 and 1
 	InstantSlots = "t" // datetimes, in microseconds since 1970
 )
 

@@ -123,8 +123,8 @@ func NewPushes(cfg PushConfig) *Pushes { return &Pushes{cfg} }
 // PushReport has the number of pushes (writes of stored consent to the account) for each
 // outcome.
 type PushReport struct {
-	// Settled is the number of pushes that the account accepted. Refused pushes are never
-	// retried, PutOff pushes are retried later.
+	// Settled is the number of pushes that the account accepted. Refused is the number of
+	// pushes that are never tried again, PutOff of those that are tried again later.
 	Settled, Refused, PutOff int
 }
 
@@ -155,8 +155,8 @@ func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
 	return report, nil
 }
 
-// pushedBatch is a batch of pushes that one process has claimed. The field until is the
-// time at which the claim ends.
+// pushedBatch is a batch of contacts. One process has claimed the task to write their
+// consent to the sending account. The field until is the time at which the claim ends.
 type pushedBatch struct {
 	pushes *Pushes
 	org    string
@@ -212,8 +212,9 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	return failures
 }
 
-// withTopics removes choices about topics that the account does not have, because the
-// account would refuse the whole contact.
+// withTopics removes from the consent the choices about topics that the account does not
+// have, and returns the consent. With such a choice, the account would refuse the whole
+// contact.
 func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact {
 	for topic := range consent.Preferences {
 		if !slices.ContainsFunc(known, func(t sending.Topic) bool { return t.Name == topic }) {

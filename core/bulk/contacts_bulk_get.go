@@ -36,7 +36,7 @@ type Item struct {
 // no allocation for its Mailable pointer.
 var mailable, notMailable = true, false
 
-// mailability returns a pointer to the value, for the optional member Item.Mailable.
+// mailability returns a pointer to a copy of is, for the optional member Item.Mailable.
 func mailability(is bool) *bool {
 	if is {
 		return &mailable
@@ -72,7 +72,8 @@ func failedItem(index int, cl contacts.Claim, err error) Item {
 	return item
 }
 
-// GetIn has the id of a bulk write and the page of its outcomes.
+// GetIn has the id of a bulk write, and the size and cursor of the requested page of its
+// outcomes.
 type GetIn struct {
 	JobID  string `json:"job_id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the job, from contacts_bulk."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`

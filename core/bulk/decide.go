@@ -60,7 +60,8 @@ type bulkContact struct {
 	stored  bool // whether the database has it
 	touched bool
 	lists   *lists.Change
-	said    *contacts.Said // stated consent that the sending account does not have yet
+	// consent that was stated for the contact and is not yet written to the sending account
+	said *contacts.Said
 	// whether the write must queue the consent in the field said for the job that writes it
 	// to the sending account
 	tell bool

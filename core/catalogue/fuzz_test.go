@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 )
 
-// FuzzArguments gives the same text to the argument decoder of every operation on both
-// surfaces. Decoding must not panic. A refusal must be a caller's error with a printable
-// text of bounded length. Accepted arguments must be an object with only members of the
-// schema, and no later check may refuse them.
+// FuzzArguments gives the same text to the argument decoder of every operation, for REST
+// and for agents. Decoding must not panic. A refusal must have the code validation_failed,
+// a limited size and no invisible characters in its message. Accepted arguments must be an
+// object with only members of the schema, and no later check may refuse them.
 func FuzzArguments(f *testing.F) {
 	operations := catalogue.Operations(catalogue.Domains{})
 	for _, seed := range []string{

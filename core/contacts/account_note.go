@@ -10,8 +10,9 @@ import (
 // NoteStore stores notes about writes of contacts that are about to change the sending
 // account. A note that was not deleted shows that its write may have been interrupted.
 type NoteStore interface {
-	// NoteAccount stores a note outside of any transaction, so that the note is committed
-	// before the write calls the sending account.
+	// NoteAccount stores a note that a write of a contact is about to change the sending
+	// account. It stores the note outside of any transaction, so that the note is committed
+	// before the write calls the account.
 	NoteAccount(ctx context.Context, orgID string, n topics.AccountNote) error
 	// DropAccountNote deletes a note. It succeeds if the note does not exist.
 	DropAccountNote(ctx context.Context, orgID, id string) error

@@ -70,9 +70,9 @@ func (c Contact) withMailable() Contact {
 	return c
 }
 
-// mailableNote returns a sentence that says whether mail may be sent to the contact, and
-// why not. It uses only fields that a result shows. A repeated call gets a stored result,
-// which has no other fields.
+// mailableNote returns a sentence that says that mail may be sent to the contact, or why it
+// may not. It uses only fields that a result shows, because a repeated call gets a stored
+// result, which has no other fields.
 func mailableNote(c Contact) string {
 	switch {
 	case c.Status == Archived:

@@ -120,9 +120,9 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	if err != nil {
 		return topics.Unavailable(err)
 	}
-	// Compare the addresses as text. EmailKey is the same for both forms of an
-	// internationalized domain, and the sending account may store the address under the
-	// other form.
+	// Compare the addresses as text, because two forms of an internationalized domain have
+	// the same EmailKey. The sending account may still have a contact under the form in
+	// existing.Email.
 	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
 		return topics.Unavailable(wr.Account.DeleteContact(ctx, org, existing.Email))
 	}
@@ -265,7 +265,8 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	now := wr.Clock()
 	consent := w.Consent
 	if w.Spared && existing != nil {
-		consent = ConsentOf(*existing) // keep the stored consent, even if another write has ended the stub
+		// keep the stored consent, which another write may have given to the former stub
+		consent = ConsentOf(*existing)
 	}
 	after = after.Activate(consent, w.Spared && after.Stub, now)
 	if existing == nil {

@@ -82,9 +82,9 @@ func TestUpdateMerges(t *testing.T) {
 	b.Refuse(t, "contacts_update", `{"email":"nobody@example.com"}`, core.CodeNotFound)
 }
 
-// TestMergeStartsFromTheAccount checks that an unrelated change keeps the opt-outs of a
-// person who has just unsubscribed at the sending account, before a sync copied them into
-// the database.
+// TestMergeStartsFromTheAccount unsubscribes a person at the sending account. A change of
+// another field must keep the opt-outs, although no sync has copied them into the database
+// yet.
 func TestMergeStartsFromTheAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

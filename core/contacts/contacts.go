@@ -53,22 +53,24 @@ type AttributeReader interface {
 // AccountList is the sending account's contact list.
 type AccountList interface {
 	// Topics returns the sending account's topics in order of their names. It returns nil if
-	// the organization has no account, or the account no contact list.
+	// the organization has no account, or if the account has no contact list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
 	// DropUnknownTopics returns the given consent without choices about topics that the
 	// sending account no longer has.
 	DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
 	// WriteToList calls the function write, which needs the sending account's contact list.
 	// If the account has no list, WriteToList creates one without topics and calls write
-	// again, with bare true.
+	// again. The argument bare is true in this second call.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
 // Memberships changes which static lists contacts are on.
 type Memberships interface {
-	// ExactChange, DirectiveChange and AddAndRemove return the change of membership that a
-	// caller requests, nil for none. They fail with core.CodeValidationFailed if a list does
-	// not exist.
+	// ExactChange, DirectiveChange and AddAndRemove return a change of the lists that a
+	// contact is on; nil means no change. ExactChange puts the contact on exactly the named
+	// lists. AddAndRemove changes only the given lists. DirectiveChange does either of the
+	// two, as its directive says. All fail with core.CodeValidationFailed if a list does not
+	// exist.
 	ExactChange(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
 	DirectiveChange(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
 	AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*lists.Change, error)

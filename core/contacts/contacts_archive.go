@@ -17,7 +17,7 @@ type ArchiveContactIn struct {
 	// It is read from the sending account, because the database may lack the contact's
 	// latest opt-out.
 	left *sending.Contact
-	note string // id of the note that prepareArchive stored, "" for none
+	note string // id of the account note that prepareArchive stored, "" for none
 }
 
 // ArchivedContact is the result of archiving a contact.

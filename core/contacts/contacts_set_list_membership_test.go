@@ -49,8 +49,7 @@ func TestSetListMembership(t *testing.T) {
 }
 
 // TestAShellOnAListIsAContact checks a contact that a sync created and that then joined a
-// list. A later write of another contact must not take this contact's address and replace
-// it.
+// list. A write that would give the contact's address to another contact must be refused.
 func TestAShellOnAListIsAContact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

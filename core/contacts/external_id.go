@@ -26,11 +26,13 @@ type contactFinder interface {
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 }
 
-// Find returns the contact with the claim's external id, or else the one with its address.
-// It fails if the two belong to different contacts, or if the contact with the address has
-// another external id and Rebind is false. If another contact has the address and only a
-// sync has created it, Find succeeds and also returns that contact's id: the write may
-// delete it.
+// Find returns the contact with the claim's external id. If no contact has this id, it
+// returns the contact with the claim's address. It fails if that contact has another
+// external id and Rebind is false.
+//
+// Find also fails if the external id and the address belong to two contacts, unless only a
+// sync has created the contact with the address. Then it also returns the id of that
+// contact, which the write may delete.
 func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
 	if cl.ExternalID == "" {
 		c, err := store.ContactByEmail(ctx, org, cl.Email)

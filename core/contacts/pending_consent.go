@@ -25,9 +25,9 @@ type Said struct {
 	Fresh bool `json:"fresh,omitempty"`
 }
 
-// Add returns a copy of s in which all consent that the plan p states has the time now. If
-// left is not "", it is an address that the contact no longer has, and the copy lists it in
-// Left. s may be nil.
+// Add returns a copy of s. In the copy, all consent that the plan p states has the time
+// now. If the parameter left is not "", it is an earlier address of the contact, and the
+// copy also has it in the field Left. s may be nil.
 func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	said := Said{}
 	if s != nil {
@@ -73,9 +73,10 @@ func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 }
 
 // MergeConsent returns the consent to store in the database and at the sending account.
-// held is the account's consent; if it is nil, the result is the consent of c. A choice in
-// said replaces the account's choice, unless the account's choice is a later opt-out. All
-// other choices are the account's.
+// held is the account's consent; if it is nil, the result is the consent of c. said lists
+// the choices of c that the account does not have yet. Such a choice replaces the account's
+// choice, unless the account's choice is a later opt-out. All other choices are the
+// account's.
 func MergeConsent(held *sending.Contact, c Contact, said Said) sending.Contact {
 	here := ConsentOf(c)
 	if held == nil {

@@ -117,11 +117,12 @@ func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.St
 func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
 
 // KeepsStub reports whether the contact is a stub before and after the write. A stub is
-// known only from activities. A plan that states consent or the whole contact ends the
-// stub.
+// known only from activities. After a write that states consent or the whole contact, it is
+// no longer a stub.
 //
 // shell is the id of another contact that only a sync has created and whose address the
-// write sets; "" for none. Setting that address also ends the stub.
+// write sets; "" for none. After a write that sets such an address, the contact is no stub
+// either.
 func (p Plan) KeepsStub(existing *Contact, shell string) bool {
 	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.StatesConsent() && shell == ""
 }

@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of plans anew")
 
-// TestGoldenPlans compares the plans of all kinds of writes with a golden file.
+// TestGoldenPlans compares, for each kind of write to a contact, the resulting
+// [contacts.Plan] with a golden file.
 func TestGoldenPlans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

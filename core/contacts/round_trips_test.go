@@ -111,7 +111,7 @@ func (w *wire) note(text string) {
 	w.trips = append(w.trips, text[:min(len(text), 90)])
 }
 
-// takeNotes returns the round trips recorded since the last call.
+// takeNotes returns the round trips recorded since the last call of takeNotes.
 func (w *wire) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

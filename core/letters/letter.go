@@ -35,7 +35,8 @@ func (e Event) String() string {
 }
 
 // content is the subject, the paragraphs and the link of a letter. Only one part of its
-// text comes from outside this service: the network of the event.
+// text comes from outside Mailhelm: the network of the client that caused the event in the
+// letter.
 type content struct {
 	subject string
 	before  []string // paragraphs

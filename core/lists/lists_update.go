@@ -46,7 +46,7 @@ func (l *Lists) updateList(ctx context.Context, c *core.Call, in UpdateListIn) (
 }
 
 // readManaged returns a list that may be changed through the API. It fails with
-// core.CodeConflict if a repository defines the list.
+// core.CodeConflict if a Git repository defines the list.
 func (l *Lists) readManaged(ctx context.Context, c *core.Call, ref string) (List, error) {
 	list, err := l.Store.List(ctx, c.Principal.Org.ID, ref)
 	if err != nil {

@@ -34,7 +34,7 @@ func (m Mask) maskEncoded(s string, depth int) string {
 	}
 	s = percentRun.ReplaceAllStringFunc(s, func(run string) string {
 		if !strings.Contains(strings.ReplaceAll(run, "%40", "@"), "%") {
-			return run // Text masks an address that is encoded with %40 alone, and keeps its domain
+			return run // a run whose only escape is %40 is masked by Mask.Text, which keeps the domain
 		}
 		if text, err := url.PathUnescape(run); err == nil && m.names(text, depth) {
 			return hidden

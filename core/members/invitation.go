@@ -17,8 +17,8 @@ const InvitationLifetime = 7 * 24 * time.Hour
 // maxInvitations is the maximum number of open invitations of an organization.
 const maxInvitations = 100
 
-// Invitation invites the person with an email address to join an organization. Its link has
-// 256 random bits; only their hash is stored.
+// Invitation invites the person who has the email address Email to join an organization.
+// Its link has 256 random bits; only their hash is stored.
 type Invitation struct {
 	ID          string
 	OrgID       string

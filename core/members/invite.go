@@ -21,8 +21,8 @@ type NewInvitation struct {
 type invited struct {
 	Role        Role         `json:"role"`
 	Permissions []Permission `json:"permissions"`
-	// Replaces is the id of an earlier invitation of the same address, which this one
-	// withdrew; "" for none.
+	// Replaces is the id of an earlier invitation of the same address, which the new
+	// invitation withdrew; "" for none.
 	Replaces string `json:"replaces,omitempty"`
 }
 

@@ -90,8 +90,9 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 	})
 }
 
-// join deletes an invitation, calls the function who to find or create the user, and makes
-// the user a member, all in one transaction. After a failure, the invitation stays open.
+// join deletes an invitation, finds or creates the user with the function in the parameter
+// who, and makes the user a member. All this is one transaction. After a failure, the
+// invitation stays open.
 func (m Memberships) join(ctx context.Context, secret string, who func(context.Context, Invitation, time.Time) (access.User, error)) (Member, error) {
 	found, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {

@@ -140,8 +140,8 @@ func (a authority) need(p Permission) error {
 		"Ask a member who manages its members to give you the permission.")
 }
 
-// mayGive fails with invalid_scope if the actor may not give another member the role or one
-// of the permissions, because the actor does not have it.
+// mayGive fails with invalid_scope if the role is Owner and the actor is not an owner. It
+// also fails with invalid_scope if the actor does not have one of the permissions.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
 		return ownersOnlyError()

@@ -26,8 +26,8 @@ const (
 
 // Batch stores the events of concurrent callers in shared transactions. Providers send each
 // event in a request of its own, and one commit costs more than a hundred inserted events.
-// The first caller's events are stored at once. Callers that arrive while a transaction
-// runs share the next one.
+// The first caller's events are stored at once. The events of callers that arrive during a
+// transaction are stored together in the next transaction.
 type Batch struct {
 	messages *Messages
 	mu       sync.Mutex

@@ -9,8 +9,8 @@ import (
 type Recorded struct{ New, Duplicates int }
 
 // Record stores those of the events that are new, and passes them to every [Recorder], in
-// one transaction. When it returns nil, the transaction is committed, unless ctx belongs to
-// a transaction of the caller.
+// one transaction. If it returns no error, the transaction is committed. Within a
+// transaction of the caller, it is committed together with that transaction.
 func (m *Messages) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	fresh, err := m.record(ctx, orgID, events)
 	if err != nil {

@@ -12,9 +12,9 @@ const (
 	// none has arrived by then, the diagnosis is "silent". Most servers answer within a
 	// minute.
 	answerWithin = 3 * time.Hour
-	// triedFor is the time within which a further event is expected after the last delay. By
-	// then, the provider has delivered the message or given up. Later, the diagnosis is
-	// "silent".
+	// triedFor is the time within which a further event is expected after a message's last
+	// event of type delay. By then, the provider has delivered the message or given up. If
+	// no event has arrived by then, the diagnosis is "silent".
 	triedFor = 24 * time.Hour
 )
 

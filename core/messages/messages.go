@@ -3,7 +3,8 @@ package messages
 import "github.com/mailhelm/mailhelm/core"
 
 // Config configures a [Messages]. All members are required except Channels, Suppressions
-// and Undeliverables; nil means that there is no such source.
+// and Undeliverables. If Suppressions or Undeliverables is nil, diagnoses do not search
+// that list.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor

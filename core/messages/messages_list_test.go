@@ -26,8 +26,8 @@ func idsOf(t *testing.T, answer string) []string {
 	return ids
 }
 
-// other returns the Send of a message without a template. The sender, recipient and channel
-// differ from those of newEvent.
+// other returns the Send event of a message without a template. The event has another
+// sender, recipient and channel than the events of newEvent.
 func other(id string, at time.Time) messages.Event {
 	return messages.Event{
 		ID: id + "-Send", MessageID: id, Type: messages.Send, OccurredAt: at, Recipient: "bob@example.net",

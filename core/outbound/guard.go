@@ -30,7 +30,8 @@ type Guard struct {
 // New returns a Guard that allows the given ports at public addresses, and every port in
 // the networks in allowed. The ssrf library refuses IANA's special-purpose networks. It
 // also refuses every IPv6 address that is not global unicast, such as IPv4-mapped, NAT64
-// and unique-local addresses. New refuses two further networks that the library allows.
+// and unique-local addresses. In addition, the Guard refuses one IPv4 address and one IPv6
+// network that the library allows.
 func New(allowed []netip.Prefix, ports ...uint16) Guard {
 	return Guard{allowed: slices.Clone(allowed), ports: slices.Clone(ports), public: ssrf.New(
 		ssrf.WithAnyPort(), // allows every port, because the method Guard.Control checks the port

@@ -54,8 +54,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestEachFrequentPasswordIsRefused checks that every password of the list is refused, and
-// that a longer one that begins with a listed password is accepted.
+// TestEachFrequentPasswordIsRefused checks that every password of the list of frequent
+// passwords is refused. A longer password that begins with a listed one must be accepted.
 func TestEachFrequentPasswordIsRefused(t *testing.T) {
 	t.Parallel()
 	listed := strings.Fields(frequent)

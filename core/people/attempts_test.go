@@ -9,9 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestGuessingFromOneNetworkEnds checks that a network is refused after ten wrong passwords
-// for an address, in any spelling, even with the right password then. This holds for
-// addresses with and without an account. After the stated wait, the network may try again.
+// TestGuessingFromOneNetworkEnds checks the block of a network after ten wrong passwords
+// for an address, in any spelling of the address. The network is then refused even with the
+// right password. This holds for addresses with and without an account. After the stated
+// wait, the network may try again.
 func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -122,8 +122,8 @@ func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID stri
 	})
 }
 
-// isConfirmed and isPending are conditions on the app for takeStep: the app must be
-// confirmed, or must not be confirmed yet.
+// isConfirmed and isPending are values for the parameter fit of takeStep. They report
+// whether the person has confirmed the app with a code, or has not confirmed it yet.
 func isConfirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
 func isPending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 

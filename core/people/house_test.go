@@ -52,8 +52,8 @@ type house struct {
 	now time.Time
 }
 
-// queue stores jobs in memory. Enqueued jobs stay after a rollback, so a test of a rollback
-// must look into the database instead.
+// queue stores jobs in memory. A rollback does not remove enqueued jobs from it, so a test
+// of a rollback must look into the database instead.
 type queue struct {
 	mu   sync.Mutex
 	jobs []jobs.Args

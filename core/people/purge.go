@@ -19,7 +19,7 @@ type PurgeArgs struct{}
 // Kind returns the name of the job that deletes expired rows.
 func (PurgeArgs) Kind() string { return "people_purge" }
 
-// PurgeStores has the stores in which the job deletes expired rows.
+// PurgeStores has the stores from which the job people_purge deletes expired rows.
 type PurgeStores struct {
 	Store    Store
 	Sessions SessionStore

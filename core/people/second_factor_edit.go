@@ -86,9 +86,9 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 	})
 }
 
-// MayLose checks whether a person may remove a second factor; has lists the person's second
-// factors. It fails with conflict if only one is left and an organization of the person
-// requires a second factor.
+// MayLose checks whether a person may remove a second factor. The parameter has is the
+// person's second factors. It fails with conflict if only one is left and an organization
+// of the person requires a second factor.
 func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
 	if !has.last() {
 		return nil
@@ -107,7 +107,8 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 		return nil
 	}
 	next := "Add another factor first, then remove this one."
-	if has.App != nil && !f.OffersPasskeys() { // without passkeys, there is no other kind of factor to add
+	// if passkeys are not offered, the person cannot add another kind of factor
+	if has.App != nil && !f.OffersPasskeys() {
 		next = "To move to another phone, ask the operator of this server to reset your second factors."
 	}
 	return core.Conflict("This is your last second factor, and one is required by "+strings.Join(strict, ", ")+".", next)

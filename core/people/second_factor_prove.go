@@ -67,9 +67,9 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 
 func acceptAny(context.Context, Session) error { return nil }
 
-// recordProof calls take, which accepts a proof. It then replaces the session by one with a
-// new secret and a recent proof, and returns the secret. The parameter with is the kind of
-// factor for the audit log.
+// recordProof calls the function take, which checks a proof. If the proof is accepted,
+// recordProof replaces the session by one with a new secret and a recent proof, and returns
+// the secret. The parameter with is the kind of factor for the audit log.
 func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := access.MintLink().Secret
 	err := f.people.withPerson(ctx, userID, func(ctx context.Context) error {

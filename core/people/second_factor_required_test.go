@@ -100,9 +100,10 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 	})
 }
 
-// TestASignInBesideTheFirstFactor checks a sign-in with a password that begins its session
-// just after the first second factor was added. The session must await the factor, because
-// adding the factor ended only earlier sessions.
+// TestASignInBesideTheFirstFactor checks a sign-in with a password whose session begins
+// just after the person's first second factor was added. The session must not be usable
+// before the person has confirmed with that factor. Adding the factor ended only earlier
+// sessions.
 func TestASignInBesideTheFirstFactor(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

@@ -11,7 +11,8 @@ import (
 
 // BeginFirst begins the first session of a new account, in the organization that the person
 // joined, and returns the secret for its cookie. previous has the same meaning as
-// [SignInRequest].Previous. It fails with not_found if the person is not a member there.
+// [SignInRequest].Previous. It fails with not_found if the person is not a member of that
+// organization.
 func (s *Sessions) BeginFirst(ctx context.Context, member members.Member, previous, requestID string) (string, error) {
 	if _, err := s.Members.Member(ctx, member.OrgID, member.UserID); err != nil {
 		return "", err

@@ -58,8 +58,8 @@ type Attempts interface {
 	// AdmitLink counts a network's request for a link that resets the password of an
 	// address. It fails with rate_limited after too many such requests.
 	AdmitLink(email, client string) error
-	// ClearFailures clears the counts of one network for one address. It is called after a
-	// right password.
+	// ClearFailures clears the counts of sign-in attempts from one network for one address.
+	// It is called after a right password.
 	ClearFailures(in SignInRequest)
 	// CountFailure counts a wrong password. It does the same work whether or not the address
 	// exists.
@@ -101,16 +101,16 @@ type Visitor struct {
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // FormToken returns a token that protects a form against cross-site requests. The token is
-// valid only for this session, its present organization, and the form that the text
-// question identifies.
+// valid only for this session, its present organization, and one form. The parameter
+// question identifies the form.
 func (v Visitor) FormToken(question string) string {
 	mac := hmac.New(sha256.New, []byte(v.secret))
 	mac.Write([]byte("mailhelm form 1\x00" + v.Session.OrgID + "\x00" + question))
 	return unpadded.EncodeToString(mac.Sum(nil))
 }
 
-// FormTokenMatches reports, in constant time, whether token is the result of
-// [Visitor.FormToken] for the form that the text question identifies.
+// FormTokenMatches reports whether token is the result of [Visitor.FormToken] for question,
+// the text that identifies the form. It compares in constant time.
 func (v Visitor) FormTokenMatches(token, question string) bool {
 	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
 }

@@ -94,8 +94,8 @@ func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User)
 }
 
 // newSession returns a new session of a person, without a secret. previous is the secret of
-// the browser's earlier session, whose organization is kept if it belongs to the same
-// person.
+// the browser's earlier session. If the same person had that session, the new session has
+// its organization.
 func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Session, error) {
 	now := s.Clock()
 	session := Session{UserID: userID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
@@ -238,8 +238,8 @@ func (s *Sessions) findUser(ctx context.Context, email string) (access.User, err
 	return user, nil
 }
 
-// decoyHash returns the hash of a random password. Passwords for unknown addresses are
-// compared with it.
+// decoyHash returns the hash of a random password. A password for an unknown address is
+// compared with this hash, so that the refusal takes as long as for a known address.
 var decoyHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
 
 // end deletes the session with this secret. It succeeds if there is none.

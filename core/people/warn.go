@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// WarnEvery is the shortest time between two warnings to a person.
+	// WarnEvery is the shortest time between two letters that warn a person about wrong
+	// passwords.
 	WarnEvery = 24 * time.Hour
 	// WarningKept is how long the security page shows a warning.
 	WarningKept = 30 * 24 * time.Hour

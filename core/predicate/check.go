@@ -121,7 +121,7 @@ func (c *checker) checkIn(n In) Node {
 	values := make([]Value, 0, len(n.Values))
 	for i, v := range n.Values {
 		at := n.Offset
-		if i < len(n.ValuesAt) { // false only for a tree that was not parsed from text
+		if i < len(n.ValuesAt) { // i is beyond ValuesAt only in a tree that was not parsed from text
 			at = n.ValuesAt[i]
 		}
 		values = append(values, c.value(n.Field, v, at))

@@ -181,7 +181,7 @@ func (c *checker) membership(n Membership) Node {
 	return &n
 }
 
-// textLiteral returns s as a string literal of the language, quoted and escaped.
+// textLiteral returns s as a string literal of the predicate language, quoted and escaped.
 func textLiteral(s string) string {
 	var p printer
 	p.text(s)

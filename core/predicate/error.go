@@ -86,8 +86,8 @@ func (e *Error) dropLongSuggestion() *Error {
 // [MaxFaults].
 type Errors []*Error
 
-// MaxFaults is the maximum number of faults that Check reports. Further faults are reported
-// once these are fixed.
+// MaxFaults is the maximum number of faults that Check reports. Check reports further
+// faults after the reported ones have been fixed.
 const MaxFaults = 20
 
 // Error returns the texts of all faults, one per line.

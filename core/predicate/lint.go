@@ -137,9 +137,10 @@ func (l *linter) absentField(n Node, f Field, guards []subject) {
 	l.warn(n, "contacts without "+f.title()+" are left out here", "has "+f.title()+" and, or: or "+f.title()+" is unknown")
 }
 
-// event warns about a test of the time of the first or last event, which is Unknown for
-// contacts without events. It warns about a sum, average, minimum or maximum only inside of
-// a "not" or with the operator "!=".
+// event warns about a test of the time of the first or last event, because the test is
+// Unknown for contacts without events. It warns about a sum, average, minimum or maximum
+// only inside of a "not" or with the operator "!=". If guards has the test's events, it
+// does not warn.
 func (l *linter) event(n *EventTest, guards []subject, negated bool) {
 	figure := n.Kind >= Sum && n.Kind <= Max && (negated || n.Op == NotEqual)
 	if n.Kind != Last && n.Kind != First && !figure {

@@ -199,7 +199,7 @@ type Field struct {
 type FieldSource uint8
 
 // The sources of fields. Email is the contact's address. It is written attr.email, and
-// every contact has one. Property is a property of the event that a where-condition or an
+// every contact has one. Property is a property of an event, which a where-condition or an
 // aggregate reads.
 const (
 	Attribute FieldSource = iota
@@ -214,7 +214,8 @@ type Event struct {
 	Activity string
 }
 
-// EventKind is a kind of message event, or ActivityEvent.
+// EventKind is one of the kinds of message events, or the constant ActivityEvent for
+// activities.
 type EventKind uint8
 
 // The kinds of events: eight kinds of message events, and activities of all names.

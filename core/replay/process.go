@@ -63,16 +63,18 @@ type Process struct {
 	held       map[Token]bool
 	unreturned map[Token]unreturned
 	seen       map[string]sight
-	looks      int           // number of calls of the method look so far
-	shown      int           // which call of look, counted as in looks, read the heartbeats in seen
-	looked     time.Time     // time of the last successful read of heartbeats
-	ticked     chan struct{} // closed by the next Tick
+	looks      int // number of calls of the method look so far
+	// the value of looks in the call of the method look that read the heartbeats in seen
+	shown  int
+	looked time.Time     // time of the last successful read of heartbeats
+	ticked chan struct{} // closed by the next Tick
 }
 
 // sight is the latest heartbeat of another process that this process has read.
 type sight struct {
 	beat time.Time
-	// since is the time at which this process first read this heartbeat, by its own clock.
+	// since is the time at which this process first read the heartbeat in beat, by the clock
+	// of this process.
 	since time.Time
 	// beats is the number of times that the heartbeat has changed.
 	beats int
@@ -94,9 +96,9 @@ func NewProcess(cfg ProcessConfig) *Process {
 // ID returns the id of this process, which its reservations contain.
 func (p *Process) ID() string { return p.id }
 
-// Start stores the first heartbeat of this process and reads those of the others. If Alone
-// is set, it ends the reservations of earlier processes instead. It must be called before
-// the first reservation.
+// Start stores the first heartbeat of this process and reads the heartbeats of the other
+// processes. If Alone is set, it does neither, and ends the reservations of earlier
+// processes. Call it before the first reservation.
 func (p *Process) Start(ctx context.Context) error {
 	if p.Alone {
 		ended, err := p.Store.EndReservations(ctx, p.id, p.Clock())
@@ -144,8 +146,8 @@ func (p *Process) Tick(ctx context.Context) {
 	}
 }
 
-// Stop tries again to release the reservations whose release failed. It then deletes the
-// row of the process, which ends the remaining reservations.
+// Stop tries again to release the reservations of idempotency keys whose release failed. It
+// then deletes the database row of this process, which ends the remaining reservations.
 func (p *Process) Stop(ctx context.Context) error {
 	p.returnAll(ctx)
 	if p.Alone {

@@ -26,7 +26,8 @@ type Key struct {
 	Key   string
 }
 
-// Token identifies one reservation of a key. Each reservation has a different token.
+// Token identifies one reservation of an idempotency key. Each reservation has a different
+// token.
 type Token string
 
 // NewToken returns a new token.
@@ -75,8 +76,8 @@ type Outcome struct {
 	Caller  string
 }
 
-// Store stores the records of this package. If several callers try to reserve the same key
-// at the same time, exactly one succeeds, on SQLite and on PostgreSQL.
+// Store stores the records of this package. If several callers try to reserve the same
+// idempotency key at the same time, exactly one succeeds, on SQLite and on PostgreSQL.
 type Store interface {
 	// Reserve reserves the key until now+Lease, in a transaction of its own. won is true if
 	// it reserved the key: the key was free, its record or lease had expired, or the
@@ -90,8 +91,8 @@ type Store interface {
 	// Release ends the reservation of a call that stored no outcome. It does nothing if the
 	// reservation was taken over or completed.
 	Release(ctx context.Context, k Key, token Token) error
-	// Supersede deletes the stored results of a caller's earlier calls that wrote to the
-	// records in the parameter subjects. It runs in the transaction that writes to these
+	// Supersede deletes stored results of the caller: those of earlier calls that wrote to
+	// the records in the parameter subjects. It runs in the transaction that writes to these
 	// records again. SupersedeAll deletes the caller's stored results about all records.
 	Supersede(ctx context.Context, orgID, caller string, subjects []string) error
 	SupersedeAll(ctx context.Context, orgID, caller string) error

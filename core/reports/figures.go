@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// figures holds the counts of a window, by day in days and by group in groups. Only the map
-// that the caller requested is complete.
+// figures has the counts of a report's time window: the map days has them by day, and the
+// map groups by group. A map that the caller did not request may be incomplete.
 type figures struct {
 	days   map[time.Time]Counts
 	groups map[Group]Counts

@@ -153,9 +153,9 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 	return nil
 }
 
-// channelMovers returns the channels whose counts changed most. Each is named by its slug,
-// which a caller can use as a filter. A deleted channel has no slug and keeps the
-// provider's name.
+// channelMovers returns the channels whose counts changed most. It names each channel by
+// its slug, which a caller can use as a filter. For a deleted channel, which has no slug,
+// it uses the provider's name.
 func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before figures) ([]Notable, error) {
 	notable := movers("channel", sumByChannel(now.groups), sumByChannel(before.groups))
 	for i, n := range notable {

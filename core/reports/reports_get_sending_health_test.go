@@ -118,8 +118,8 @@ func TestHealthComparesNothingThatIsNotKept(t *testing.T) {
 	}
 }
 
-// TestHealthIsBounded checks that the size of the result is limited, for any names and any
-// length of the window.
+// TestHealthIsBounded checks that the size of the result of reports_get_sending_health is
+// limited, for any names and any length of the window.
 func TestHealthIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -33,7 +33,7 @@ type Store interface {
 	// template.
 	HourCounts(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 	// FromEvents counts the stored events of the messages that match the filter, by channel
-	// and template. A channel and template may have several rows.
+	// and template. Several rows of the result may have the same channel and template.
 	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 	// AnyMessage reports whether any message was sent in the window.
 	AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error)

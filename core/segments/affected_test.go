@@ -124,9 +124,9 @@ func (w *world) list(t *testing.T, key, member string) string {
 	return l.ID
 }
 
-// TestSegmentsFollowTopics checks that segments are evaluated again if the default
-// subscription of a topic that they test changes. The default applies to contacts without a
-// choice about the topic. A segment that tests a deleted topic must become invalid.
+// TestSegmentsFollowTopics changes the default subscription of a topic, which applies to
+// contacts without a choice about the topic. Segments that test the topic must be evaluated
+// again. A segment that tests a deleted topic must become invalid.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -24,9 +24,9 @@ func define(ctx context.Context, s *segments.Segments, org, key, source string) 
 	return err
 }
 
-// TestCirclesThroughWhatDoesNotCompileAreRefused checks that a segment that does not
-// compile still counts when cycles are searched. It may compile again later, and cycles are
-// not searched then.
+// TestCirclesThroughWhatDoesNotCompileAreRefused checks that Save refuses a cycle of
+// segments even if one of them is invalid or archived. An invalid segment may compile again
+// later, and then nothing searches for cycles.
 func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

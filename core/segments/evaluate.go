@@ -82,9 +82,10 @@ func (s *Segments) updateStatus(ctx context.Context, orgID, id string) error {
 	})
 }
 
-// activate makes a locked segment active whose predicate compiles again. A running sweep
-// (an evaluation of all contacts) finds the new UpdatedAt and starts again, because
-// contacts were not evaluated while the segment was invalid; see definition.isSame.
+// activate makes a segment active again after its predicate compiles again. The caller has
+// locked the segment. A running sweep (an evaluation of all contacts) finds the new
+// UpdatedAt and starts again, because contacts were not evaluated while the segment was
+// invalid; see definition.isSame.
 func (s *Segments) activate(ctx context.Context, orgID string, segment Segment) error {
 	segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
 	if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
@@ -194,9 +195,10 @@ func (d definition) isSame(now definition) bool {
 	return d.checked.Equal(now.checked)
 }
 
-// sweep updates all members of a segment. Without a lock, it searches for contacts whose
-// membership is wrong, and then evaluates only these. It starts again if the segment has
-// changed during the search. tested is true if other segments test this one.
+// sweep updates all members of a segment. Without a lock, it searches for contacts that
+// match the predicate and are not members, or are members and do not match it. It then
+// evaluates only these. It starts again if the segment has changed during the search.
+// tested is true if other segments test this one.
 func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := s.Clock()
@@ -241,8 +243,8 @@ func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swe
 const (
 	broken = "It no longer compiles: "
 	// lost begins the warning after a list or topic was deleted. The warning stays even if a
-	// list or topic of the same name is created. The new one does not have the members or
-	// choices of the deleted one.
+	// list or topic of the same name is created. A new list or topic does not have the
+	// members or choices of the deleted one.
 	lost = "It no longer compiles, and what it tests was deleted: "
 	// replaced is the beginning of the warning if a list or topic that the predicate tests
 	// was deleted and a new one has its name.
@@ -264,8 +266,9 @@ func keptOf(warning, next string) string {
 	return ""
 }
 
-// afterRepair returns the part of a warning that is kept when the predicate compiles again,
-// or "" if no part is kept.
+// afterRepair returns the warning that a segment has after its predicate compiles again. It
+// removes the part that says that the predicate does not compile. It returns "" if nothing
+// else remains.
 func afterRepair(warning string) string {
 	if strings.HasPrefix(warning, broken) {
 		_, kept, _ := strings.Cut(warning, earlier)

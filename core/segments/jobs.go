@@ -55,8 +55,8 @@ func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs [
 	return s.Store.Touch(ctx, orgID, contactIDs)
 }
 
-// ObserveEvents stores that the recipients of the events have to be evaluated; see
-// [messages.Recorder].
+// ObserveEvents stores that the recipients of the events have changed, so that a job
+// evaluates them again for all segments; see [messages.Recorder].
 func (s *Segments) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	keys := make([]string, len(events))
 	for i, e := range events {

@@ -222,8 +222,8 @@ func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 			_, err := w.call(t, core.REST, "segments_preview_predicate", `{"source":`+strconv.Quote(source)+`}`)
 			return err
 		}
-		// the predicate counts takes 712 steps for each of 3 events, the predicate contacts
-		// 88 for each of 12 contacts
+		// the variable counts has a predicate that takes 712 steps for each of 3 events; the
+		// predicate in contacts takes 88 steps for each of 12 contacts
 		w.PreviewSteps = 2000
 		if err := preview(counts); err == nil || err.Code != core.CodeValidationFailed || len(err.Fields) != 1 || err.Fields[0].Field != "source" ||
 			!strings.Contains(err.Message, "712 steps for each of at least 3 rows (open events), and a preview may take 2,000 steps in all") || err.Next == "" {

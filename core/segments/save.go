@@ -142,9 +142,10 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	return checked, nil
 }
 
-// reaches reports whether a path of tests leads from one of the segments in the slice from
-// to the segment with the key goal. tests maps each segment's key to the keys of the
-// segments that it tests. seen has the keys that were already visited.
+// reaches reports whether a path of tests leads to the segment with the key goal. The path
+// may begin at any of the segments whose keys are in the parameter from. tests maps each
+// segment's key to the keys of the segments that it tests. seen has the keys that were
+// already visited.
 func reaches(tests map[string][]string, from []string, goal string, seen map[string]bool) bool {
 	for _, key := range from {
 		if key == goal {

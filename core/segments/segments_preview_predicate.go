@@ -124,9 +124,8 @@ func faultOf(err error) *Fault {
 	return &Fault{Message: text + listNames(&first), Line: first.Line, Column: first.Column}
 }
 
-// listNames returns the valid names (such as the existing lists) for a fault that is an
-// unknown name. The text is the end of the message about the fault. For other faults it
-// returns "".
+// listNames returns the end of the error message about an unknown name: a text with the
+// valid names, such as those of the existing lists. For other faults it returns "".
 func listNames(fault *predicate.Error) string {
 	switch {
 	case fault.Known == nil:

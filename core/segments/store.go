@@ -52,8 +52,8 @@ type Store interface {
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
 	// CountSource returns the number of events of the kind that source describes, within the
-	// windows of the predicate. If source is nil, it counts contacts instead. It stops
-	// counting at limit.
+	// time windows of the predicate of q. If source is nil, it counts contacts instead. It
+	// stops counting at limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
 	// Differing returns the ids of contacts whose membership is wrong: contacts that match
 	// the predicate and are not members, or are members and do not match. limit is the

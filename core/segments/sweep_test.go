@@ -16,9 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// amid is a store that calls a function of the test once, at one of four moments: before
-// or after Differing, which searches for wrong memberships, before Touches, which reads the
-// changed contacts, or after PredicateSchema, which reads what predicates may name.
+// amid is a store that calls functions of the test, each once. before and after run before
+// and after Differing, which searches for wrong memberships. noting runs before Touches,
+// which reads the changed contacts. compiling runs after PredicateSchema, which reads the
+// names that predicates may use.
 type amid struct {
 	segments.Store
 	before, after, noting, compiling func()
@@ -166,8 +167,9 @@ var redefinitions = map[string]redefinition{
 	},
 }
 
-// TestWhatChangesDuringASweepIsNotLost changes what a segment tests while a sweep evaluates
-// all contacts; see redefinitions. It checks that the segment finally has the members that
+// TestWhatChangesDuringASweepIsNotLost makes each change in redefinitions while a sweep
+// evaluates all contacts. The changes are to the segment's predicate, or to a topic, list
+// or segment that it tests. The test checks that the segment finally has the members that
 // match after the change.
 func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()

@@ -148,8 +148,8 @@ func (a *Accounts) openAccount(c Connection) (Account, error) {
 	return account, nil
 }
 
-// evict compares a few random accounts and drops the one whose connection was read longest
-// ago.
+// evict compares a few random entries of the cache a.entries. It removes the account whose
+// connection was read longest ago.
 func (a *Accounts) evict() {
 	var victim string
 	var longest time.Time

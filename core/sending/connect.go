@@ -23,9 +23,10 @@ type Connecting struct {
 	Clock       core.Clock
 	// Record adds an entry to the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
-	// KeepList creates the organization's contact list in the embedded simulator if it has
-	// none. Simulated accounts and SMTP servers have their contacts there. Connect calls it
-	// before it stores such a connection. nil skips it.
+	// KeepList creates the organization's contact list in the embedded simulator if the
+	// organization has none. The contacts of simulated accounts and SMTP servers are in this
+	// list. Connect calls KeepList before it stores the connection of such an account. If
+	// KeepList is nil, Connect skips this step.
 	KeepList func(ctx context.Context, orgID string) error
 	// Follow schedules an early sync of the account. It takes part in the transaction that
 	// stores the connection. If it is nil, the next periodic sync reads the account.

@@ -61,12 +61,14 @@ type Connection struct {
 // (CloudFormation).
 const LatestTemplateVersion = 13
 
-// Connections stores how organizations' sending accounts are reached. Methods that read a
-// connection fail with core.CodeNotFound if it does not exist.
+// Connections stores the settings and credentials with which Mailhelm reaches the
+// organizations' sending accounts. Methods that read a connection fail with
+// core.CodeNotFound if the connection does not exist.
 type Connections interface {
 	Connection(ctx context.Context, orgID string) (Connection, error)
-	// HoldConnection reads the organization's connection and locks it until the transaction
-	// of ctx ends, so that the caller can change it. It locks also if no connection exists.
+	// HoldConnection reads the organization's connection, so that the caller can change it.
+	// It locks the connections of the organization until the transaction of ctx ends. It
+	// takes this lock also if the organization has no connection.
 	HoldConnection(ctx context.Context, orgID string) (Connection, error)
 	// ConnectionByIngestPath returns the connection with this ingest path. It searches all
 	// organizations, because only the path identifies the organization of an event.

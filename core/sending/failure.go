@@ -137,8 +137,8 @@ func Unavailable(err error) error {
 	return e
 }
 
-// requestError returns the API error for a kind of failure that the same request would
-// always meet again, such as Full, Rejected or Unsupported.
+// requestError returns the API error for a kind of failure that would occur again if the
+// caller repeated the request, such as Full, Rejected or Unsupported.
 func requestError(kind FailureKind, cause error) *core.Error {
 	e := core.Invalid("", "has a value that the connected sending account does not accept")
 	switch kind {

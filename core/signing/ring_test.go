@@ -120,9 +120,9 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 	})
 }
 
-// TestRotationOverlaps checks a rotation with notice. The next key is published at once and
-// signs after the notice, when every process has read it. Tokens of the old key are
-// accepted until they expire, and then the key is purged.
+// TestRotationOverlaps checks a rotation with a notice period. The next key is published at
+// once. It signs after the notice period, when every process has read it. Tokens of the old
+// key are accepted until they expire, and then the key is purged.
 func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

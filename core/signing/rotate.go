@@ -86,7 +86,7 @@ const (
 	Waiting State = "waiting" // the key is published and does not sign yet
 	Signing State = "signing"
 	Retired State = "retired" // the key no longer signs; its unexpired tokens are accepted
-	Over    State = "over"    // no access token that was signed with the key is accepted
+	Over    State = "over"    // access tokens signed with the key are no longer accepted
 )
 
 // States returns the state at now of each stored key. The keys must be sorted newest first.

@@ -141,9 +141,10 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	return r.lists.addSize(part)
 }
 
-// readFailure returns the error to report if reading a page failed. After throttling or a
-// timeout, the next call requests the same page again. After other failures it begins with
-// the first page, for example because the account no longer accepts the page token.
+// readFailure returns the error to report if reading a page of the suppression list failed.
+// After throttling or a timeout, the next call requests the same page again. After other
+// failures, the next call reads from the first page, because the account may no longer
+// accept the page token.
 func (p *listPart) readFailure(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	if ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut) {

@@ -19,7 +19,7 @@ const (
 // Entry is the state of an address that is, or was, on the list of undeliverable addresses.
 type Entry struct {
 	Key           string // see [AddressKey]
-	Email         string // as spelled in the first event
+	Email         string // the address as spelled in the first event
 	Status        Status
 	Reason        Reason
 	FirstSeenAt   time.Time

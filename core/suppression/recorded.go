@@ -36,9 +36,9 @@ func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []
 	})
 }
 
-// judge computes the addresses' entries on the list of undeliverable addresses again, from
-// the events of the addresses. It stores the entries that changed. The caller must have
-// locked the rules.
+// judge computes the entries of the given addresses on the list of undeliverable addresses
+// again, from the events of the addresses. It stores the entries that changed. The caller
+// must have locked the organization's rules.
 func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys []string, rulesChanged bool) error {
 	histories, err := s.Store.Adverse(ctx, orgID, keys, maxHistory)
 	if err != nil {

@@ -82,9 +82,9 @@ func (s RuleSet) Version() string {
 // Profile is the name of a predefined set of rules, or Custom.
 type Profile string
 
-// The profiles. Strict enables only the locked rules, Standard also the rule for repeated
-// transient bounces, and Aggressive all rules. Standard is the default. Custom means rules
-// that the organization chose.
+// The profiles. Strict enables only the locked rules, which an organization cannot change.
+// Standard also enables the rule for repeated transient bounces, and Aggressive enables all
+// rules. Standard is the default. Custom means rules that the organization chose.
 const (
 	Strict     Profile = "strict"
 	Standard   Profile = "standard"

@@ -55,10 +55,10 @@ func (s *Suppression) RejudgeWorker() jobs.Worker[RejudgeArgs] {
 	}}
 }
 
-// Rejudge judges every address of an organization again if its rules changed. Listed
-// addresses that no longer meet a rule become excluded. An address whose events were all
-// purged keeps its entry. Rejudge works in batches, each in a transaction of its own, and
-// continues where an earlier call stopped.
+// Rejudge applies an organization's rules to each of its addresses again if the rules have
+// changed. Listed addresses that no longer meet a rule become excluded. An address whose
+// events were all purged keeps its entry on the list. Rejudge works in batches, each in a
+// transaction of its own, and continues where an earlier call stopped.
 func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	to, err := s.Store.JudgedTo(ctx, orgID)
 	if err != nil || to == nil {

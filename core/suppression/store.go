@@ -20,9 +20,9 @@ type Store interface {
 	HoldRules(ctx context.Context, orgID string) (Rules, error)
 	// SetRules stores the rules and records that all addresses must be judged again.
 	SetRules(ctx context.Context, orgID string, r Rules, at time.Time) error
-	// JudgedTo returns the position of the job that judges all addresses again. The job
-	// visits the addresses in the order of their keys, and the position is the last key that
-	// it has judged: "" at the start, nil if the job has finished.
+	// JudgedTo returns the position of the job that applies the rules to all addresses
+	// again. The job visits the addresses in the order of their keys. The position is the
+	// last key that the job has processed: "" at the start, nil if the job has finished.
 	JudgedTo(ctx context.Context, orgID string) (*string, error)
 	SetJudgedTo(ctx context.Context, orgID string, key *string) error
 

@@ -82,10 +82,11 @@ func (s *Suppression) undeliverableList() core.Operation {
 	})
 }
 
-// listUndeliverable returns a page of entries, the latest change first. If an entry changes
-// while a caller reads pages, it moves in front of the first page. Its last_changed_at is
-// then at least as late as those of the first page. So a caller that polls from the latest
-// time that it received finds it.
+// listUndeliverable returns a page of the list of undeliverable addresses, the latest
+// change first. If an entry of the list changes while a caller reads pages, the entry moves
+// in front of the first page. Its last_changed_at is then not earlier than that of any
+// entry that the caller has received. A caller that later asks for changes since the latest
+// of these times therefore finds the entry.
 func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in ListUndeliverableIn) (UndeliverablePage, error) {
 	org, limit := c.Principal.Org.ID, core.Limit(in.Limit)
 	f := EntryFilter{Status: in.Status, Limit: limit + 1}

@@ -28,7 +28,7 @@ type Preference struct {
 // send the member; empty means that the contact has no explicit choice.
 type Choices []Preference
 
-// UnmarshalJSON decodes an array or an object. null leaves the choices nil.
+// UnmarshalJSON decodes an array or an object. For null it does not change c.
 func (c *Choices) UnmarshalJSON(b []byte) error {
 	switch b = bytes.TrimSpace(b); b[0] {
 	case '[':

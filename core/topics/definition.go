@@ -9,7 +9,8 @@ import (
 )
 
 // Topic is a subject to which contacts subscribe. The sending account stores its
-// definition; Mailhelm's copy adds the origin and the times.
+// definition. Mailhelm's copy also has the origin and the times of creation and last
+// change.
 type Topic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`

@@ -8,8 +8,8 @@ import (
 )
 
 // Repair undoes what a write changed at the account if its transaction in Mailhelm's
-// database failed. Opt-outs that the account accepted in the write stay. Repair returns the
-// number of repaired writes, and may be repeated.
+// database failed. It does not undo opt-outs that the account accepted in the write. Repair
+// returns the number of repaired writes, and may be repeated.
 func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	notes, err := s.Store.AccountNotes(ctx, org, s.Clock().Add(-noteGrace), maxRepairs)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remember
 	}
 	owned := err == nil
 	if owned && !(owner.Shell && !owner.Archived) {
-		return sending.Contact{}, nil // another contact has the address now
+		return sending.Contact{}, nil // another contact has the address now, so the address stays at the account
 	}
 	held, listed, err := s.readListed(ctx, org, n.Put)
 	if err != nil || !listed {

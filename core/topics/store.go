@@ -55,8 +55,8 @@ type SyncStore interface {
 	// AccountNotes returns at most limit notes (see [AccountNote]) that were stored before
 	// the given time, oldest first.
 	AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]AccountNote, error)
-	// DropAccountNote deletes the note with the id. It succeeds if the note is already
-	// deleted.
+	// DropAccountNote deletes the account note with this id. It succeeds if the note is
+	// already deleted.
 	DropAccountNote(ctx context.Context, orgID, id string) error
 }
 

@@ -63,12 +63,12 @@ func (SyncArgs) Kind() string { return "contact_list_sync" }
 type SyncReport struct {
 	Topics, Pages int
 	Mirrored
-	// Pushed is the number of contacts that the account had lost and now accepted again.
-	// Refused is the number of lost contacts that the account did not accept. Left is the
-	// number of lost contacts that wait for the next sync.
+	// Pushed is the number of contacts that were missing at the account and that the account
+	// accepted again. Refused is the number of missing contacts that the account did not
+	// accept. Left is the number of missing contacts that wait for the next sync.
 	Pushed, Refused, Left int
-	// Repaired is the number of repaired writes, which had reached the account before their
-	// transaction failed.
+	// Repaired is the number of writes whose change at the account was undone, because their
+	// transaction in the database failed.
 	Repaired int
 }
 

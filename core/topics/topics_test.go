@@ -69,9 +69,9 @@ func TestSyncRepairsBothSides(t *testing.T) {
 	})
 }
 
-// TestRepairsAreBounded checks that one sync writes at most 500 contacts that the sending
-// account lost. The limit also applies if the account refuses a contact. The next sync must
-// write the remaining contacts.
+// TestRepairsAreBounded checks that one sync writes back at most 500 contacts that are
+// missing at the sending account. The limit also applies if the account refuses a contact.
+// The next sync must write the remaining contacts.
 func TestRepairsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

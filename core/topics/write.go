@@ -24,8 +24,8 @@ type edit interface {
 }
 
 // topicWrite is the state of a write of a topic between the operation's Prepare and Do
-// steps. Prepare writes the change to the account. Do stores the topics that the account
-// accepted in Mailhelm's copy.
+// steps. Prepare writes the change to the account. Do stores, in Mailhelm's copy, the
+// topics that the account accepted.
 type topicWrite struct {
 	name  string
 	edit  edit

@@ -108,7 +108,7 @@ func TestClientIDForms(t *testing.T) {
 }
 
 // TestCanonical checks that equivalent spellings of a client id have the same canonical
-// form, and that different addresses do not.
+// form. Client ids that are different addresses must have different forms.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	const want = "https://app.example/~c/%C3%BC"

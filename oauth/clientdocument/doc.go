@@ -1,7 +1,7 @@
-// Package clientdocument reads client-ID metadata documents. Such a client identifies
-// itself by an https URL, and the JSON document at this URL is its registration
-// (draft-ietf-oauth-client-id-metadata-document). The package implements
-// access.DocumentReader.
+// Package clientdocument reads client-ID metadata documents
+// (draft-ietf-oauth-client-id-metadata-document). A client with such a document has an
+// https URL as its client id. The JSON document at this URL is the client's registration.
+// The package implements access.DocumentReader.
 //
 // A client id passes these steps in order:
 //   - the format of its URL (client_id.go);

@@ -19,7 +19,8 @@ const (
 )
 
 // document has the supported members of a metadata document (RFC 7591 section 2). Other
-// members are ignored. A null counts as absent, except for the two members about a secret.
+// members are ignored. A null counts as absent, except in client_secret and
+// client_secret_expires_at.
 type document struct {
 	ClientID      *string        `json:"client_id"`
 	Name          *string        `json:"client_name"`

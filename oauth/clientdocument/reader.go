@@ -37,8 +37,9 @@ type Reader struct {
 	fetcher *fetch.Fetcher
 	slots   *outbound.Slots
 	flights singleflight.Group
-	// remembered is the cache. When full, it drops the entry that expires first. Refusals
-	// expire earlier than documents, so many refusals do not displace documents.
+	// remembered caches fetched documents and refusals. When full, it drops the entry that
+	// expires first among a few random ones. Refusals expire earlier than documents, so many
+	// refusals displace few documents.
 	remembered *cache.Cache[string, outcome]
 }
 

@@ -101,8 +101,8 @@ func resourceText(r access.Resource) string {
 	return "the public API, where programs read and write data"
 }
 
-// destination returns the host, and the port if there is one, of a redirect URI for
-// display.
+// destination returns the host of a redirect URI, with the port if the URI has one. The
+// consent page shows it.
 func destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // appPage is the data of the page on which a person sets up an authenticator app.
 type appPage struct {
 	Token, Problem string
-	Next, Back     string // the paths of the page to open when done, and of the security page
+	Next, Back     string // the paths of the page to open after the setup, and of the security page
 	// Secret is the secret of the app in groups of four characters, for typing.
 	Secret string
 	QR     squares

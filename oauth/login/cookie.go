@@ -23,8 +23,8 @@ type cookie struct {
 }
 
 // cookies are the two cookies of the pages. session holds the session's secret. device
-// marks a browser in which the person signed in before. If password guesses from other
-// places cause a block, this browser is not blocked.
+// marks a browser in which the person signed in before. Such a browser has its own limit on
+// password attempts, which attempts from elsewhere do not use up.
 type cookies struct{ session, device cookie }
 
 // cookiesFor returns the cookies for pages over https, or for http://localhost if https is

@@ -77,8 +77,8 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, SecurityPath+"?"+fieldReset)
 }
 
-// refusePassword answers a change of password that failed. If the person must prove a
-// second factor or sign in first, it redirects to the page for that. Otherwise it shows the
+// refusePassword answers a failed change of a password. If the person must first prove a
+// second factor or sign in, it redirects to the page for this step. Otherwise it shows the
 // form with the error.
 func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)

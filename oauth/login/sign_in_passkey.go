@@ -22,7 +22,8 @@ func (p *signInPages) signInWithPasskey(w http.ResponseWriter, r *http.Request) 
 	seeOther(w, pathOrSignIn(next))
 }
 
-// askSignIn sends the script the options for signing in with a passkey.
+// askSignIn sends the options for signing in with a passkey to the script of the sign-in
+// page.
 func (p *signInPages) askSignIn(w http.ResponseWriter, r *http.Request) {
 	q, err := p.factors.AskSignIn(r.Context(), p.clientOf(r))
 	p.answerQuestion(w, r, q, err)

@@ -48,8 +48,8 @@ type Config struct {
 // Devices remembers known devices.
 type Devices interface {
 	// Remember stores that a person has signed in on a device. secret is the current value
-	// of the device's cookie, or "". It returns the new value of the cookie. If the current
-	// value already belongs to this person, it returns the same value.
+	// of the device's cookie, or "". Remember returns the new value of the cookie. If the
+	// current value already belongs to this person, Remember returns it again.
 	Remember(ctx context.Context, userID, secret string) (string, error)
 }
 

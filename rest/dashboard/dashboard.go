@@ -29,8 +29,8 @@ type Room interface {
 	Routes() []frame.Route
 }
 
-// Mount returns the handler of all pages below [frame.Path]. It panics if two pages of the
-// rooms have the same path.
+// Mount returns the handler of all pages below [frame.Path]. A room is a package with some
+// of these pages. Mount panics if two pages have the same path.
 func Mount(f *frame.Frame, rooms ...Room) (*http.ServeMux, error) {
 	var routes []frame.Route
 	for _, room := range rooms {

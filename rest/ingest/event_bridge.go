@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// keyHeader is the header in which an EventBridge API destination sends the key.
+// keyHeader is the header in which an EventBridge API destination sends the ingest key of
+// the connection.
 const keyHeader = "X-Api-Key"
 
 // takeEventBridge stores an event from an EventBridge API destination if the request has

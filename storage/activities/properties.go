@@ -54,8 +54,8 @@ var (
 )
 
 // propertyIs returns an SQL condition that is true if a property of the activity e can be
-// read as a type. Its arguments are SQL parameters such as $3: of for the type, key for the
-// property's name as Dialect.JSONKey encodes it.
+// read as a type. The argument of is the SQL parameter for the type, such as $3. The
+// argument key is the SQL parameter for the property's name, encoded by Dialect.JSONKey.
 func propertyIs(of, key string) string {
 	value := `(e.properties/*pg ::json*/ -> CAST(` + key + ` AS text))`
 	return `CASE CAST(` + of + ` AS text) WHEN 'string' THEN predicate_string` + value + ` IS NOT NULL WHEN 'number' THEN predicate_number` + value +

@@ -3,6 +3,6 @@
 //
 // A change of the registry blocks writes to contacts of the organization until it is
 // committed. A background pass then rewrites the stored contacts with the new names, types
-// and slots, some in each transaction. Slots are the columns with values that predicates
-// read; see package slots.
+// and slots. It runs in many transactions, each with a limited number of contacts. Slots
+// are the columns with values that predicates read; see package slots.
 package attributes

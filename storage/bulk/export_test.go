@@ -14,7 +14,7 @@ import (
 )
 
 // BareChunk has the parameters for importing one chunk of new contacts. They are computed
-// before LoadBare measures the database.
+// in advance, so that a measurement of LoadBare covers only the database.
 type BareChunk struct {
 	content, contacts, slots, pushes, touched, outcomes string
 	slotInsertion                                       *engine.Statement

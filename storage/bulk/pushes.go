@@ -113,8 +113,8 @@ var _ bulk.PushStore = PushStore{}
 // NewPushStore returns the store of queued consent on the database.
 func NewPushStore(db *engine.DB) PushStore { return PushStore{db} }
 
-// writePushes queues the consent of a bulk write for the sending account. The consent is
-// due at the time in the parameter at.
+// writePushes queues the consent that a bulk write set. A job writes it to the sending
+// account when it is due, at the time in the parameter at.
 func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParameters, at time.Time) error {
 	for _, part := range []struct {
 		statement *engine.Statement

@@ -82,8 +82,8 @@ var (
 )
 
 // ContactByEmail returns the contact with the address. Inside a transaction it locks the
-// contact. It also keeps the contact's stored topic preferences until the end of the
-// transaction, so that a later write can skip unchanged preferences.
+// contact. It also remembers the contact's stored topic preferences until the transaction
+// ends, so that a later write in the transaction can skip unchanged preferences.
 func (s Store) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
 	return s.contact(ctx, s.db.LockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }
@@ -156,9 +156,9 @@ func (s Store) CountContacts(ctx context.Context, orgID string) (int, error) {
 	return counts[0], nil
 }
 
-// Shown replaces the attributes of the contacts, as they are stored, by the attributes that
-// reads return. It renames or hides values that are still stored under a former name or
-// type of the attribute.
+// Shown replaces the stored attribute values of each contact by the values that reads
+// return. It renames or hides values that are still stored under a former name or type of
+// the attribute.
 func Shown(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {

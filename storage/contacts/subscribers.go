@@ -182,7 +182,7 @@ func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
 	return updated, choices
 }
 
-// idsOf returns the ids of the written contacts, in the order of rows.
+// idsOf returns the ids of the written contacts, in the order of the parameter rows.
 func idsOf(rows []mirroredRow) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

@@ -48,7 +48,7 @@ type Config struct {
 // all of them use the same connection pools.
 type DB struct {
 	dialect Dialect
-	name    string // PostgreSQL connection string with the password; never log it
+	name    string // PostgreSQL connection string, which contains the password; never log it
 	write   *pool
 	read    *pool // on PostgreSQL the same pool as write
 	// expensive is the pool for expensive reads. Its number of connections is the number of

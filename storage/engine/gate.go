@@ -15,8 +15,9 @@ const (
 	callerWait = 2 * time.Second
 	// busyRetry is the RetryAfter of the error for a call that got no connection.
 	busyRetry = 2 * time.Second
-	// passedOver is how many free connections in a row may go to waiting calls of higher
-	// ranks. The next one goes to the lowest rank that waits.
+	// passedOver is how many free connections in a row may go to lanes of higher rank while
+	// a call of a lower rank waits. The next free connection goes to the lowest rank with a
+	// waiting call; see ranks.
 	passedOver = 8
 )
 
@@ -117,7 +118,7 @@ func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, erro
 	if g.withdraw(lane, w) {
 		return pass{}, err
 	}
-	granted.leave() // the waiter w got a connection at the moment at which the waiting ended
+	granted.leave() // the waiter w got a connection just before its removal from the queue
 	return pass{}, err
 }
 
@@ -135,9 +136,9 @@ func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	return true
 }
 
-// leave ends the permission to use the connection. It passes the connection to the next
-// waiting call of the same share. If no call waits, the connection counts as free again.
-// For the zero pass, leave does nothing.
+// leave gives back the connection that the pass p permits to use. The next waiting call of
+// the same share gets the connection. If no call waits, the connection counts as free
+// again. For the zero pass, leave does nothing.
 func (p pass) leave() {
 	if p.gate == nil {
 		return

@@ -65,9 +65,9 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestGateKeepsAConnectionOfALateWaiter checks that the gate loses no connection. A caller
-// gets a connection after its context has ended and before it has left the queue. Whether
-// this happens depends on chance, so the test repeats the attempt.
+// TestGateKeepsAConnectionOfALateWaiter checks that the gate loses no connection if a
+// caller gets one too late: after its context has ended, but before it has left the queue.
+// Whether this happens depends on chance, so the test repeats the attempt.
 func TestGateKeepsAConnectionOfALateWaiter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -47,8 +47,8 @@ func (db *DB) Check(ctx context.Context) error {
 		_, err := db.Exec(ctx, deleteProbe, rows)
 		return err
 	})
-	// Only a write of this size proves that the disk has space: a smaller write may fit into
-	// the free space of a used page.
+	// Only a write as large as this one proves that the disk has space. A smaller write may
+	// fit into the free space of a used page.
 	if err == nil {
 		db.outage.CompareAndSwap(why, nil)
 	}

@@ -102,8 +102,8 @@ func TestJobTimeout(t *testing.T) {
 	})
 }
 
-// TestEnqueueOnce checks that repeated calls with the same arguments add one job while it
-// waits or runs. After the job has ended, a call adds another.
+// TestEnqueueOnce checks that a repeated call with the same arguments adds no second job
+// while the first one waits or runs. After the job has ended, a call adds another.
 func TestEnqueueOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -56,7 +56,8 @@ func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 		case err := <-listening:
 			if err == nil {
 				l.Connected()
-			} else if ctx.Err() == nil { // not a lost connection, but for example a read-only server
+				// not a lost connection: the server refused, for example because it is read-only
+			} else if ctx.Err() == nil {
 				l.Refused(err)
 			}
 		case message, open := <-listener.Notify:

@@ -7,9 +7,8 @@ import "context"
 // of the value. The zero TxMemory is ready for use.
 type TxMemory[T any] struct{ _ byte }
 
-// Of returns a pointer to the value that the transaction of ctx keeps. At first the value
-// is the zero T, also when the transaction is retried. Outside a transaction Of returns
-// nil.
+// Of returns a pointer to m's value in the transaction of ctx. Each attempt of a
+// transaction begins with the zero value of T. Outside a transaction Of returns nil.
 func (m *TxMemory[T]) Of(ctx context.Context, db *DB) *T {
 	t := db.transaction(ctx)
 	if t == nil {

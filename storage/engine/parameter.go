@@ -40,10 +40,11 @@ func ParameterRows(parameter string) string {
 	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
-// RowsNamed returns an SQL FROM item c with table rows that are found by their values in
-// columns. $1 is a JSON array with these values; $2 is the organization. Each row is found
-// through an index. The LATERAL subquery forces PostgreSQL to use the index: without
-// statistics PostgreSQL would read all rows of the organization.
+// RowsNamed returns the FROM and WHERE clauses of an SQL query, in which c is the table. $1
+// is a JSON array with one element for each row to find; $2 is the organization. A row is
+// found by its values in the columns, through an index. The LATERAL subquery forces
+// PostgreSQL to use the index: without statistics PostgreSQL would read all rows of the
+// organization.
 func RowsNamed(table string, columns ...Named) string {
 	within, outside := `org_id = $2`, `c.org_id = $2`
 	for _, by := range columns {

@@ -48,8 +48,9 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
 	expensive := postgresPool(withSettings{connector, withoutJIT + ";" + withLimit}, n.expensive)
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
-	// River, the job library, uses connections of this pool directly. The number of jobs
-	// that may use the pool is therefore one lower, so that a connection is free for River.
+	// River, the job library, uses connections of this pool directly. So the number of jobs
+	// that may use the pool at once is one lower than its number of connections, and a
+	// connection is free for River.
 	background := postgresPool(plain, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{
@@ -61,8 +62,9 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 // portions has the number of connections for each lane; see [core.Lane].
 type portions struct{ calls, vital, expensive, background int }
 
-// divide divides the number of connections in the parameter size among the lanes, at least
-// one for each lane. The lane of ordinary calls gets the remaining connections.
+// divide divides the number of connections in the parameter size among the lanes (classes
+// of work on the database), at least one for each lane. The lane of ordinary calls gets the
+// connections that remain.
 func divide(size int) portions {
 	n := portions{vital: max(1, size/8), expensive: max(1, size/5), background: max(1, size/4)}
 	n.calls = max(1, size-n.vital-n.expensive-n.background)

@@ -110,8 +110,9 @@ func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	return unbegun{err}
 }
 
-// patience returns the context under which the statement s runs. That is ctx, but without
-// cancellation for a read registered with RegisterPoint on SQLite.
+// patience returns the context under which the statement s runs. On SQLite, a statement
+// registered with RegisterPoint gets ctx without its cancellation. Every other statement
+// gets ctx.
 func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
 	if s.point && db.dialect == SQLite && ctx.Err() == nil {
 		return context.WithoutCancel(ctx)

@@ -26,8 +26,8 @@ func RegisterFunction(name string, arguments int, compute func(args []driver.Val
 	sqliteFunctions = append(sqliteFunctions, sqliteFunction{name, arguments, compute})
 }
 
-// registerFunctions adds all functions to the SQLite driver, once. Connections that are
-// opened later have the functions.
+// registerFunctions adds the functions in sqliteFunctions to the SQLite driver, once. Only
+// connections that are opened later have the functions.
 var registerFunctions = sync.OnceValue(func() error {
 	for _, f := range sqliteFunctions {
 		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments),

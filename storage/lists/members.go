@@ -56,8 +56,8 @@ func (s MemberStore) ContactLists(ctx context.Context, orgID, contactID string) 
 }
 
 // ReplaceMembership puts the contact on exactly the given lists. It returns the ids of the
-// lists that the contact left and joined. If the contact stays on a list, the time at which
-// it joined does not change.
+// lists that the contact left, and the ids of those that it joined. If the contact stays on
+// a list, the time at which it joined does not change.
 func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
 	parameter, err := engine.JSONParameter(listIDs)
 	if err != nil {

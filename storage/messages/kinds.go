@@ -17,13 +17,14 @@ import (
 // matching messages. An index on one column cannot guarantee that.
 
 // spanLength is the period that a row of message_kinds covers; the SQL schema has the same
-// value. A purge deletes a row only when its whole period is older than the retention. A
-// message that is recorded at the same moment therefore never loses a row that it needs.
+// value. A purge deletes a row only when its whole period is older than the retention. So
+// it never deletes a row that a message recorded during the purge needs.
 const spanLength = 30 * 24 * time.Hour
 
-// maxKinds is the maximum number of kinds of messages that one page reads; reading one kind
-// costs about 10 µs. A filter that matches more kinds also matches many messages. For such
-// a filter an index on one column soon fills a page.
+// maxKinds is the maximum number of kinds (combinations of channel, identity, template and
+// status) that one page of messages reads. Reading one kind costs about 10 µs. A filter
+// that matches more kinds also matches many messages, so an index on one column soon fills
+// a page.
 const maxKinds = 2000
 
 // spanOf returns the number of the period of length spanLength that contains the time.

@@ -131,8 +131,9 @@ func (w messageWay) others() []messageWay {
 	return found
 }
 
-// indexOf returns the way to read a page of messages that match f: the first element of
-// messageWays that has an index and whose filter is set.
+// indexOf returns the way to read a page of messages that match f. It is the first element
+// of messageWays that has an index and whose filter is set in f. If there is none, it is
+// the element that reads without a filter.
 func indexOf(f messages.Filter) messageWay {
 	for _, way := range messageWays {
 		if way.by == "" || way.key(f) != "" && !way.noIndex {

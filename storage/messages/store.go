@@ -232,9 +232,9 @@ func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages
 	return s.insertRecipients(ctx, orgID, slices.Collect(maps.Keys(recipients)), sent)
 }
 
-// insertRecipients stores the recipients of messages. Each row has the time of sending of
-// its message, which is in the parameter sent. A page of one recipient's messages is sorted
-// by that time.
+// insertRecipients stores the recipients of messages. The row of a recipient has the time
+// at which the message was sent, taken from the parameter sent. A page of one recipient's
+// messages is sorted by that time.
 func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []recipientRow, sent []sentRow) error {
 	if err := s.redateRecipients(ctx, orgID, sent); err != nil {
 		return err
@@ -399,9 +399,9 @@ var (
 )
 
 // recipientsOfMessages selects the recipients of a page of messages through the index
-// message_recipients_of_message. On SQLite the CROSS JOIN and the condition on sent_at are
-// needed for that. SQLite would otherwise read the whole primary key, because it has all
-// needed columns.
+// message_recipients_of_message. SQLite uses this index only because of the CROSS JOIN and
+// the condition on sent_at. It would otherwise read the whole primary key, because the
+// primary key has all needed columns.
 var recipientsOfMessages = engine.Register("recipients of messages", `
 	SELECT r.message_id, r.recipient FROM json_each(CAST($1 AS text)) AS j CROSS JOIN message_recipients AS r
 	WHERE r.org_id = $2 AND r.message_id = j.atom AND r.sent_at > 0`)

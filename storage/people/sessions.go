@@ -32,8 +32,9 @@ var (
 	insertSession = engine.Register("insert session", `
 		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	// sessionByHash selects a session by the hash of its cookie, for every page of the
-	// dashboard. It does not return a session that has expired; the purge deletes it later.
+	// sessionByHash selects a session by the hash of its cookie. It runs for every request
+	// of a dashboard page. It does not return a session that has expired; the purge deletes
+	// the session later.
 	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
 	// touchSession sets when a session was last used, when it expires, when its second

@@ -13,7 +13,7 @@ type ProcessStore struct{ db *engine.DB }
 
 var _ replay.ProcessStore = ProcessStore{}
 
-// NewProcessStore returns the store of heartbeats on the database.
+// NewProcessStore returns the store of the processes' heartbeats on the database.
 func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
 
 // processKept is how long after its last heartbeat a process stays stored. It is longer

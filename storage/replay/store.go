@@ -18,7 +18,8 @@ var _ replay.Store = Store{}
 // New returns the store of call results and used confirmation tokens in the given database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// maxReservations is the largest number of attempts in one call of Reserve.
+// maxReservations is the maximum number of times that one call of Reserve tries to reserve
+// the key.
 const maxReservations = 6
 
 // replayRow is the stored row of an idempotency key. While a call runs, the row reserves
@@ -62,9 +63,9 @@ var (
 	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
 	// reserveHeld takes over a key if its row has expired, or if it is reserved with the
-	// token $9. The call with this token may run completeReplay at the same time. The row
-	// lock lets one of the two statements run first. The condition of the other is then
-	// false, so it changes nothing.
+	// token $9. The call that holds the token $9 may run completeReplay at the same time.
+	// The row lock makes one statement wait for the other. The statement that waited changes
+	// nothing, because its condition is then false.
 	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
@@ -81,8 +82,9 @@ var (
 	supersedeReplays = engine.Register("supersede replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	// supersedeOneReplay deletes the results of the caller's earlier writes to one record.
-	// Most writes change one record, and for them this statement needs no JSON parameter.
+	// supersedeOneReplay deletes the results that are stored for replaying the caller's
+	// earlier writes to one record. Most writes change one record, and for them this
+	// statement needs no JSON parameter.
 	supersedeOneReplay = engine.Register("supersede replays of one subject", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
 	supersedeAllReplays = engine.Register("supersede all replays", `

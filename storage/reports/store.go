@@ -294,8 +294,8 @@ func (s Store) AnyMessage(ctx context.Context, orgID string, w core.Window) (boo
 	return len(found) > 0, err
 }
 
-// FromEvents computes figures from the stored events of every message that was sent in the
-// time window.
+// FromEvents computes the figures of a report from the stored events of every message that
+// was sent in the time window.
 func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	rows, err := engine.List[eventsRow](ctx, s.db, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {

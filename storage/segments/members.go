@@ -25,15 +25,16 @@ var (
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		AND contact_id NOT IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
 		RETURNING contact_id`)
-	// enterSegment inserts members and returns the ids of the new ones. An existing member
-	// keeps the time of entering.
+	// enterSegment inserts members and returns the ids of the new ones. For an existing
+	// member, the stored time at which it entered the segment does not change.
 	enterSegment = engine.Register("enter segment", `
 		INSERT INTO segment_members (org_id, segment_id, contact_id, entered_at)
 		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id`)
-	// countEvaluated adds $1 to the stored number of members: the contacts that entered
-	// minus those that left. So an evaluation of some contacts need not count all members.
+	// countEvaluated adds $1 to the stored number of members. $1 is the number of contacts
+	// that entered the segment minus the number that left. So an evaluation of some contacts
+	// need not count all members.
 	countEvaluated = engine.Register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
 	// wholeEvaluated ends an evaluation of all contacts. It counts all members of the

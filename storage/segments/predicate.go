@@ -54,8 +54,8 @@ const (
 	contactsParameter = "\x01" + "1" + "\x02"
 )
 
-// givenContacts is an SQL subquery with the contact ids of the second argument, for a
-// condition that tests only these contacts.
+// givenContacts is an SQL subquery for a condition that tests only some contacts. It
+// returns the ids of these contacts, which are in the second argument of the statement.
 const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
 
 // conditionOf returns the SQL condition for the predicate of a segment query. contacts is
@@ -111,9 +111,9 @@ func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + `
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 
-// numberParameters replaces the parameter marks in the text by $1, $2 and so on. It numbers
-// them in the order of the text, because not every driver can bind arguments in another
-// order. It omits arguments whose mark does not occur.
+// numberParameters replaces the marks that condition.parameter wrote into the text by $1,
+// $2 and so on. It numbers them in the order of the text, because not every driver can bind
+// arguments in another order. It omits arguments whose mark does not occur in the text.
 func numberParameters(text string, args []any) (string, []any) {
 	numbers, used := map[string]string{}, []any{}
 	text = places.ReplaceAllStringFunc(text, func(place string) string {
@@ -129,8 +129,8 @@ func numberParameters(text string, args []any) (string, []any) {
 
 // requiredTest returns the SQL of a test that must be True for a contact to match: the
 // whole predicate, or a term of its outermost "and". For such a test False and Unknown are
-// equivalent, so an event test becomes a semi-join (IN), which the engine may start from
-// the events.
+// equivalent. So an event test becomes a semi-join (IN), for which the engine may read the
+// events before the contacts.
 func (c *condition) requiredTest(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -156,8 +156,9 @@ func (c *condition) requiredTest(n predicate.Node) string {
 	return c.node(n)
 }
 
-// onceRequired returns the SQL of the test n, or TRUE if it was called with the same key
-// before. PostgreSQL would otherwise add a join for each repetition of the test.
+// onceRequired returns the SQL of the test n. If an earlier call for this condition had the
+// same key, it returns TRUE, because PostgreSQL would add a join for each repetition of the
+// test.
 func (c *condition) onceRequired(n predicate.Node, key string) string {
 	if c.demanded[key] {
 		return `TRUE`
@@ -166,8 +167,8 @@ func (c *condition) onceRequired(n predicate.Node, key string) string {
 	return c.node(n)
 }
 
-// joinTerms returns the SQL of the terms in parentheses. Between two terms it writes the
-// operator in the parameter by.
+// joinTerms returns one SQL expression in parentheses: the SQL of each term, with the
+// operator in the parameter by between them. The function each returns the SQL of one term.
 func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predicate.Node) string) string {
 	texts := make([]string, len(terms))
 	for i, term := range terms {
@@ -260,9 +261,9 @@ func (c *condition) value(v predicate.Value) string {
 }
 
 // match returns the SQL of "starts with", "ends with" and "contains". It compares
-// characters and not bytes, because both engines count characters alike. If the field is
-// shorter than the text, substr returns fewer characters than the text has, so the
-// comparison is false on both engines.
+// characters and not bytes, because both engines count characters alike. If the field's
+// value is shorter than the text to find, substr returns fewer characters than that text
+// has. The comparison is then false on both engines.
 func (c *condition) match(n *predicate.Match) string {
 	field, text := c.wholeField(n.Field), c.text(n.Text)
 	if n.How == predicate.StartsWith {
@@ -279,8 +280,9 @@ func (c *condition) match(n *predicate.Match) string {
 	return c.fail("match %d", n.How)
 }
 
-// age returns the SQL that tests the age of a field, such as the days since a time. It
-// compares the time itself and not its age, so that an index on the field can be used.
+// age returns the SQL that tests the age of a field, such as the days since a time. The SQL
+// compares the field with a time instead of computing its age, so that an index on the
+// field can be used.
 func (c *condition) age(n *predicate.Age) string {
 	field, now := c.field(n.Field), c.now.UnixMicro()
 	if n.Between {
@@ -293,7 +295,8 @@ func (c *condition) age(n *predicate.Age) string {
 	return `(` + field + ` ` + turned[n.Op] + ` ` + c.parameter(now-n.Low.Micros()) + `)`
 }
 
-// consent returns the SQL that tests a contact's consent. It is never NULL.
+// consent returns the SQL that tests a contact's consent. The value of this SQL is never
+// NULL.
 func (c *condition) consent(n *predicate.Consent) string {
 	c.needsContact = true
 	switch n.Kind {

@@ -123,7 +123,8 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 	return text
 }
 
-// ofNone reports whether the test is true for a contact without events (a count of 0).
+// ofNone reports whether the event test n is true for a contact without events (a count of
+// 0).
 func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
 
 // existence reports whether an event test is equivalent to "at least one event" (some) or
@@ -163,8 +164,8 @@ func passes(op predicate.Op, a, b float64) bool {
 	return false
 }
 
-// figure returns the SQL aggregate of a contact's events that the test compares, such as
-// count(*).
+// figure returns the SQL aggregate that the event test n compares, such as count(*). It is
+// computed from the events of one contact.
 func (c *condition) figure(n *predicate.EventTest) string {
 	switch n.Kind {
 	case predicate.Count, predicate.Exists:

@@ -21,7 +21,8 @@ var slotKinds = map[predicate.Type]struct {
 	predicate.String: {"s", 16}, predicate.Number: {"n", 16}, predicate.Bool: {"n", 16}, predicate.Datetime: {"t", 8},
 }
 
-// field returns the SQL of a field. It is NULL if the value is missing or has another type.
+// field returns the SQL of a field. The value of this SQL is NULL if the field is missing
+// or its value has another type.
 func (c *condition) field(f predicate.Field) string {
 	switch f.Source {
 	case predicate.Email:

@@ -170,8 +170,9 @@ func (s Store) CountSegments(ctx context.Context, orgID string, f segments.Filte
 	return counts[0], nil
 }
 
-// attributeTypeRow has the columns of an attribute that predicates need. Slot is the
-// attribute's column of contact_slots, or "".
+// attributeTypeRow is the definition of an attribute, with only the columns that predicates
+// need. Slot is the name of the column of contact_slots that holds the attribute's values,
+// or "".
 type attributeTypeRow struct {
 	Name       string `db:"name"`
 	Type       string `db:"type"`

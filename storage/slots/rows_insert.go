@@ -54,9 +54,9 @@ func (r *Registry) Insert(ctx context.Context, db *engine.DB, orgID, rows string
 	return err
 }
 
-// Insertion returns the statement that inserts rows of contact_slots. It returns the
-// shorter of two statements if that has all columns that attributes use. The statement's
-// parameters are the organization and the result of NewRows.
+// Insertion returns the statement that inserts rows of contact_slots. If the shorter of two
+// statements has all columns that attributes use, it returns the shorter one. The
+// statement's parameters are the organization and the result of NewRows.
 func (r *Registry) Insertion() *engine.Statement {
 	for _, row := range r.Rows {
 		for _, slot := range []string{row.Slot, row.Filling} {

@@ -126,7 +126,7 @@ func (c cluster) halt() error {
 	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "fast", "stop")
 }
 
-// stop stops the server, if it is running, and removes its data.
+// stop stops the PostgreSQL server, if it is running, and removes its data.
 func (c cluster) stop() {
 	// an error means that no server is running
 	_ = c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop")

@@ -79,7 +79,7 @@ var (
 		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
 			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
 	// undeliverableJudgedTo selects the last address to which a background job has applied
-	// changed rules, or NULL once all are done.
+	// changed rules. It selects NULL if the job has applied them to all addresses.
 	undeliverableJudgedTo = engine.RegisterPoint("undeliverable judged to", `
 		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
 	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
@@ -205,9 +205,9 @@ func (s Store) SetJudgedTo(ctx context.Context, orgID string, key *string) error
 	return err
 }
 
-// Adverse returns the newest bounces, complaints and rejects of each address. The result
-// for an address is sorted by time, oldest first. It has about limit events: more if
-// several have the same time as the oldest one.
+// Adverse returns bounces, complaints and rejects, keyed by address. For each address it
+// returns the newest ones, sorted by time, oldest first. Their number is at most limit for
+// each address, or more if several events have the same time as the oldest one.
 func (s Store) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {

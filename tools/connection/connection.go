@@ -67,9 +67,9 @@ func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) err
 func (c *Connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
 // Read implements mcp.Connection for the SDK. The first call returns the client's request.
-// A later call waits until the connection is closed, and returns io.EOF. If the SDK sends a
-// request to the client, that call returns the error response instead, because such
-// requests are always refused.
+// A later call waits until the connection is closed, and returns io.EOF. But if the SDK has
+// sent a request to the client, the later call returns the error response to it, because
+// the connection refuses every such request.
 func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:

@@ -50,8 +50,8 @@ func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	return json.RawMessage(`{"truncated":true,"more":"` + moreElsewhere + `"}`)
 }
 
-// trims returns the ways to shorten a result. The first leaves out the least. Texts are cut
-// before items are left out, because a missing item is worse for an agent.
+// trims returns the ways to shorten a result. The first way leaves out the least. Texts are
+// cut before items are left out, because a missing item is worse for an agent.
 func trims() []*trim {
 	var all []*trim
 	for _, text := range []int{2000, 500, 200, 80, shortest} {
@@ -73,8 +73,8 @@ const shortest = 40
 // items for lists.
 type trim struct {
 	text int // maximum characters of a text
-	// maximum items of a list. It is also the maximum members of an object whose path is in
-	// the field free
+	// maximum number of items of a list, and of members of an object whose path is in the
+	// field free
 	items int
 	free  []string
 	cuts  []cut
@@ -178,10 +178,10 @@ func within(path, name string) string {
 	return path + "." + name
 }
 
-// shrinkFreeObject shortens an object that may have any members. path is the object's path,
-// which Shrink received in its parameter free. The result has at most t.items members, the
-// first in the order of their names. It leaves out members whose names are longer than
-// t.text and longer than 64 characters.
+// shrinkFreeObject shortens an object that may have any members. path is the path of the
+// object; it is one of t.free. The result has at most t.items members, the first in the
+// order of their names. It leaves out a member whose name is longer than both t.text and 64
+// characters.
 func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	kept := map[string]any{}
 	below := &trim{text: t.text, items: t.items, free: []string{path + ".*"}}

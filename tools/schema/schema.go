@@ -66,8 +66,9 @@ func fold(node map[string]any) {
 	}
 }
 
-// foldAlternatives merges the alternatives of oneOf into node. It does nothing if two of
-// them have the same type or keyword, or if one is an enumeration.
+// foldAlternatives merges the alternatives of oneOf into node. It changes nothing if two
+// alternatives have the same type or keyword, or if one is an enumeration or has no type.
+// It also changes nothing if an alternative has a keyword of node.
 func foldAlternatives(node map[string]any, alternatives []any) {
 	merged, types := map[string]any{}, []any{}
 	for _, alternative := range alternatives {
@@ -131,9 +132,9 @@ func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// allow changes the schemas of result members whose names are keys of others, such as names
-// of members of a failure. The changed schema of a member also allows the type that others
-// has for the name.
+// allow extends the schemas of result members that have the same name as a key of others.
+// The value of that key is a type that the extended schema also allows. For example, a
+// member may have the name of a member of a failure.
 func allow(members map[string]any, others map[string]string) {
 	for name, kind := range others {
 		own, clash := members[name].(map[string]any)

@@ -67,8 +67,9 @@ func (p *Progress) Show(done int64, note string) {
 	p.length = len(text)
 }
 
-// bar returns the progress bar and the percentage for done units of work, followed by two
-// blanks. It returns "" if the total is unknown. It shows at least 0 % and at most 100 %.
+// bar returns the progress bar and the percentage, followed by two blanks. done is the
+// number of finished units of work. If the total is unknown, bar returns "". The percentage
+// is limited to the range from 0 % to 100 %.
 func (p *Progress) bar(done int64) string {
 	if p.total <= 0 {
 		return ""

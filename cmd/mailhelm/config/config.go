@@ -168,8 +168,8 @@ func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
 	return networksOf("--client-document-networks", c.ClientDocumentNetworks)
 }
 
-// MailNetworks returns the private networks in which people may connect SMTP servers. The
-// error names the flag and the invalid network.
+// MailNetworks returns the private networks in which people may connect SMTP servers. It
+// fails if a network is invalid; the error names the flag and that network.
 func (c Config) MailNetworks() ([]netip.Prefix, error) {
 	return networksOf("--mail-server-networks", c.MailServerNetworks)
 }

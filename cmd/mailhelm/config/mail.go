@@ -67,8 +67,9 @@ func checkSender(from string) error {
 	return nil
 }
 
-// SystemMail returns the server in SystemSMTP and SystemFrom, or false if both are empty.
-// It fails if only one is set. No error repeats the URL, which may contain a password.
+// SystemMail returns the mail server of SystemSMTP with the sender address SystemFrom, or
+// false if both are empty. It fails if only one of the two is set. No error repeats the
+// URL, which may contain a password.
 func (c Config) SystemMail() (MailServer, bool, error) {
 	switch {
 	case c.SystemSMTP == "" && c.SystemFrom == "":

@@ -70,8 +70,9 @@ type examination struct {
 	report Report
 }
 
-// add appends the result of a check to the report. It changes the report's status if this
-// status is worse. next is the step that the operator should take, "" for none.
+// add appends the result of a check to the report. If status, the status of the check, is
+// worse than the report's status, it replaces the report's status. next is the step that
+// the operator should take, "" for none.
 func (e *examination) add(name string, status Status, detail, next string) {
 	e.report.Checks = append(e.report.Checks, Check{Name: name, Status: status, Detail: detail, Next: next})
 	if status == Fail || status == Warn && e.report.Status == OK {

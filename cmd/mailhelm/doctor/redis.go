@@ -8,8 +8,8 @@ import (
 )
 
 // redis checks the connection to Redis, if one is configured and the role is not worker. If
-// Redis does not answer, it adds a Warn, because a server works without it. An invalid
-// address is a Fail, because a server does not start with it.
+// Redis does not answer, it adds a Warn to the report, because a server works without
+// Redis. For an invalid address it adds a Fail, because a server does not start with it.
 func (e *examination) redis(ctx context.Context) {
 	const name = "redis"
 	if e.cfg.RedisURL == "" || e.cfg.Role == config.Worker {

@@ -92,7 +92,8 @@ func printEvents(s *installation.Session, org core.Org, sum backfill.Summary) er
 }
 
 // lineCount describes a number of lines and the first line numbers, such as "3 (lines 4, 5,
-// 6)". An ellipsis follows if first lists fewer than count lines. It returns "0" for 0.
+// 6)". An ellipsis follows if the parameter first has fewer than count numbers. lineCount
+// returns "0" if count is 0.
 func lineCount(count int, first []int) string {
 	if count == 0 {
 		return "0"

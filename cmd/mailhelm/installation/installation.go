@@ -1,5 +1,6 @@
 // Package installation opens the database of an installation for commands that work on it
-// without a server. A server may run on it at the same time. It also finds organizations.
+// without a server. A server may run on the same installation at the same time. The package
+// also finds an organization by its slug or id.
 package installation
 
 import (

@@ -64,7 +64,7 @@ func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, 
 }
 
 // forwardDeletedLists returns a function that updates the segments after lists were
-// deleted. Its last argument is the ids of those lists.
+// deleted. The last argument of that function is the ids of the deleted lists.
 func forwardDeletedLists(s *segments.Segments) func(context.Context, string, []string) error {
 	return func(ctx context.Context, orgID string, listIDs []string) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneLists: listIDs})

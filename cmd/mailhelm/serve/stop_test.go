@@ -71,7 +71,8 @@ func (s *senders) post(ctx context.Context, id string) bool {
 
 // TestStopKeepsAcknowledgedEvents stops a host while clients post events, with and without
 // time for calls in flight. After a restart, each event answered with 202 must be stored
-// and counted once. Other events must be both stored and counted, or neither.
+// and counted once. Any other event must be stored and counted, or neither stored nor
+// counted.
 func TestStopKeepsAcknowledgedEvents(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {

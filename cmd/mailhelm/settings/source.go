@@ -18,7 +18,8 @@ const environmentPrefix = "MAILHELM_"
 // alone.
 var standard = map[string]string{"otlp-endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// configFlag names the configuration file; the file itself cannot set this flag.
+// configFlag is the name of the flag with the path of the configuration file. The file
+// itself cannot set this flag.
 const configFlag = "config"
 
 // Sources gives kong, the command line parser, the values of flags that are not on the

@@ -45,8 +45,8 @@ func alreadyExists(message string) error {
 	return &refusal{http.StatusBadRequest, "AlreadyExistsException", message, 0}
 }
 
-// unknown answers requests for paths that [New] does not serve with
-// UnknownOperationException.
+// unknown answers with UnknownOperationException. It serves requests for paths that are
+// unknown to [New].
 func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }

@@ -131,7 +131,8 @@ type listing struct {
 	// PageSize is the maximum number of entries in the response; 0 means the maximum that
 	// the operation allows.
 	PageSize int
-	// Filter restricts the entries. It is read only from the body of POST requests.
+	// Filter restricts the objects that the response lists. It is read only from the body of
+	// POST requests.
 	Filter map[string]any
 }
 

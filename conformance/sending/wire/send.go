@@ -155,7 +155,7 @@ func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 }
 
 // resultOf returns the result of one entry of SendBulkEmail. The status of a failed entry
-// is a value of BulkEmailStatus, INVALID_PARAMETER if no other fits.
+// is a value of BulkEmailStatus, or INVALID_PARAMETER if no other value fits.
 func resultOf(o sending.BulkOutcome) object {
 	if o.Failure == nil {
 		return object{"Status": "SUCCESS", "MessageId": o.MessageID}

@@ -99,7 +99,8 @@ func ListKeys(contact map[string]any) []string {
 	return keys
 }
 
-// Choices returns the topic_preferences in a result that is a contact, by topic.
+// Choices returns the choices in the topic_preferences of a contact, by topic. contact is
+// the decoded JSON of an operation's result.
 func Choices(contact map[string]any) map[string]any {
 	m := map[string]any{}
 	for _, p := range contact["topic_preferences"].([]any) {

@@ -98,7 +98,7 @@ func (s *Server) Close() error {
 }
 
 // errorLog forwards messages of the SMTP library to our log as warnings. It replaces the
-// addresses of clients by the word "client".
+// network addresses of clients by the word "client".
 type errorLog struct{ log *slog.Logger }
 
 func (l *errorLog) Printf(format string, values ...any) {

@@ -227,8 +227,8 @@ func TestSilenceEndsAfterAMinute(t *testing.T) {
 	}
 }
 
-// dialFrom connects to addr from the given loopback address. Loopback addresses such as
-// 127.0.7.1 and 127.0.8.1 count as different networks.
+// dialFrom connects to addr from the loopback address in the parameter from. The server
+// counts loopback addresses such as 127.0.7.1 and 127.0.8.1 as different networks.
 func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}

@@ -51,9 +51,9 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestLimits checks that a fetch fails with the right error for a response that exceeds the
-// limits of size or time. The same applies to a content type or a compression that is not
-// accepted.
+// TestLimits checks that a fetch fails with the right error if the response exceeds a limit
+// of size or time. A content type or a compression that is not accepted must also give the
+// right error.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	answer := func(header, value, body string) http.HandlerFunc {

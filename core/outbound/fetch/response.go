@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Content says which content of a response is accepted.
+// Content says which content types and compressions of a response are accepted.
 type Content int
 
 const (

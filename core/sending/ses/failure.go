@@ -119,8 +119,9 @@ func classifyAnswer(err error) answer {
 	return answer{e.Response.StatusCode, e.Response.Header}
 }
 
-// retryAfter returns the duration in the response's Retry-After header, if the header has
-// seconds and at most an hour (RFC 9110 section 10.2.3). Otherwise it returns zero.
+// retryAfter returns the wait that the response's Retry-After header asks for, in seconds
+// (RFC 9110 section 10.2.3). It returns zero for a longer wait than an hour, and for any
+// other header.
 func retryAfter(err error) time.Duration {
 	seconds, err := strconv.Atoi(strings.TrimSpace(classifyAnswer(err).header.Get("Retry-After")))
 	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {

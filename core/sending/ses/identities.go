@@ -19,9 +19,9 @@ const listPage = 1000
 const maxPages = 100
 
 // Identities returns the domains and addresses that the account may send from. The listing
-// of SES omits DKIM tokens and default configuration sets. So it makes one API call for
-// each identity whose details are not cached, and only a few calls per second. Use it in
-// background work only.
+// of SES omits DKIM tokens and default configuration sets. So Identities makes one API call
+// for each identity whose details are not cached, and only a few calls per second. Use it
+// in background work only.
 func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity, error) {
 	var all []sending.Identity
 	err := a.sweep(ctx, func(ctx context.Context) error {

@@ -52,8 +52,8 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 	return o
 }
 
-// rateShare is the number by which the time limit of a call is divided. The result is the
-// time limit for reading the send rate.
+// rateShare determines the time limit for reading the send rate: the time limit of a call,
+// divided by rateShare.
 const rateShare = 4
 
 // learnRate reads the account's send rate from SES if it is unknown or old. If that fails,

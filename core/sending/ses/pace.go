@@ -35,7 +35,7 @@ type pace struct {
 	// askAt is when to read the send rate again, in nanoseconds since 1970; 0 means at the
 	// next call.
 	askAt  atomic.Int64
-	asking chan struct{} // contains a value while a goroutine reads the send rate
+	asking chan struct{} // used as a lock: contains a value while a goroutine reads the send rate
 }
 
 func newControlPace() *pace { return &pace{limiter: rate.NewLimiter(controlRate, controlBurst)} }
@@ -98,9 +98,10 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 func (p *pace) isStale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
 // wait waits until the rate allows n recipients. If the wait would last longer than the
-// deadline of ctx allows, it fails at once with Throttled. If n exceeds the rate of one
-// second, the call waits only for the recipients of one second. Later calls wait longer.
-// SES may throttle some recipients of such a call and reports each.
+// deadline of ctx allows, it fails at once with Throttled. If n is more than the rate
+// allows in one second, the call waits for only as many recipients as one second allows.
+// The remaining recipients make later calls wait longer. SES may throttle some recipients
+// of such a large call; its response has a status for each recipient.
 func (p *pace) wait(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -18,9 +18,9 @@ func crowd(n int) []sending.Contact {
 	return all
 }
 
-// TestContactsThatAreNotWritten checks PutContacts if SES fails after some contacts: it
-// stops, and each unwritten contact has the failure as its outcome. If SES fails at the
-// first contact, the whole call fails.
+// TestContactsThatAreNotWritten checks PutContacts if SES fails after some contacts.
+// PutContacts must stop, and each unwritten contact must have the failure as its outcome.
+// If SES fails at the first contact, the whole call must fail.
 func TestContactsThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	const contacts, limit = 100, 10

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// outcomes maps the status that SES reports for one recipient to a kind of failure. Other
-// statuses except success count as Rejected.
+// outcomes maps the status that SES reports for one recipient to a kind of failure. A
+// status that is neither success nor in this map counts as Rejected.
 var outcomes = map[types.BulkEmailStatus]sending.FailureKind{
 	types.BulkEmailStatusMessageRejected:               sending.Rejected,
 	types.BulkEmailStatusMailFromDomainNotVerified:     sending.Rejected,

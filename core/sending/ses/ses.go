@@ -39,8 +39,8 @@ type Config struct {
 	// Clock returns the time; nil means core.SystemClock.
 	Clock core.Clock
 	// CallTimeout is the deadline of each method call; zero means five seconds. Methods that
-	// make one API call for each identity, configuration set or contact have 24 times as
-	// long.
+	// make one API call for each identity, configuration set or contact have a deadline that
+	// is 24 times as long.
 	CallTimeout time.Duration
 	// RetryDelay is the wait before the second try of an API call; zero means half a second.
 	RetryDelay time.Duration
@@ -72,7 +72,8 @@ type Account struct {
 	pace     *pace
 	control  *pace
 
-	// changing contains a value while a goroutine changes the account's topics.
+	// changing is used as a lock. It contains a value while a goroutine changes the
+	// account's topics.
 	changing chan struct{}
 
 	list    *listName

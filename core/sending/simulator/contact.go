@@ -82,8 +82,8 @@ func storeContact(ctx context.Context, stmt *sql.Stmt, orgID string, c sending.C
 }
 
 // Attributes returns the customer's own data about a contact (AttributesData at SES). It
-// returns "" if there is no data or no such contact. Package sending does not have this
-// data.
+// returns "" if there is no data or no such contact. The type sending.Contact has no field
+// for this data.
 func (s *Simulator) Attributes(ctx context.Context, orgID, email string) (string, error) {
 	var data string
 	err := s.file.reader.QueryRowContext(ctx, `SELECT attributes_data FROM contacts WHERE org_id = $1 AND email_key = $2`,

@@ -185,8 +185,9 @@ func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
 // least the duration in the parameter least, and at most the one in most.
 func (f *fates) after(least, most time.Duration) time.Time { return f.timeAfter(f.d.now, least, most) }
 
-// timeAfter returns a random time that is later than the given time by at least least and
-// at most most. It is in whole milliseconds, the resolution of event records.
+// timeAfter returns a random time after the given time. The difference is at least the
+// parameter least and less than the parameter most. It is in whole milliseconds, the
+// resolution of event records.
 func (f *fates) timeAfter(than time.Time, least, most time.Duration) time.Time {
 	span := int64((most - least) / time.Millisecond)
 	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)

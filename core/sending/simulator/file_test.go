@@ -152,7 +152,7 @@ func TestOpenAtOnce(t *testing.T) {
 }
 
 // TestTwoOpenersSeeEachOther checks that two simulators with the same file read each
-// other's changes, so that they do not cache its content.
+// other's changes. To pass, a simulator must not cache the content of the file.
 func TestTwoOpenersSeeEachOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -201,8 +201,8 @@ func TestLockedFile(t *testing.T) {
 }
 
 // TestWriteWaitsItsTurn checks that a write waits for the file's lock longer than SQLite
-// itself would wait. Another connection holds the lock. The test spends that time with five
-// attempts to lock the file, which must fail.
+// itself would wait. Another connection holds the lock, and releases it after five failed
+// attempts to lock the file. Each attempt takes the time that SQLite waits.
 func TestWriteWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

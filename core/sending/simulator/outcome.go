@@ -77,9 +77,9 @@ func (f *fates) complaint(address string, delivered time.Time) time.Time {
 	return at
 }
 
-// keptBack generates the event for an address on the suppression list, to which nothing is
-// sent. It is a bounce or a complaint, by the reason of the list entry. Such a complaint
-// has no feedback report of a mailbox provider.
+// keptBack generates the event for an address on the suppression list. Nothing is sent to
+// this address. The event is a bounce or a complaint, by the reason of the list entry. A
+// complaint event from this function has no feedback report of a mailbox provider.
 func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
 	if reason != sending.SuppressedByComplaint {
 		f.bounce(address, onAccountsList)
@@ -143,9 +143,10 @@ func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bo
 	return entry.Reason, slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
 }
 
-// suppress adds an address to the suppression list, with the time at. The entry has no
-// effect before that time. If the message's suppression policy does not include the reason
-// policy, such as BOUNCE, suppress does nothing.
+// suppress adds an address to the suppression list, for a reason such as a bounce. The
+// entry has no effect before the time at. policy is the reason's name in suppression
+// policies, such as BOUNCE. If the message's suppression policy does not have that name,
+// suppress does nothing.
 func (f *fates) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())

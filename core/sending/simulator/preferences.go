@@ -9,9 +9,9 @@ import (
 )
 
 // A contact's preferences are stored as words separated by spaces, sorted by topic name:
-// "+news -offers". A plus sign is an opt-in, a minus sign an opt-out. Equal choices give
-// equal texts. Decoding copies no strings, so reading a contact is fast. Topic names have
-// no spaces (see checkTopic).
+// "+news -offers". A plus sign is an opt-in, a minus sign an opt-out. The same choices are
+// always stored as the same text. Decoding copies no strings, so reading a contact is fast.
+// Topic names have no spaces (see checkTopic).
 
 func encodePreferences(preferences map[string]sending.Subscription) string {
 	if len(preferences) == 0 {

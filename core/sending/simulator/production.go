@@ -19,7 +19,7 @@ UPDATE accounts SET review = $2, mail_type = $3, website = $4, use_case = $5 WHE
 //   - The website is not an http or https URL.
 //   - The use case is empty or longer than 5,000 bytes.
 //   - The mail type is unknown.
-//   - A request is pending or was granted, which is a conflict at SES.
+//   - An earlier request of the organization is pending or was granted.
 func (s *Simulator) RequestProductionAccess(ctx context.Context, orgID string, r sending.ProductionRequest) error {
 	return s.call(ctx, MethodRequestProductionAccess, func(ctx context.Context) error {
 		if err := checkProductionRequest(r); err != nil {

@@ -37,7 +37,7 @@ type Simulator struct {
 type Options struct {
 	// Clock gives the times that are stored; nil means core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline of each method of sending.Account; zero means five
+	// CallTimeout is the time limit of one call of a sending.Account method; zero means five
 	// seconds.
 	CallTimeout time.Duration
 	// PageSize is the number of entries in a page, such as contacts; the maximum and default

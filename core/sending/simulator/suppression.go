@@ -40,7 +40,8 @@ func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, no
 }
 
 // missing returns the error for an object that was not found. The error is NotConnected if
-// the organization has no account, and otherwise NotFound with the message in text.
+// the organization has no account, and otherwise NotFound with the message in the parameter
+// text.
 func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
 	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
 		return err

@@ -39,8 +39,8 @@ func TestAccountIsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// without returns functions by method name. Each function calls that method of the account
-// for an organization and returns only the error of the method.
+// without returns, by method name, a function for each method of the account. The function
+// calls the method for an organization and returns only the error.
 func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 	return map[string]func(context.Context, string) error{
 		"Overview":          func(ctx context.Context, org string) error { _, err := a.Overview(ctx, org); return err },

@@ -22,7 +22,7 @@ type Feedback struct {
 	// OriginalMessageID is the id that Send returned for the reported message; "" if the
 	// mail does not contain it.
 	OriginalMessageID string
-	Deliveries        []DeliveryReport // results of a delivery report (RFC 3464)
+	Deliveries        []DeliveryReport // the results in the mail's delivery report (RFC 3464)
 	Complaint         *Complaint       // of a complaint (RFC 5965)
 }
 

@@ -22,7 +22,7 @@ const (
 	maxRecipients = 100 // RFC 5321 section 4.5.3.1.8: every server accepts at least 100
 	maxFields     = 100 // tags and added headers together
 	maxFieldName  = 60
-	maxWord       = 900 // words are not split at line ends, and a line has at most 998 octets
+	maxWord       = 900 // in bytes; words are not split at line ends, and a line has at most 998 bytes
 	maxFieldValue = 8_000
 	maxBody       = 10 << 20
 )
@@ -174,8 +174,8 @@ func (f *fields) refuse(text string) {
 	}
 }
 
-// addTags adds a header field for each tag of e, sorted by name. For a test message it also
-// adds the tag that marks test messages.
+// addTags adds a header field for each tag of e, in the order of the tags' names. For a
+// test message it also adds the tag that marks test messages.
 func (f *fields) addTags(e sending.Envelope) error {
 	tags := e.Tags
 	if e.Test {

@@ -271,9 +271,9 @@ func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Serve
 	return s
 }
 
-// withoutTLS returns a value for adapter's parameter change: a function that changes the
-// configuration. The function sets the endpoint to address, which is on this machine, and
-// disables TLS and authentication.
+// withoutTLS returns a function for the parameter change of the function adapter. The
+// returned function sets the endpoint to address, which is on this machine, and disables
+// TLS and authentication.
 func withoutTLS(address string) func(*smtp.Config, *smtp.Server) {
 	return func(_ *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""

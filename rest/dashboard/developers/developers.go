@@ -77,8 +77,8 @@ type Config struct {
 	Grants  Grants
 	Members Members
 	Users   Users
-	// Lifecycle changes credentials. Each request replaces its Transactor with one that
-	// checks the visitor's permission.
+	// Lifecycle changes credentials. For each request, the pages use a copy of Lifecycle
+	// whose Transactor checks the visitor's permission.
 	Lifecycle access.Lifecycle
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
 	// the OAuth server, which the pages show.
@@ -162,8 +162,8 @@ func (d *Developers) lifecycle(v people.Visitor) access.Lifecycle {
 }
 
 // manageCredentials runs do in a transaction that first checks the visitor's permission to
-// manage credentials. do gets the visitor's membership as read in the transaction. Its
-// permissions limit the scopes that the visitor can give to a program.
+// manage credentials. do gets the visitor's membership as read in the transaction. The
+// permissions of this membership limit the scopes that the visitor can give to a program.
 func (d *Developers) manageCredentials(ctx context.Context, v people.Visitor, do func(context.Context, members.Member) error) error {
 	return d.TransactorWith(v, members.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
 		m, err := d.Members.Member(ctx, v.Org.ID, v.User.ID)

@@ -140,10 +140,10 @@ func checkHandedOut(has core.Scopes, to members.Member) error {
 	return nil
 }
 
-// checkSentTo fails if the new list of redirect URIs (wanted) has one that is not in the
-// old list (had), and the giver's permissions do not cover all scopes of the client.
-// Authorization codes sent to that URI would give the access that other people granted to
-// the client.
+// checkSentTo refuses new redirect URIs of a client if the permissions of the member giver
+// do not cover all scopes of the client. Authorization codes sent to such a URI would give
+// the access that other people granted to the client. The old URIs are in the parameter
+// had, the URIs to store in wanted.
 func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
 	lacks := giver.Scopes().Missing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })

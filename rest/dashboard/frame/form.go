@@ -63,8 +63,9 @@ type Option struct {
 	Chosen      bool
 }
 
-// ChooseOption marks the option whose value is chosen. If no option has this value, it adds
-// one, so that the form shows the filter in the page's address.
+// ChooseOption marks the option whose value equals the parameter chosen. If no option has
+// this value, it adds one, so that the form shows the value of the filter in the page's
+// URL.
 func ChooseOption(options []Option, chosen string) []Option {
 	known := chosen == ""
 	for i := range options {

@@ -57,8 +57,9 @@ type domainShown struct {
 // search recipients.
 type bounceShown struct{ Recipient, At, Kind, Template string }
 
-// showHealth shows the figures of the chosen period, by default 30 days. It refuses a
-// period that the page does not offer or the plan does not store.
+// showHealth shows the report on sending health for the chosen period, by default 30 days.
+// It refuses a period that the page does not offer or that is longer than the plan's
+// retention.
 func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	days := 30
 	if asked := r.URL.Query().Get("days"); asked != "" {

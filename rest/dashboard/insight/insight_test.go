@@ -57,8 +57,8 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	return o
 }
 
-// state returns everything that the forms of the pages can change, and the audit log, so
-// that a test can compare it.
+// state returns everything that the forms of the pages can change, and the audit log. Tests
+// compare the state before and after a request.
 func (o *office) state() []any {
 	o.T.Helper()
 	entry, err := o.list.Entry(o.T.Context(), o.Org.ID, o.address)

@@ -17,7 +17,7 @@ import (
 const productionPath = AccountPath + "/production-access"
 
 // accountNotices are the messages that the page of the sending account shows after a
-// change. A key is the notice's name in the page's address.
+// change. The key of a message is its name in the query of the page's URL.
 var accountNotices = frame.Notices{
 	"asked":        "The request was sent to the provider. The decision usually takes one or two days. This page shows it.",
 	"connected":    "The connection is stored, and the account is being read. To check it, choose Verify account.",

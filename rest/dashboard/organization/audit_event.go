@@ -36,7 +36,8 @@ type detailLine struct {
 	Count int
 }
 
-// longList is the longest list that the page shows unfolded.
+// longList is the maximum number of items of a list that the page shows directly. The page
+// folds a longer list and shows the number of its items.
 const longList = 8
 
 // auditNames has the names that the page of the audit log shows for people, credentials and

@@ -69,7 +69,7 @@ type Entrance interface {
 	// ProvePassword returns the user with this address if the password is right. It limits
 	// attempts as sign-in does, and starts no session.
 	ProvePassword(r *http.Request, email, password string) (access.User, error)
-	// Enter starts the first session of a new account.
+	// Enter starts the first session of a user who has just been created.
 	Enter(w http.ResponseWriter, r *http.Request, member members.Member) error
 	// WorkIn switches the visitor's session to another of their organizations.
 	WorkIn(r *http.Request, orgID string) error
@@ -91,7 +91,7 @@ type Invitations interface {
 	Invitations(ctx context.Context, orgID string) ([]members.Invitation, error)
 }
 
-// Factors returns the second factors that a person has set up.
+// Factors reads the second factors that a person has set up.
 type Factors interface {
 	FactorsOf(ctx context.Context, userID string) (people.Factors, error)
 }
@@ -132,8 +132,8 @@ type Config struct {
 	// Transactor and Record: changes then need the visitor's permission and are recorded
 	// with the visitor as the actor.
 	Connecting sending.Connecting
-	// Sending gives access to the sending account, so that visitors can have its permissions
-	// and settings checked.
+	// Sending is the sending account. The page of the account uses it to check the account's
+	// permissions and settings.
 	Sending sending.Account
 	// SyncAccount schedules a sync of an organization's sending account, in the transaction
 	// of ctx. It returns false if a sync is already scheduled.

@@ -30,7 +30,7 @@ type membersList struct {
 	MayLeave    bool // false for the last owner
 }
 
-// memberRow is the data of a member in the list.
+// memberRow is the data of a member in the list of members.
 type memberRow struct {
 	Name, Email string
 	Path        string // the path of the member's page; "" if the visitor may not change members

@@ -85,8 +85,8 @@ var errMedium = errors.New("input/output error")
 
 func (faulty) Read([]byte) (int, error) { return 0, errMedium }
 
-// endless is a file without an end, which repeats text. It calls stop once, when the number
-// of reads reaches the value of the field after.
+// endless is a file without an end, which repeats the value of the field text. It calls
+// stop once, when the number of reads reaches the value of the field after.
 type endless struct {
 	text  string
 	stop  func()

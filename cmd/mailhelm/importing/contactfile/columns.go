@@ -191,8 +191,8 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 // brace.
 type rowBuilder struct{ text []byte }
 
-// name appends a member's name and a colon. It puts a comma before the name unless the
-// member is the first.
+// name appends the name of a JSON member and a colon. It puts a comma before the name
+// unless the member is the first.
 func (b *rowBuilder) name(name string) {
 	if n := len(b.text); n > 0 && b.text[n-1] != '{' {
 		b.text = append(b.text, ',')

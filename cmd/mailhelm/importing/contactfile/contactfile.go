@@ -149,8 +149,9 @@ func delimiterOf(start []byte) rune {
 	return best
 }
 
-// readHeader reads the first record and determines what each column sets. It fails for more
-// than maxColumns columns, and for headers that columnsOf refuses.
+// readHeader reads the first record of the file and determines which contact field each
+// column sets. It fails for more than maxColumns columns, and for headers that columnsOf
+// refuses.
 func (r *Reader) readHeader() error {
 	header, err := r.records.Read()
 	if err != nil {
@@ -233,8 +234,9 @@ func (r *Reader) line() int {
 // the line number.
 var errRecordTooLong = errors.New("record too long")
 
-// recordLimit is a reader that fails when one record is too long. The buffers of its
-// callers read ahead, so a record may exceed the limit slightly before it fails.
+// recordLimit is a reader that fails when one record of the contact file is too long. Its
+// callers read ahead into buffers. So it may return slightly more than the limit before it
+// fails.
 type recordLimit struct {
 	// The field named from is the contact file. The field named left is the number of bytes
 	// that may still be read for the current record; Reader.Next resets it.

@@ -29,9 +29,9 @@ const (
 	maxNoted = 10
 )
 
-// People stores the rows of an import. Import stores the rows under an id and may be
-// repeated with that id. IsImported reports whether an id was stored. TryImport checks rows
-// without storing them.
+// People stores the rows of an import. Import stores the rows of one part of the file under
+// the id of the part. It may be repeated with the same id. IsImported reports whether a
+// part with the id was stored. TryImport checks rows without storing them.
 type People interface {
 	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	IsImported(ctx context.Context, orgID, id string) (bool, error)

@@ -82,7 +82,8 @@ func (o *Office) Join(m members.Member) {
 	o.Site.Visitor = people.Visitor{User: o.User, Org: o.Org, Member: m}
 }
 
-// Allow makes the visitor a plain member with only these permissions, for the next request.
+// Allow makes the visitor a plain member with only these permissions. The change applies to
+// all later requests.
 func (o *Office) Allow(permissions ...members.Permission) {
 	o.T.Helper()
 	o.Join(members.Member{Role: members.PlainMember, Permissions: permissions})

@@ -45,7 +45,7 @@ func (s *Site) Admit(http.ResponseWriter, *http.Request) (people.Visitor, bool) 
 	return s.Visitor, true
 }
 
-// Confirm reports true: no second factor is required.
+// Confirm returns true without a check: the visitor may continue without a second factor.
 func (*Site) Confirm(http.ResponseWriter, *http.Request, people.Visitor, string) bool { return true }
 
 // Show writes the title and the content of a page.
