@@ -25,5 +25,5 @@
 // refusals and the issuer of tokens, which no other package may use.
 //
 // It does not manage users' permissions, clients or API keys: core/access does. It does not
-// serve the metadata of protected resources (RFC 9728): the API and the MCP endpoint do.
+// serve the metadata of protected resources (RFC 9728): the API and the agent endpoint do.
 package oauth

@@ -30,7 +30,7 @@ type Config struct {
 	// Issuer is the origin of the authorization server, without a trailing slash. Every
 	// token and metadata document contains it in exactly this form.
 	Issuer string
-	// APIResource and AgentResource are the URLs of the API and of the MCP endpoint, the
+	// APIResource and AgentResource are the URLs of the API and of the agent endpoint, the
 	// values of `resource` and `aud`.
 	APIResource   string
 	AgentResource string
@@ -55,7 +55,7 @@ type Config struct {
 	Registrations *access.Registrations
 	// Principals is this process's cache of authenticated callers, from which a revocation
 	// removes entries at once. It is nil in a process that serves neither the API nor the
-	// MCP endpoint.
+	// agent endpoint.
 	Principals *access.Authenticator
 	Keys       *signing.Keys
 	Clock      core.Clock
@@ -111,7 +111,7 @@ func New(cfg Config) (*Server, error) {
 // endpoints that the configuration enables, and answers every other path with 404.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// checkAddresses returns the canonical URLs of the API and the MCP endpoint. It fails if
+// checkAddresses returns the canonical URLs of the API and the agent endpoint. It fails if
 // one of them or the issuer is invalid, or if the two are equal.
 func checkAddresses(cfg Config) (targets, error) {
 	issuer, err := canonicalAddress(cfg.Issuer)

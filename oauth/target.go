@@ -9,7 +9,7 @@ import (
 )
 
 // targets has the canonical URLs of the two resources that a token can be for, the API and
-// the MCP endpoint (RFC 8707). The claim `aud` contains one of them.
+// the agent endpoint (RFC 8707). The claim `aud` contains one of them.
 type targets struct {
 	api   string
 	agent string

@@ -29,7 +29,7 @@ var (
 )
 
 // Verifier verifies the access tokens of a [Server] with the same configuration. It
-// implements access.TokenVerifier for the API and the MCP endpoint. It caches a valid token
+// implements access.TokenVerifier for the API and the agent endpoint. It caches a valid token
 // until the token expires, because verifying a signature takes a hundred times as long as
 // hashing the token.
 type Verifier struct {
@@ -85,7 +85,7 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 }
 
 // check verifies the form, the signature, the issuer, the times and the claims of an access
-// token. It accepts tokens for the API and for the MCP endpoint. Its errors are for the
+// token. It accepts tokens for the API and for the agent endpoint. Its errors are for the
 // log.
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
 	// Refuse tokens that are not in the compact form of three parts. The library go-oidc

@@ -12,7 +12,7 @@
 //
 // It decides nothing about an operation: its scopes, arguments and results are declared in
 // core and checked in guardrails. It imports only core and guardrails: not storage, not
-// oauth and not tools, the MCP endpoint.
+// oauth and not tools, the agent endpoint.
 //
 // # How a request is read
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// asking is a page whose script sends cross-origin requests to the MCP endpoint. The page
+// asking is a page whose script sends cross-origin requests to the agent endpoint. The page
 // shows what the script could read of three answers: a valid call, a refused call, and the
 // protected-resource document.
 const asking = `<!doctype html><html lang="en"><title>Asks</title><link rel="icon" href="data:,"><body><script>
@@ -44,7 +44,7 @@ document.body.lastChild.id = 'done'
 </script></html>`
 
 // TestOnlyPagesOfAllowedOriginsCallTheEndpoint checks that a page of an allowed origin can
-// read every answer of the MCP endpoint. A page of another origin can read only the
+// read every answer of the agent endpoint. A page of another origin can read only the
 // protected-resource document.
 func TestOnlyPagesOfAllowedOriginsCallTheEndpoint(t *testing.T) {
 	t.Parallel()

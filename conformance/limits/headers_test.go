@@ -20,7 +20,7 @@ func limited(t *testing.T, limit int) *product.Product {
 	return p
 }
 
-// post sends a JSON-RPC message to the MCP endpoint. The entries of header replace the
+// post sends a JSON-RPC message to the agent endpoint. The entries of header replace the
 // default headers of the same name.
 func post(t *testing.T, p *product.Product, bearer, body string, header map[string]string) answer {
 	t.Helper()
@@ -81,7 +81,7 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 }
 
 // TestEachClientHasABucket checks rate limits of an organization with several OAuth
-// clients. At the MCP endpoint each client has its own bucket. At the public API all live
+// clients. At the agent endpoint each client has its own bucket. At the public API all live
 // credentials of the organization share one bucket.
 func TestEachClientHasABucket(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 }
 
 // TestUnservedRequestsTellTheLimit checks requests with a valid credential for an unknown
-// path or method, at the public API and the MCP endpoint. Each must count as one call, and
+// path or method, at the public API and the agent endpoint. Each must count as one call, and
 // must get 429 if no call is left.
 func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	}
 }
 
-// sender returns a function that sends a ping to the MCP endpoint. All pings have the same
+// sender returns a function that sends a ping to the agent endpoint. All pings have the same
 // access token.
 func sender(t *testing.T, p *product.Product) func() answer {
 	t.Helper()

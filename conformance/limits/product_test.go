@@ -140,7 +140,7 @@ func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	t.Parallel()
 	one, other, _ := twins(t, 4)
 	tokens := map[*product.Product]string{one: one.Token(t, one.MCPURL), other: other.Token(t, other.MCPURL)}
-	// Calls of the public API do not count toward the limit of the MCP endpoint.
+	// Calls of the public API do not count toward the limit of the agent endpoint.
 	scopes(t, one, one.Live.APIKey).want(t, 200, 4, 3)
 	for i, step := range []struct {
 		p      *product.Product

@@ -129,7 +129,7 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 }
 
 // dailyWork returns functions that make requests of the second organization, such as
-// "lookup" and "upsert". agent is the organization's access token for the MCP endpoint.
+// "lookup" and "upsert". agent is the organization's access token for the agent endpoint.
 func dailyWork(p *product.Product, agent string) map[string]func() (*http.Request, error) {
 	with := func(method, address, authorization, kind, body string) func() (*http.Request, error) {
 		return func() (*http.Request, error) {

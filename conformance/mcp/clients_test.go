@@ -17,7 +17,7 @@ const modern = "2026-07-28"
 
 var revisions = []string{modern, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// agent is an MCP client library that is connected to Mailhelm's MCP endpoint.
+// agent is an MCP client library that is connected to Mailhelm's agent endpoint.
 type agent interface {
 	// revision returns the revision of the MCP protocol on which client and server agreed.
 	revision() string

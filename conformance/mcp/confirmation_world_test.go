@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// signing is an MCP endpoint with two tools that need confirmation. It has a real database
+// signing is an agent endpoint with two tools that need confirmation. It has a real database
 // and the product's own checks of calls. A caller's name is also its access token.
 type signing struct {
 	url     string
@@ -102,7 +102,7 @@ func (s *signing) tool(name string, scope core.Scope) core.Operation {
 // the member requestState, together with a person's consent; otherwise it is an argument of
 // the tool.
 type attempt struct {
-	url       string // URL of the MCP endpoint; "" means the endpoint that startSigning started
+	url       string // URL of the agent endpoint; "" means the endpoint that startSigning started
 	caller    string
 	tool      string
 	arguments string // the tool's arguments as JSON, without the outer braces

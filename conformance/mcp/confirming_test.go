@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// confirming is an MCP endpoint with one tool that needs confirmation. It has a real
+// confirming is an agent endpoint with one tool that needs confirmation. It has a real
 // database and the product's own checks of calls. sent counts the executions of the tool.
 type confirming struct {
 	url  string

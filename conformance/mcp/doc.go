@@ -1,4 +1,4 @@
-// Package mcp tests Mailhelm's MCP endpoint over HTTP against the Model Context Protocol.
+// Package mcp tests Mailhelm's agent endpoint over HTTP against the Model Context Protocol.
 // Two client libraries, which share no code with the endpoint or with each other, make the
 // same calls at all five revisions of the protocol. The files in testdata are transcripts
 // of the messages, one for each revision and kind of exchange.

@@ -24,7 +24,7 @@ type reply struct {
 	Result map[string]any `json:"result"`
 }
 
-// post posts a body to the MCP endpoint. token is the Authorization header. With revision
+// post posts a body to the agent endpoint. token is the Authorization header. With revision
 // "" it sends no protocol version header.
 func post(t *testing.T, p *product.Product, token, revision, body string) reply {
 	t.Helper()

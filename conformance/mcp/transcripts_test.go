@@ -100,7 +100,7 @@ func protocolError(w *wire, _ *product.Product) {
 func refusal(w *wire, p *product.Product) {
 	w.send(exchange{verb: "GET"})
 	w.send(exchange{method: "tools/list", token: "-"})
-	// a token for the public API, which the MCP endpoint must refuse
+	// a token for the public API, which the agent endpoint must refuse
 	w.send(exchange{method: "tools/list", token: p.Token(w.t, p.BaseURL)})
 	w.send(exchange{method: "tools/list", token: p.Live.APIKey})
 	narrow := call("audience_get_schema", nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestAttackAudienceConfusion checks that the API refuses tokens for the MCP endpoint, and
-// that the MCP endpoint refuses tokens for the API. It tests tokens of clients and of
+// TestAttackAudienceConfusion checks that the API refuses tokens for the agent endpoint, and
+// that the agent endpoint refuses tokens for the API. It tests tokens of clients and of
 // people. A refresh cannot change the resource of a grant.
 func TestAttackAudienceConfusion(t *testing.T) {
 	t.Parallel()
@@ -106,7 +106,7 @@ func TestAttackTokenOutsideItsHeader(t *testing.T) {
 }
 
 // TestAttackForgedTokenOverHTTP checks that a running product refuses forged tokens at the
-// API and at the MCP endpoint. TestForgedTokensAreRefusedAlike tests more forgeries,
+// API and at the agent endpoint. TestForgedTokensAreRefusedAlike tests more forgeries,
 // directly at the verifier.
 func TestAttackForgedTokenOverHTTP(t *testing.T) {
 	t.Parallel()

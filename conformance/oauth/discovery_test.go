@@ -177,7 +177,7 @@ func TestPreflight(t *testing.T) {
 }
 
 // TestThirdPartyClient checks that a third-party Go library gets a token by
-// client_credentials that the MCP endpoint accepts.
+// client_credentials that the agent endpoint accepts.
 func TestThirdPartyClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

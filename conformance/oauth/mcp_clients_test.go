@@ -38,7 +38,7 @@ type assistantSight struct {
 }
 
 // TestAssistantsOfOthers checks that third-party MCP libraries need only the address of the
-// MCP endpoint. They find the metadata documents, become a client, get a token and call a
+// agent endpoint. They find the metadata documents, become a client, get a token and call a
 // tool.
 func TestAssistantsOfOthers(t *testing.T) {
 	t.Parallel()

@@ -254,7 +254,7 @@ func (s *scene) refused(a answer, code string) {
 	}
 }
 
-// atAPI and atAgent call the API and the MCP endpoint with an access token and return the
+// atAPI and atAgent call the API and the agent endpoint with an access token and return the
 // status of the answer.
 func (s *scene) atAPI(token string) int {
 	s.t.Helper()

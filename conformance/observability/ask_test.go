@@ -51,7 +51,7 @@ func ask(t *testing.T, p *product.Product, a asking) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// agent returns a POST request that sends a JSON-RPC message to the MCP endpoint, with MCP
+// agent returns a POST request that sends a JSON-RPC message to the agent endpoint, with MCP
 // revision 2025-11-25.
 func agent(p *product.Product, token, body string) asking {
 	return asking{http.MethodPost, p.MCPURL + "/mcp", token, body, map[string]string{"MCP-Protocol-Version": legacy}}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// scene is an MCP endpoint with three test tools. The tool broadcasts_send asks for
+// scene is an agent endpoint with three test tools. The tool broadcasts_send asks for
 // confirmation, lists_list returns only a part of the items, and contacts_lookup returns a
 // result that is too long. It uses the product's guardrails and a real database. admin is
 // the URL of its metrics.

@@ -53,7 +53,7 @@ type Options struct {
 	// Mail starts an SMTP server that receives the product's mail to its users. The messages
 	// are in [Product.Mailbox].
 	Mail bool
-	// AllowedOrigins are the origins whose web pages may call the MCP endpoint.
+	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
 	DynamicRegistration bool
@@ -83,7 +83,7 @@ type Options struct {
 // Product is a running product with its demo data.
 type Product struct {
 	// BaseURL is the URL of the public API, AuthURL of the authorization server, AppURL of
-	// the dashboard and MCPURL of the MCP endpoint. FetchURL is the URL for reading
+	// the dashboard and MCPURL of the agent endpoint. FetchURL is the URL for reading
 	// temporary inboxes, DocsURL for documentation, and AdminURL for metrics and health
 	// checks.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL, AdminURL string

@@ -201,7 +201,7 @@ func (a *api) newcomer(t *testing.T) *newcomer {
 	return &newcomer{c, org.ID}
 }
 
-// agent returns an access token of the new organization for the MCP endpoint.
+// agent returns an access token of the new organization for the agent endpoint.
 func (c *newcomer) agent(t *testing.T) string {
 	t.Helper()
 	office := provision.Provisioner{Stores: c.DB.Access(), Orgs: c.DB.Orgs(), Users: c.DB.Users(), Members: c.DB.Members(), Tx: c.DB, Clock: c.Clock.Now}

@@ -86,7 +86,7 @@ func TestReads(t *testing.T) {
 }
 
 // TestEveryCredentialKind checks that the API accepts API keys and access tokens of the
-// live and of the test environment. It must refuse access tokens for the MCP endpoint.
+// live and of the test environment. It must refuse access tokens for the agent endpoint.
 func TestEveryCredentialKind(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -248,7 +248,7 @@ func (s scene) call(t *testing.T, token, name, arguments string) []byte {
 	return result.StructuredContent
 }
 
-// post sends a JSON-RPC request to the MCP endpoint and returns its result. method is the
+// post sends a JSON-RPC request to the agent endpoint and returns its result. method is the
 // JSON that follows "method": in the request.
 func (s scene) post(t *testing.T, token, method string) json.RawMessage {
 	t.Helper()

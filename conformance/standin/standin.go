@@ -58,7 +58,7 @@ type Fixture struct {
 // Token is the access token of the client that exists if Config.Callers is nil.
 const Token = "token"
 
-// Serve starts an MCP endpoint and returns its base URL. The endpoint stops when the test
+// Serve starts an agent endpoint and returns its base URL. The endpoint stops when the test
 // ends. Endpoints with the same database behave like processes of one installation: they
 // share the key that signs confirmation tokens.
 func Serve(t *testing.T, cfg Config) string {

@@ -60,7 +60,7 @@ var subjects = sync.OnceValue(func() []subject {
 	return all
 })
 
-// caller calls the product with an access token for the MCP endpoint (agent) and a
+// caller calls the product with an access token for the agent endpoint (agent) and a
 // credential for the REST API (rest).
 type caller struct {
 	p           *product.Product

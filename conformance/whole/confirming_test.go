@@ -55,7 +55,7 @@ const (
 	forgetful = "workflows_activate"
 )
 
-// confirming serves two test operations at an MCP endpoint and returns the endpoint's URL:
+// confirming serves two test operations at an agent endpoint and returns the endpoint's URL:
 // quoting (broadcasts_send) and forgetful (workflows_activate). The endpoint uses the
 // product's database.
 func (w world) confirming(t *testing.T) string {

@@ -14,7 +14,7 @@ type Resource int
 // The hosts that accept credentials.
 const (
 	API   Resource = iota // the public API, which accepts API keys and access tokens
-	Agent                 // the MCP endpoint, which accepts only access tokens
+	Agent                 // the agent endpoint, which accepts only access tokens
 )
 
 // Token has the claims of a verified access token.
@@ -73,7 +73,7 @@ type known struct {
 }
 
 // presented is the key of the cache: a credential and the resource at which it was
-// presented. The API may refuse a credential that the MCP endpoint accepts, and the other
+// presented. The API may refuse a credential that the agent endpoint accepts, and the other
 // way round.
 type presented struct {
 	proof    Proof

@@ -93,7 +93,7 @@ func reads(s core.Scope) bool {
 }
 
 // resourceText returns the text by which the consent page describes a resource, the API or
-// the MCP endpoint.
+// the agent endpoint.
 func resourceText(r access.Resource) string {
 	if r == access.Agent {
 		return "the agent endpoint, where assistants call tools"

@@ -19,7 +19,7 @@ type Config struct {
 	// Tools has the names of the operations that are also MCP tools.
 	Tools []string
 	// BaseURL, AuthURL, AppURL, MCPURL and FetchURL are the public addresses of the API, the
-	// authorization server, the app, the MCP endpoint and the fetch host.
+	// authorization server, the app, the agent endpoint and the fetch host.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL string
 	// DocsURL is the address of this documentation. Its path is the prefix of all pages.
 	DocsURL string

@@ -62,7 +62,7 @@ type Config struct {
 	// process listens.
 	Public Public
 	Listen Listen
-	// AllowedOrigins are the origins whose web pages may call the MCP endpoint.
+	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves (RFC 7591).
 	DynamicRegistration bool

@@ -10,7 +10,7 @@ import (
 )
 
 // publicURLs checks that public addresses outside this machine use https. It checks that
-// the API and the MCP endpoint have different addresses, and that the fetch host has an
+// the API and the agent endpoint have different addresses, and that the fetch host has an
 // address of its own. It also compares the ports of local addresses. If the settings
 // themselves are invalid, it adds no result, because another check reports them.
 func (e *examination) publicURLs() {
