@@ -1,22 +1,22 @@
-# Everything a developer does here, by name. "go test ./..." needs nothing but Go.
+# The commands of developers. "go test ./..." needs only Go.
 
 GO ?= go
 FUZZTIME ?= 10s
 BENCH ?= .
 PORT ?=
 
-# The linter is pinned, and built from source into .bin on first use.
+# The version of the linter is fixed. The first use builds it from source into .bin.
 LINT_VERSION := v2.12.2
 LINT := .bin/golangci-lint-$(LINT_VERSION)
-# Its cache remembers paths, so one that two checkouts share reports the other's.
+# The cache stores paths. If two checkouts shared one, lint would report the paths of the other.
 export GOLANGCI_LINT_CACHE := $(CURDIR)/.bin/cache
 
-# SQLite itself, which is C made into Go, is not watched for races: it would take most of
-# the time, and every access of ours is seen without it (core/doc/decisions/0056).
+# SQLite, translated from C to Go, runs without the race detector, because it would take
+# most of the time. Races in our code are found without it (core/doc/decisions/0056).
 RACE_FLAGS ?= -race -gcflags=modernc.org/...=-race=false
 RACE_PACKAGES ?= $(shell .ci/concurrent)
 
-# What "make generate" writes.
+# The files that "make generate" writes.
 GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql '*/testdata/*'
 
 .DEFAULT_GOAL := help
@@ -29,11 +29,11 @@ build: ## Build bin/mailhelm
 	$(GO) build -o bin/mailhelm ./cmd/mailhelm
 
 .PHONY: run
-run: ## Start everything with demo data; PORT=N takes N and the five ports behind it
+run: ## Start everything with demo data; PORT=N uses the six ports from N on
 	$(GO) run ./cmd/mailhelm demo $(if $(PORT),--port $(PORT))
 
 .PHONY: test
-test: $(if $(RACE),check) ## Run every test; says what was skipped, and fails for it when CI=true; RACE=1 as "check"
+test: $(if $(RACE),check) ## Run every test and list the skipped ones, which fail the run if CI=true; with RACE=1 run "check"
 	$(if $(RACE),,$(GO) run ./conformance/verdict $(TEST_FLAGS) ./...)
 
 PKG ?= ./core/...
@@ -42,15 +42,15 @@ test-fast: ## Run the tests of PKG (./core/...) that need no database server, Re
 	MAILHELM_TEST_SERVICES=none $(GO) test $(TEST_FLAGS) $(PKG)
 
 .PHONY: test-full
-test-full: ## Run every test at full length: on every engine, with every text, seed and round
+test-full: ## Run every test in full: on both databases, with every text, seed and round
 	MAILHELM_TEST_FULL=1 $(GO) run ./conformance/verdict -timeout 60m $(TEST_FLAGS) ./...
 
 .PHONY: race
-race: ## Run the tests of concurrent code under the race detector
+race: ## Run the tests of packages with concurrent code under the race detector
 	$(GO) run ./conformance/verdict $(RACE_FLAGS) $(TEST_FLAGS) $(RACE_PACKAGES)
 
 .PHONY: check
-check: race ## Run each test once: concurrent code under the race detector, the rest without
+check: race ## Run each test once: packages with concurrent code under the race detector, the rest without
 	$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/concurrent --others)
 
 .PHONY: fuzz
@@ -66,7 +66,7 @@ bench: ## Run the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: lint
-lint: $(LINT) ## Check style and the linters of .golangci.yaml
+lint: $(LINT) ## Run the linters of .golangci.yaml
 	$(LINT) run ./...
 
 $(LINT):
@@ -74,17 +74,17 @@ $(LINT):
 	mv .bin/golangci-lint $@
 
 .PHONY: format
-format: $(LINT) ## Rewrite the sources as lint wants them
+format: $(LINT) ## Format the sources
 	$(LINT) fmt ./...
 
-# Tests that can write what they compare with declare the flag "update", and are named
-# TestGolden.
+# Tests that can write the files they compare with declare the flag "update". Their names
+# begin with TestGolden.
 .PHONY: generate
-generate: ## Write what is derived: tables, schema, goldens
+generate: ## Write the generated files: tables, schema, goldens
 	$(GO) test -vet=off -count=1 -run '^TestGolden' $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: verify
-verify: ## Generate, and fail when that changed or added a file
+verify: ## Run "generate", and fail if it changed or added a file
 	@.ci/unchanged $(MAKE) --no-print-directory generate
 	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \
 	if [ -n "$$untracked" ]; then printf 'generated but not added to git:\n%s\n' "$$untracked"; exit 1; fi
