@@ -51,7 +51,9 @@ type mishap struct {
 	// If entered is not nil, the call closes the channel named entered when it has reserved
 	// its key. Then the call waits until the channel named goOn is closed.
 	entered, goOn chan struct{}
-	effect        string // id of the user that the operation inserted, committed or not
+	// If pause is not nil, the call calls it when it has reserved its key.
+	pause  func()
+	effect string // id of the user that the operation inserted, committed or not
 }
 
 type mishapKey struct{}
@@ -164,6 +166,9 @@ func (r *rig) prepare(ctx context.Context, _ *core.Call, in effectIn) (effectIn,
 	if m := mishapOf(ctx); m.entered != nil {
 		close(m.entered)
 		<-m.goOn
+	}
+	if m := mishapOf(ctx); m.pause != nil {
+		m.pause()
 	}
 	return in, nil
 }
