@@ -99,6 +99,14 @@ func IsInvalid(err error) bool {
 	return ok && f.Kind == Invalid
 }
 
+// IsRefusedObject reports whether err is a *Failure because of the object in the call: the
+// account does not accept it, is full or does not support it. Calls about other objects may
+// succeed at the same time.
+func IsRefusedObject(err error) bool {
+	f, ok := errors.AsType[*Failure](err)
+	return ok && (f.Kind == Invalid || f.Kind == Full || f.Kind == Rejected || f.Kind == Unsupported)
+}
+
 const defaultRetryAfter = 5 * time.Second
 
 // Unavailable converts a *Failure into the error that API callers get. It returns

@@ -10,22 +10,30 @@ import (
 // Repair undoes what a write changed at the account if its transaction in Mailhelm's
 // database failed. It does not undo opt-outs that the account accepted in the write. Repair
 // returns the number of repaired writes, and may be repeated.
+//
+// If the account refuses one contact, Repair logs that and goes on with the next, so that
+// this contact does not block the others. Any other failure ends it.
 func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	notes, err := s.Store.AccountNotes(ctx, org, s.Clock().Add(-noteGrace), maxRepairs)
 	if err != nil {
 		return 0, err
 	}
-	for i, n := range notes {
+	repaired := 0
+	for _, n := range notes {
 		err := s.repairOne(ctx, org, n)
-		if sending.IsInvalid(err) {
+		if sending.IsRefusedObject(err) {
 			s.Log.WarnContext(ctx, "the sending account refused to restore a contact", "org_id", org, "contact_id", n.ContactID, "error", err)
+			if !sending.IsInvalid(err) {
+				continue // the next repair tries again
+			}
 			err = s.Store.DropAccountNote(ctx, org, n.ID)
 		}
 		if err != nil {
-			return i, err
+			return repaired, err
 		}
+		repaired++
 	}
-	return len(notes), nil
+	return repaired, nil
 }
 
 // repairOne repairs the failed write that the note n describes, while it holds the locks on

@@ -2,6 +2,7 @@ package topics_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,54 @@ func TestRepairsAreBounded(t *testing.T) {
 	if got := w.SyncLater(t); got.Pushed != lost-most || got.Refused != odd || got.Left != 0 {
 		t.Errorf("then %+v", got)
 	}
+}
+
+// TestARefusedRepairDoesNotBlockTheNext leaves notes of two interrupted writes, and lets
+// the account refuse the contact of the first one. The second must be repaired at once, and
+// the first later. A failure of the whole account must end the repair.
+func TestARefusedRepairDoesNotBlockTheNext(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := contactstest.New(t, db)
+		emails := []string{"first@example.com", "second@example.com"}
+		for _, email := range emails {
+			made := w.Want(t, "contacts_create", fmt.Sprintf(`{"email":%q}`, email))
+			note := topics.AccountNote{ID: core.NewID(), ContactID: made["id"].(string), NotedAt: w.Clock()}
+			if err := db.AccountNotes().NoteAccount(t.Context(), w.Org.ID, note); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Account.DeleteContact(t.Context(), w.Org.ID, email); err != nil {
+				t.Fatal(err)
+			}
+			w.Advance(time.Second)
+		}
+		w.Advance(time.Hour)
+		for _, step := range []struct {
+			fault    simulator.Fault
+			repaired int
+			fails    bool
+			listed   []string
+		}{
+			{simulator.Fault{Method: simulator.MethodPutContact, Kind: sending.Throttled, Times: 1}, 0, true, nil},
+			{simulator.Fault{Method: simulator.MethodPutContact, Kind: sending.Full, Times: 1}, 1, false, emails[1:]},
+			{simulator.Fault{Method: simulator.MethodSend, Kind: sending.Full}, 1, false, emails},
+		} {
+			w.Account.Faults().Set(step.fault)
+			n, err := w.Sync.Repair(t.Context(), w.Org.ID)
+			if n != step.repaired || (err != nil) != step.fails {
+				t.Errorf("with %s: %d repaired, %v", step.fault.Kind, n, err)
+			}
+			var listed []string
+			for _, email := range emails {
+				if _, is := w.AccountContact(t, email); is {
+					listed = append(listed, email)
+				}
+			}
+			if diff := cmp.Diff(step.listed, listed); diff != "" {
+				t.Errorf("with %s, at the account (-want +got):\n%s", step.fault.Kind, diff)
+			}
+		}
+	})
 }
 
 func TestTopicWritesGoThrough(t *testing.T) {
