@@ -33,6 +33,9 @@ func (s *replayScene) fill(text string) string {
 	return strings.NewReplacer("EMAIL", s.email, "EXT", s.external, "ID", s.id).Replace(text)
 }
 
+// bulkTimeout is how long a test waits for a bulk write. It allows for a busy machine.
+const bulkTimeout = time.Minute
+
 // over makes a REST call. For a bulk write it waits until the job has completed.
 func (s *replayScene) over(bearer, call, body string) {
 	s.Helper()
@@ -47,12 +50,14 @@ func (s *replayScene) over(bearer, call, body string) {
 	if err := json.Unmarshal([]byte(answer), &taken); err != nil {
 		s.Fatal(err)
 	}
-	for range 2000 {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); time.Since(began) < bulkTimeout; <-again.C {
 		if strings.Contains(s.request(bearer, http.MethodGet, path+"/"+taken.JobID, ""), `"status":"completed"`) {
 			return
 		}
 	}
-	s.Fatal("the bulk write is not done")
+	s.Fatalf("the bulk write is not done after %v", bulkTimeout)
 }
 
 func (s *replayScene) request(bearer, method, path, body string) string {
