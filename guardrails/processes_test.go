@@ -70,9 +70,9 @@ func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	}
 }
 
-// hold starts a call that keeps its idempotency key reserved until finish is called. finish
-// returns the error of the call.
-func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
+// startHeldCall starts a call that keeps its idempotency key reserved until finish is
+// called. finish returns the error of the call.
+func (n *node) startHeldCall(t *testing.T, key string) (finish func() *core.Error) {
 	t.Helper()
 	ended := make(chan *core.Error, 1)
 	go func() {
@@ -94,7 +94,7 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)
 		slow, heir, other := b.node(t, false), b.node(t, false), b.node(t, false)
-		finish := slow.hold(t, "k")
+		finish := slow.startHeldCall(t, "k")
 		stopBeats(t, b, heir, other)
 		close(heir.release)
 		close(other.release)
@@ -154,7 +154,7 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)
 		working, other := b.node(t, false), b.node(t, false)
-		finish := working.hold(t, "k")
+		finish := working.startHeldCall(t, "k")
 		for range 5 {
 			stopBeats(t, b, working, other)
 		}
@@ -225,7 +225,7 @@ func TestKeysAreGivenBack(t *testing.T) {
 			b := setupOn(t, db)
 			n, other := b.node(t, false), b.node(t, false)
 			close(other.release)
-			finish := n.hold(t, "k")
+			finish := n.startHeldCall(t, "k")
 			if err := n.process.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func TestKeysAreGivenBack(t *testing.T) {
 		t.Run("an earlier process", func(t *testing.T) {
 			b := setupOn(t, db)
 			earlier := b.node(t, true)
-			finish := earlier.hold(t, "k")
+			finish := earlier.startHeldCall(t, "k")
 			next := b.node(t, true)
 			close(next.release)
 			mustCall(t, next.bundle, "op_block", withKey("k"))

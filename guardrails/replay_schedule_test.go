@@ -78,7 +78,7 @@ func (p *player) do(a act) error {
 	case "call":
 		return p.callNow(a)
 	case "hold":
-		return p.hold(a)
+		return p.startHeldCall(a)
 	case "finish":
 		if len(p.held) == 0 {
 			return nil
@@ -138,10 +138,10 @@ func (p *player) callNow(a act) error {
 	return p.checkEffects(t.org)
 }
 
-// hold starts a call and returns once the call has reserved its key and waits inside the
-// operation. If the call cannot reserve its key, hold compares its response with the
-// model's.
-func (p *player) hold(a act) error {
+// startHeldCall starts a call and returns once the call has reserved its key and waits
+// inside the operation. If the call cannot reserve its key, hold compares its response with
+// the model's.
+func (p *player) startHeldCall(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
 	h := &heldCall{t, &mishap{fate: a.Fate, entered: make(chan struct{}), goOn: make(chan struct{})}, make(chan verdict, 1)}

@@ -48,7 +48,7 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 			}
 		})
 		running.Wait()
-		passedOver(t, db.AttributePasses(), org)
+		passUntilDone(t, db.AttributePasses(), org)
 
 		last, err := db.Attributes().Attribute(t.Context(), org, a.ID)
 		fatal(t, err)
@@ -100,7 +100,7 @@ func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string
 	}
 }
 
-func passedOver(t *testing.T, store attributes.PassStore, org string) {
+func passUntilDone(t *testing.T, store attributes.PassStore, org string) {
 	t.Helper()
 	for {
 		passed, err := store.Pass(t.Context(), org, 2)

@@ -43,7 +43,7 @@ func TestSlotsFollowTheRecord(t *testing.T) {
 			})
 			m.finish()
 			m.trusted(t)
-			m.settled()
+			m.checkRecords()
 		})
 	})
 }
@@ -400,7 +400,7 @@ func (m *slotModel) trusted(t *rapid.T) {
 	statuses, records, slots := m.stored()
 	attributes, err := m.db.Attributes().Attributes(t.Context(), m.org)
 	m.must(err)
-	left := m.left()
+	former := m.formerNames()
 	for email, status := range statuses {
 		row, has := slots[email]
 		if has != (status == contacts.Active) {
@@ -411,7 +411,7 @@ func (m *slotModel) trusted(t *rapid.T) {
 				continue
 			}
 			stored := records[email][a.Name]
-			for _, name := range left[a.ID] {
+			for _, name := range former[a.ID] {
 				if value, moves := records[email][name]; moves {
 					stored = value
 				}
@@ -423,26 +423,26 @@ func (m *slotModel) trusted(t *rapid.T) {
 	}
 }
 
-// left returns, by attribute id, the former names under which contacts may still have
+// formerNames returns, by attribute id, the former names under which contacts may still have
 // values.
-func (m *slotModel) left() map[string][]string {
+func (m *slotModel) formerNames() map[string][]string {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT attribute_id, name FROM attribute_leftovers WHERE org_id = $1`, m.org)
 	m.must(err)
 	defer func() { m.must(rows.Close()) }()
-	left := map[string][]string{}
+	names := map[string][]string{}
 	for rows.Next() {
 		var id, name string
 		m.must(rows.Scan(&id, &name))
-		left[id] = append(left[id], name)
+		names[id] = append(names[id], name)
 	}
 	m.must(rows.Err())
-	return left
+	return names
 }
 
-// settled checks that the contact records equal the in-memory model, and that columns of
-// contact_slots without an attribute are empty. This must hold when no pass over the
+// checkRecords checks that the contact records equal the in-memory model, and that columns
+// of contact_slots without an attribute are empty. This must hold when no pass over the
 // contacts is due.
-func (m *slotModel) settled() {
+func (m *slotModel) checkRecords() {
 	_, records, slots := m.stored()
 	if diff := cmp.Diff(m.records, records); diff != "" {
 		m.t.Fatalf("records (-want +got):\n%s", diff)

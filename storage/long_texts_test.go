@@ -98,7 +98,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 		a.Name = "about"
 		fatal(t, db.Attributes().UpdateAttribute(t.Context(), org, a))
 		judgedWhole(t, db, org, "about", texts[:13], held)
-		passedOver(t, db.AttributePasses(), org)
+		passUntilDone(t, db.AttributePasses(), org)
 		judgedWhole(t, db, org, "about", texts[13:], held)
 	})
 }

@@ -35,7 +35,7 @@ func following(revision, tool string) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": tool, "_meta": map[string]any{"progressToken": "p"}})
 }
 
-func done() (*sdk.CallToolResult, error) {
+func doneResult() (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
 }
 
@@ -67,14 +67,14 @@ func TestEveryCallIsAnswered(t *testing.T) {
 			if err := errors.Join(step(ctx, req), req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "error", Data: "x"})); err != nil {
 				return nil, err
 			}
-			return done()
+			return doneResult()
 		}),
 		fixture("asks_the_client", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			//nolint:staticcheck // a request that the endpoint has no way to send
 			if _, err := req.Session.ListRoots(ctx, nil); err == nil {
 				return nil, errors.New("a client answered")
 			}
-			return done()
+			return doneResult()
 		}),
 	)
 	w.http.Timeout = soon
@@ -161,7 +161,7 @@ func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 				}
 				<-ctx.Done()
 				ended <- ctx.Err()
-				return done()
+				return doneResult()
 			}))
 			gone := make(chan struct{})
 			go func() {
@@ -192,7 +192,7 @@ func TestAPanicInAStreamHangsUp(t *testing.T) {
 		if err := step(ctx, req); err != nil {
 			return nil, err
 		}
-		return done()
+		return doneResult()
 	}))
 	answer := &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { panic("secret of the inside") }}
 	if v := w.handleRequest(t.Context(), following(modern, "reports"), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal

@@ -37,26 +37,26 @@ var lastingTools = map[string]sdk.ToolHandler{
 	},
 	"goes_on_alone": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		disconnect(ctx)
-		return done()
+		return doneResult()
 	},
 	"reports_to_nobody": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		disconnect(ctx)
 		for step(context.WithoutCancel(ctx), req) == nil {
 		}
-		return done()
+		return doneResult()
 	},
 	"reports_beside": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		go func() {
 			for step(context.WithoutCancel(ctx), req) == nil {
 			}
 		}()
-		return done()
+		return doneResult()
 	},
 	"asks_beside": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		for range 4 {
 			go req.Session.ListRoots(context.WithoutCancel(ctx), nil) //nolint:errcheck,staticcheck // no client can answer
 		}
-		return done()
+		return doneResult()
 	},
 	"panics": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		disconnect(ctx)
@@ -65,7 +65,7 @@ var lastingTools = map[string]sdk.ToolHandler{
 	"unwritable_by_panic": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{StructuredContent: hostile{}}, nil
 	},
-	"quiet": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return done() },
+	"quiet": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return doneResult() },
 }
 
 // TestAThousandCallsLeaveNothingRunning checks that no goroutine remains after a thousand

@@ -38,8 +38,8 @@ func writeFile(t *testing.T, text string) string {
 	return path
 }
 
-// shown returns the settings that `mailhelm config --json` prints, by name.
-func shown(t *testing.T, environment map[string]string, args ...string) map[string]settings.Value {
+// shownSettings returns the settings that `mailhelm config --json` prints, by name.
+func shownSettings(t *testing.T, environment map[string]string, args ...string) map[string]settings.Value {
 	t.Helper()
 	r := runWith(t, environment, append([]string{"config", "--json"}, args...)...)
 	var out struct{ Settings []settings.Value }
@@ -61,7 +61,7 @@ func TestPrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 		"MAILHELM_ALLOWED_ORIGINS": "https://a.example,https://b.example",
 		"MAILHELM_TRUSTED_PROXIES": "10.0.0.0/8,192.0.2.7", "MAILHELM_INTROSPECTION": "false",
 	}
-	got := shown(t, environment, "--config", file, "--base-url", "https://flag.example.com")
+	got := shownSettings(t, environment, "--config", file, "--base-url", "https://flag.example.com")
 	for name, want := range map[string]settings.Value{
 		"base-url":        {Value: "https://flag.example.com", Source: "flag --base-url"},
 		"data":            {Value: "/env", Source: "environment MAILHELM_DATA"},
@@ -84,7 +84,7 @@ func TestPrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 func TestConfigurationFileFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, `data = "/file"`)
-	got := shown(t, map[string]string{"MAILHELM_CONFIG": file})
+	got := shownSettings(t, map[string]string{"MAILHELM_CONFIG": file})
 	if got["data"].Value != "/file" {
 		t.Errorf("data is %+v", got["data"])
 	}

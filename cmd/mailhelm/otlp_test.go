@@ -18,7 +18,7 @@ func TestOTLPEndpoint(t *testing.T) {
 		{map[string]string{standard: "http://a:1", own: "http://b:1"}, nil, "http://b:1", "environment " + own},
 		{map[string]string{standard: "http://a:1", own: "http://b:1"}, []string{"--otlp-endpoint", "http://c:1"}, "http://c:1", "flag --otlp-endpoint"},
 	} {
-		if got := shown(t, tc.environment, tc.args...)["otlp-endpoint"]; got.Value != tc.value || got.Source != tc.source {
+		if got := shownSettings(t, tc.environment, tc.args...)["otlp-endpoint"]; got.Value != tc.value || got.Source != tc.source {
 			t.Errorf("%v %v: %+v", tc.environment, tc.args, got)
 		}
 	}

@@ -68,15 +68,17 @@ var brokenProviders = map[string]http.HandlerFunc{
 	"refuses the credentials": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amzn-Errortype", "UnrecognizedClientException")
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprintf(w, `{"message":%q}`, told(r))
+		fmt.Fprintf(w, `{"message":%q}`, dumpRequest(r))
 	},
-	"is a page":   func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html>%s</html>", told(r)) },
-	"breaks down": func(w http.ResponseWriter, r *http.Request) { http.Error(w, told(r), http.StatusInternalServerError) },
-	"hangs up":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-	"sends away":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+	"is a page": func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html>%s</html>", dumpRequest(r)) },
+	"breaks down": func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, dumpRequest(r), http.StatusInternalServerError)
+	},
+	"hangs up":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	"sends away": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
 }
 
-func told(r *http.Request) string {
+func dumpRequest(r *http.Request) string {
 	body, _ := io.ReadAll(r.Body)
 	return fmt.Sprint(r.URL, r.Header, string(body))
 }
@@ -134,7 +136,7 @@ func (l life) amazonFails() {
 		form.Set("access_key_id", accountKeyID)
 		form.Set("secret", secret)
 	})
-	l.keeps("events key", l.found(l.submit(l.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
+	l.keeps("events key", l.mustFind(l.submit(l.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
 	spoiled := l.browser.form(l.open(connectPage), connectPage)
 	spoiled.Set("secret", secret)
 	for _, field := range []string{"region", "role_arn", "topic_arn"} {
@@ -189,9 +191,9 @@ func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 				if err != nil || c.Provider != sending.SES || c.Secret != secrets["secret key"] {
 					t.Fatalf("the secret was not taken: %v", err)
 				}
-				l.hasNot("the data folder", written(t, p.DataDir))
+				l.hasNot("the data folder", readFiles(t, p.DataDir))
 				l.serverFails()
-				kept := written(t, p.DataDir)
+				kept := readFiles(t, p.DataDir)
 				if !postgres && !bytes.Contains(kept, []byte(accountKeyID)) {
 					t.Error("the files hold nothing of the connection, so their silence shows nothing")
 				}

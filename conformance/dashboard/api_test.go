@@ -17,9 +17,9 @@ var (
 	clientLink  = regexp.MustCompile(`href="(/dashboard/clients/[0-9a-f-]{36})"`)
 )
 
-// found returns the first group of the pattern's first match in a page, unescaped. It fails
-// the test without a match.
-func (b *browser) found(page string, pattern *regexp.Regexp) string {
+// mustFind returns the first group of the pattern's first match in a page, unescaped. It
+// fails the test without a match.
+func (b *browser) mustFind(page string, pattern *regexp.Regexp) string {
 	b.t.Helper()
 	m := pattern.FindStringSubmatch(page)
 	if m == nil {

@@ -88,7 +88,7 @@ func TestKeysLinesAndEnds(t *testing.T) {
 			form.Set("apply", "yes")
 		})
 		rotated := boss.submit(boss.open(old+"/rotate"), old+"/rotate", unchanged)
-		next, nextSecret := boss.found(rotated, keyLink), boss.found(rotated, shownKey)
+		next, nextSecret := boss.mustFind(rotated, keyLink), boss.mustFind(rotated, shownKey)
 		end, err := json.Marshal(p.Clock.Now().UTC().Truncate(time.Microsecond).Add(24 * time.Hour))
 		if err != nil {
 			t.Fatal(err)

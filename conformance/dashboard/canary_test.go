@@ -76,14 +76,14 @@ func (l life) credentials() {
 	calls(l.t, l.p, "/v1/lists", secret, http.StatusOK)
 	l.submit(l.open(path+"/scopes"), path+"/scopes", unchanged)
 	rotated := l.submit(l.open(path+"/rotate"), path+"/rotate", unchanged)
-	l.keeps("rotated API key", l.found(rotated, shownKey))
+	l.keeps("rotated API key", l.mustFind(rotated, shownKey))
 	l.submit(l.open(path+"/revoke"), path+"/revoke", unchanged)
 	calls(l.t, l.p, "/v1/lists", secret, http.StatusUnauthorized)
 
 	path, secret = l.newClient("Canary", nil, "api.lists.view")
 	l.keeps("client secret", secret)
 	changed := l.submit(l.open(path+"/secret"), path+"/secret", unchanged)
-	client, next := stored(l.t, l.p, path).ClientID, l.keeps("next client secret", l.found(changed, shownSecret))
+	client, next := stored(l.t, l.p, path).ClientID, l.keeps("next client secret", l.mustFind(changed, shownSecret))
 	l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", secret)
 	token, _ := l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", next)["access_token"].(string)
 	l.keeps("access token", token)
@@ -168,7 +168,7 @@ var (
 func (l life) secondFactor() {
 	const security = "/account/security"
 	page := l.submit(l.open(security), security+"/app", unchanged)
-	key := l.keeps("app's key", strings.ReplaceAll(l.found(page, shownAppKey), " ", ""))
+	key := l.keeps("app's key", strings.ReplaceAll(l.mustFind(page, shownAppKey), " ", ""))
 	code := func() string {
 		l.p.Clock.Advance(time.Minute)
 		text, err := totp.GenerateCode(key, l.p.Clock.Now())
@@ -178,7 +178,7 @@ func (l life) secondFactor() {
 		return text
 	}
 	page = l.submit(page, security+"/app/confirm", func(form url.Values) { form.Set("code", code()) })
-	recovery := l.keeps("recovery code", l.found(page, shownRecovery))
+	recovery := l.keeps("recovery code", l.mustFind(page, shownRecovery))
 	l.keeps("recovery code without dashes", strings.ReplaceAll(recovery, "-", ""))
 	for _, proof := range []string{recovery, code(), "canary-guess"} {
 		b := newBrowser(l.t, l.p)
@@ -237,7 +237,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				l.invitation()
 				l.secondFactor()
 				l.everyPage()
-				kept := written(t, folder)
+				kept := readFiles(t, folder)
 				if !postgres && !bytes.Contains(kept, []byte("newcomer@example.com")) {
 					t.Error("the files hold nothing of this life, so their silence shows nothing")
 				}
@@ -271,9 +271,9 @@ func (l life) hasNot(where string, text []byte) {
 	}
 }
 
-// written returns the content of all files in the folder, one after the other. It skips
+// readFiles returns the content of all files in the folder, one after the other. It skips
 // demo.json, in which the demo stores its credentials.
-func written(t *testing.T, folder string) []byte {
+func readFiles(t *testing.T, folder string) []byte {
 	t.Helper()
 	var all []byte
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -26,7 +26,7 @@ func (b *browser) newClient(name string, change func(url.Values), scopes ...stri
 			change(form)
 		}
 	})
-	return b.found(page, clientLink), b.found(page, shownSecret)
+	return b.mustFind(page, clientLink), b.mustFind(page, shownSecret)
 }
 
 // stored returns the OAuth client whose page has this path.
@@ -84,7 +84,7 @@ func TestLifeOfAClient(t *testing.T) {
 		calls(t, p, "/v1/lists", token, http.StatusForbidden)
 
 		page = boss.submit(boss.open(path+"/secret"), path+"/secret", unchanged)
-		next := boss.found(page, shownSecret)
+		next := boss.mustFind(page, shownSecret)
 		issues(t, p, c.ClientID, secret, http.StatusUnauthorized)
 		issues(t, p, c.ClientID, next, http.StatusOK)
 
@@ -137,7 +137,7 @@ func TestWhatAClientsFormRefuses(t *testing.T) {
 			t.Errorf("a public client: %d %s", status, text)
 		}
 		boss.wants(text, "It is public and has no secret")
-		path := boss.found(text, clientLink)
+		path := boss.mustFind(text, clientLink)
 		if status, _, _ := boss.send(path+"/secret", nil); status != http.StatusConflict {
 			t.Errorf("a secret for a public client: %d", status)
 		}

@@ -62,7 +62,7 @@ func TestConnectingAmazon(t *testing.T) {
 			t.Fatalf("%v: the endpoint is %q", err, c.Endpoint)
 		}
 		boss.wants(page, "The connection is stored", "Amazon SES", accountKeyID, accountRole, c.ExternalID, accountTopic)
-		if address := boss.found(page, shownAddress); address != p.BaseURL+"/ingest/ses/"+c.IngestPath {
+		if address := boss.mustFind(page, shownAddress); address != p.BaseURL+"/ingest/ses/"+c.IngestPath {
 			t.Errorf("the address for events is %q", address)
 		}
 		again := boss.open(connectPage)
@@ -74,7 +74,7 @@ func TestConnectingAmazon(t *testing.T) {
 
 		refusesBadConnections(t, p, boss)
 
-		key := boss.found(boss.submit(boss.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey)
+		key := boss.mustFind(boss.submit(boss.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey)
 		page = boss.open(accountPage)
 		boss.wants(page, "it was shown once")
 		page = boss.submit(page, accountPage+"/template-version", func(form url.Values) { form.Set("template_version", "12") })

@@ -295,7 +295,7 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 			form["scope"] = []string{"api.lists.view"}
 			form.Set("apply", "yes")
 		}), "The scopes are changed")
-		boss.found(boss.submit(boss.open(key+"/rotate"), key+"/rotate", unchanged), shownKey)
+		boss.mustFind(boss.submit(boss.open(key+"/rotate"), key+"/rotate", unchanged), shownKey)
 		own.key = keyInForce(t, p)
 		key = "/dashboard/keys/" + own.key
 		asking[1] = key + "/revoke"

@@ -21,7 +21,7 @@ func (b *browser) newKey(name string, scopes ...string) (path, secret string) {
 		form.Set("name", name)
 		form["scope"] = scopes
 	})
-	return b.found(page, keyLink), b.found(page, shownKey)
+	return b.mustFind(page, keyLink), b.mustFind(page, shownKey)
 }
 
 // TestFormSentTwiceMakesOneThing checks that a form for a new key or client that is sent
@@ -71,8 +71,8 @@ func TestLifeOfAKey(t *testing.T) {
 
 		rotated := boss.submit(boss.open(path+"/rotate"), path+"/rotate", unchanged)
 		boss.wants(rotated, "The old key stays valid until")
-		second := boss.found(rotated, shownKey)
-		successor := boss.found(rotated, keyLink)
+		second := boss.mustFind(rotated, shownKey)
+		successor := boss.mustFind(rotated, keyLink)
 		calls(t, p, "/v1/topics", first, http.StatusOK)
 		calls(t, p, "/v1/topics", second, http.StatusOK)
 		boss.wants(boss.open("/dashboard/keys"), "grace period", "until <time>")

@@ -59,10 +59,10 @@ func init() {
 	})
 }
 
-// hold blocks every search for the word on SQLite, and every read of message events on
-// PostgreSQL. The function begun waits until a search is blocked. The function release lets
-// all blocked searches continue.
-func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun func(), release func()) {
+// blockSearches blocks every search for the word on SQLite, and every read of message
+// events on PostgreSQL. The function begun waits until a search is blocked. The function
+// release lets all blocked searches continue.
+func blockSearches(t *testing.T, p *product.Product, postgres bool, word string) (begun func(), release func()) {
 	t.Helper()
 	if !postgres {
 		g := &gate{entered: make(chan struct{}, 10_000), opened: make(chan struct{})}
@@ -167,7 +167,7 @@ func TestOneOrganizationStallsNoOther(t *testing.T) {
 
 func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
 	word := fmt.Sprintf("held-%v-%d", postgres, parallel)
-	begun, release := hold(t, s.p, postgres, word)
+	begun, release := blockSearches(t, s.p, postgres, word)
 	source, err := json.Marshal(map[string]string{"source": attack(word)})
 	if err != nil {
 		t.Fatal(err)

@@ -49,9 +49,9 @@ func (s *scene) connect(t *testing.T) *provider {
 	return account
 }
 
-// said returns a handler that answers with the given status, body and headers. It adds
-// headers whose value must not reach a caller.
-func said(status int, body string, headers ...string) http.HandlerFunc {
+// respondWith returns a handler that answers with the given status, body and headers. It
+// adds headers whose value must not reach a caller.
+func respondWith(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amzn-RequestId", providersHeader)
 		w.Header().Set("Set-Cookie", "session="+providersHeader)
@@ -73,8 +73,8 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// silence sends no answer and returns when the caller disconnects.
-func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// waitForDisconnect sends no answer and returns when the caller disconnects.
+func waitForDisconnect(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
@@ -91,22 +91,22 @@ func TestHostileProvider(t *testing.T) {
 	ways := map[trouble]http.HandlerFunc{
 		unavailable("half-a-body", usualWait):             half,
 		unavailable("hangs-up", usualWait):                hangUp,
-		unavailable("garbage", usualWait):                 said(http.StatusOK, "\x00\xff{]"+providersWord),
-		unavailable("a-page", usualWait):                  said(http.StatusOK, page, "Content-Type", "text/html"),
-		unavailable("an-array", usualWait):                said(http.StatusOK, `["`+providersWord+`"]`),
-		unavailable("500-silent", usualWait):              said(http.StatusInternalServerError, ""),
-		unavailable("500-page", usualWait):                said(http.StatusInternalServerError, page, "Content-Type", "text/html"),
-		unavailable("502-page", usualWait):                said(http.StatusBadGateway, page, "Content-Type", "text/html"),
-		unavailable("404-page", usualWait):                said(http.StatusNotFound, page, "Content-Type", "text/html"),
-		unavailable("404-silent", usualWait):              said(http.StatusNotFound, ""),
-		unavailable("400-page", usualWait):                said(http.StatusBadRequest, page, "Content-Type", "text/html"),
-		unavailable("403", usualWait):                     said(http.StatusForbidden, message("UnrecognizedClientException")),
-		unavailable("redirect", usualWait):                said(http.StatusFound, page, "Location", "/"+providersHeader),
-		unavailable("429", 7):                             said(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "7"),
-		unavailable("429-silent", 7):                      said(http.StatusTooManyRequests, "", "Retry-After", "7"),
-		unavailable("429-nonsense", usualWait):            said(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "soon "+providersHeader),
-		unavailable("429-for-a-century", usualWait):       said(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "3155760000"),
-		{"silence", http.StatusGatewayTimeout, usualWait}: silence,
+		unavailable("garbage", usualWait):                 respondWith(http.StatusOK, "\x00\xff{]"+providersWord),
+		unavailable("a-page", usualWait):                  respondWith(http.StatusOK, page, "Content-Type", "text/html"),
+		unavailable("an-array", usualWait):                respondWith(http.StatusOK, `["`+providersWord+`"]`),
+		unavailable("500-silent", usualWait):              respondWith(http.StatusInternalServerError, ""),
+		unavailable("500-page", usualWait):                respondWith(http.StatusInternalServerError, page, "Content-Type", "text/html"),
+		unavailable("502-page", usualWait):                respondWith(http.StatusBadGateway, page, "Content-Type", "text/html"),
+		unavailable("404-page", usualWait):                respondWith(http.StatusNotFound, page, "Content-Type", "text/html"),
+		unavailable("404-silent", usualWait):              respondWith(http.StatusNotFound, ""),
+		unavailable("400-page", usualWait):                respondWith(http.StatusBadRequest, page, "Content-Type", "text/html"),
+		unavailable("403", usualWait):                     respondWith(http.StatusForbidden, message("UnrecognizedClientException")),
+		unavailable("redirect", usualWait):                respondWith(http.StatusFound, page, "Location", "/"+providersHeader),
+		unavailable("429", 7):                             respondWith(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "7"),
+		unavailable("429-silent", 7):                      respondWith(http.StatusTooManyRequests, "", "Retry-After", "7"),
+		unavailable("429-nonsense", usualWait):            respondWith(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "soon "+providersHeader),
+		unavailable("429-for-a-century", usualWait):       respondWith(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "3155760000"),
+		{"silence", http.StatusGatewayTimeout, usualWait}: waitForDisconnect,
 	}
 	for _, postgres := range []bool{false, true} {
 		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {

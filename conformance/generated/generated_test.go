@@ -25,7 +25,7 @@ func TestGoldenReadme(t *testing.T) {
 			t.Fatalf("README.md: %v", err)
 		}
 	}
-	hold(t, "README.md", committed, derived)
+	compareOrUpdate(t, "README.md", committed, derived)
 }
 
 func TestGoldenScopes(t *testing.T) {
@@ -59,10 +59,10 @@ func holdFile(t *testing.T, name, derived string) {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	hold(t, name, string(committed), derived)
+	compareOrUpdate(t, name, string(committed), derived)
 }
 
-func hold(t *testing.T, name, committed, derived string) {
+func compareOrUpdate(t *testing.T, name, committed, derived string) {
 	t.Helper()
 	if committed == derived {
 		return

@@ -178,9 +178,10 @@ func (w *wire) idName(id string) string {
 	return fmt.Sprintf("(id %d)", at+1)
 }
 
-// hold compares the recorded requests and answers with the transcript file of the revision.
-// kind and prose are its heading and introduction. With -update it writes the file.
-func (w *wire) hold(kind, prose string) {
+// compareTranscript compares the recorded requests and answers with the transcript file of
+// the revision. kind and prose are its heading and introduction. With -update it writes the
+// file.
+func (w *wire) compareTranscript(kind, prose string) {
 	w.t.Helper()
 	w.said.Comment = []byte(fmt.Sprintf("Revision %s: %s.\n\n%s\n\n", w.revision, kind, prose))
 	path := filepath.Join("testdata", w.revision, strings.ReplaceAll(kind, " ", "_")+".txtar")

@@ -45,7 +45,7 @@ func TestGoldenTranscripts(t *testing.T) {
 				t.Parallel()
 				w := &wire{t: t, url: p.MCPURL, revision: revision, token: token, http: p.HTTP, replace: addresses}
 				kind.run(w, p)
-				w.hold(kind.name, kind.prose)
+				w.compareTranscript(kind.name, kind.prose)
 			})
 		}
 		t.Run(revision+"/confirmation", func(t *testing.T) {
@@ -146,5 +146,5 @@ the token as an argument.`
 answer asks for one; the second call carries the person's answer and the request
 state, which is signed for this call and this consequence (client/elicitation).`
 	}
-	w.hold("confirmation", prose)
+	w.compareTranscript("confirmation", prose)
 }

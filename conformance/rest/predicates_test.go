@@ -24,9 +24,9 @@ type previewed struct {
 	}
 }
 
-// found returns the first letters of the addresses in the preview's sample of matching
-// contacts, sorted.
-func (p previewed) found() string {
+// sampleLetters returns the first letters of the addresses in the preview's sample of
+// matching contacts, sorted.
+func (p previewed) sampleLetters() string {
 	var who []string
 	for _, contact := range p.Sample {
 		who = append(who, contact.Email[:1])
@@ -212,11 +212,11 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 			// preview, without this condition.
 			framed, tool := v.ask(t, `attr.email ends with "@p.example" and (`+m.source+"\n)")
 			var route previewed
-			if framed.want(200).decode(&route); route.found() != m.found || route.Count != len(m.found) {
-				t.Errorf("%s: the route finds %q (%d), want %q", m.source, route.found(), route.Count, m.found)
+			if framed.want(200).decode(&route); route.sampleLetters() != m.found || route.Count != len(m.found) {
+				t.Errorf("%s: the route finds %q (%d), want %q", m.source, route.sampleLetters(), route.Count, m.found)
 			}
-			if tool.Error != nil || tool.found() != m.found || tool.Count != len(m.found) {
-				t.Errorf("%s: the tool finds %q (%d), want %q: %v", m.source, tool.found(), tool.Count, m.found, tool.Error)
+			if tool.Error != nil || tool.sampleLetters() != m.found || tool.Count != len(m.found) {
+				t.Errorf("%s: the tool finds %q (%d), want %q: %v", m.source, tool.sampleLetters(), tool.Count, m.found, tool.Error)
 			}
 			alone, tool := v.ask(t, m.source)
 			if alone.want(200).decode(&route); route.Class != m.class || tool.Class != m.class {

@@ -48,9 +48,10 @@ func newHostile(t *testing.T, answer http.HandlerFunc) *hostile {
 	return h
 }
 
-// asked returns the number of requests to the provider. If forAMessage is true, it does not
-// count reads of the account: the adapter reads the send rate before the first message.
-func (h *hostile) asked(forAMessage bool) int {
+// requestCount returns the number of requests to the provider. If forAMessage is true, it
+// does not count reads of the account: the adapter reads the send rate before the first
+// message.
+func (h *hostile) requestCount(forAMessage bool) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	paths := h.paths
@@ -196,7 +197,7 @@ func TestEveryFailureOfEveryCall(t *testing.T) {
 				}
 				conformance.WantKind(t, method, err, kind)
 				wantNothingShown(t, method, err)
-				if n := h.asked(doneOnce[method]); tries != 0 && n != tries || n > 2 {
+				if n := h.requestCount(doneOnce[method]); tries != 0 && n != tries || n > 2 {
 					t.Errorf("%s was tried %d times, want %d", method, n, tries)
 				}
 			}

@@ -76,7 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"the quota of a day is kept", dailyQuotaIsKept},
 		{"a bulk has an outcome for each recipient", bulkOutcomes},
 		{"a bulk that is none is invalid", invalidBulks},
-	}.hold(t, open)
+	}.runAll(t, open)
 }
 
 // promises is a list of independent tests of an adapter, each named by the behaviour that
@@ -86,8 +86,8 @@ type promises []struct {
 	run  func(t *testing.T, s Subject)
 }
 
-// hold runs each test in p as a parallel subtest with a new Subject.
-func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
+// runAll runs each test in p as a parallel subtest with a new Subject.
+func (p promises) runAll(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	for _, promise := range p {
 		t.Run(promise.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 		{"the quota of a day is kept", serverQuotaIsKept},
 		{"what a server cannot do is unsupported", serverCannot},
 		{"what a server has none of is empty", serverHasNone},
-	}.hold(t, open)
+	}.runAll(t, open)
 }
 
 // bareMessage returns a valid message without a configuration set.

@@ -122,7 +122,7 @@ func (s scene) answers(t *testing.T, all []route) {
 		if r.path == "/v1/account" {
 			s.ask(t, sending.AccessFailed)
 			look(s.other, "")
-			s.silence(func() { look(s.other, "") })
+			s.withFailingAccount(func() { look(s.other, "") })
 		}
 		seen.complete(t, r.path)
 	}

@@ -126,9 +126,9 @@ func (s scene) bare(t *testing.T) {
 // account. It is also longer than the period of the rate limit.
 const twoMinutes = 2 * time.Minute
 
-// silence makes every call to the sending account fail while f runs. It first advances the
-// clock, so that no cached response of the account is used.
-func (s scene) silence(f func()) {
+// withFailingAccount makes every call to the sending account fail while f runs. It first
+// advances the clock, so that no cached response of the account is used.
+func (s scene) withFailingAccount(f func()) {
 	s.Clock.Advance(twoMinutes)
 	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
 	defer s.Simulator.Faults().Clear()

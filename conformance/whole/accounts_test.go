@@ -54,8 +54,8 @@ func (w world) checkOrganization(t *testing.T, h hostile, number int) {
 		}
 		got := caller{w.p, "", held.APIKey}.call(t, s, nil)
 		checkVoice(t, s.name()+" of "+h.String(), got, h)
-		org, _ := got.said()["org"].(map[string]any)
-		account, _ := got.said()["aws"].(map[string]any)
+		org, _ := got.output()["org"].(map[string]any)
+		account, _ := got.output()["aws"].(map[string]any)
 		if org["name"] != h.text || org["slug"] != slug || account["region"] != h.text {
 			t.Errorf("%s does not show %s as it is: %d %.300s", s.name(), h, got.status, got.body)
 		}
@@ -105,7 +105,7 @@ func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 const longestQuoted = 80
 
 func checkOf(got answer, name string) map[string]any {
-	checks, _ := got.said()["checks"].([]any)
+	checks, _ := got.output()["checks"].([]any)
 	for _, check := range checks {
 		if of, _ := check.(map[string]any); of["name"] == name {
 			return of

@@ -121,7 +121,7 @@ func (w world) recordActivity(t *testing.T, item map[string]any) {
 	t.Helper()
 	item["email"] = "foreign.active@example.org"
 	got := w.others.callTool(t, "activities_record", map[string]any{"activities": []any{item}})
-	if got.said()["accepted"] != 1.0 {
+	if got.output()["accepted"] != 1.0 {
 		t.Fatalf("no activity: %d %s", got.status, got.body)
 	}
 }
@@ -151,7 +151,7 @@ func (w world) checkHostileAudience(t *testing.T, i int, h hostile) {
 	item := map[string]any{"name": name, "email": address(i), "properties": map[string]any{name: h.text}}
 	recorded := w.own.callTool(t, "activities_record", map[string]any{"activities": []any{item}})
 	checkVoice(t, "activities_record of "+h.String(), recorded, h)
-	if recorded.said()["accepted"] != 1.0 {
+	if recorded.output()["accepted"] != 1.0 {
 		t.Errorf("the activity of %s is not taken: %d %.300s", h, recorded.status, recorded.body)
 	}
 	shown := map[string]bool{}

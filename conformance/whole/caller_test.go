@@ -167,9 +167,9 @@ func (a answer) result() map[string]any {
 	return result
 }
 
-// said returns what the operation returned: the structured content of a tool's result, or
+// output returns what the operation returned: the structured content of a tool's result, or
 // the body of a REST response.
-func (a answer) said() map[string]any {
+func (a answer) output() map[string]any {
 	if result := a.result(); result != nil {
 		structured, _ := result["structuredContent"].(map[string]any)
 		return structured
@@ -180,8 +180,8 @@ func (a answer) said() map[string]any {
 // outcome returns the status and the code in the answer's problem document. For an answer
 // without a problem document, status is the HTTP status.
 func (a answer) outcome() (status int, code string) {
-	code, _ = a.said()["code"].(string)
-	if of, isProblem := a.said()["status"].(float64); isProblem && code != "" {
+	code, _ = a.output()["code"].(string)
+	if of, isProblem := a.output()["status"].(float64); isProblem && code != "" {
 		return int(of), code
 	}
 	return a.status, code

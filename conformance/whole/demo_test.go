@@ -76,7 +76,7 @@ func TestDemoHasSomethingToLookAt(t *testing.T) {
 				continue
 			}
 			for _, text := range want.texts {
-				if !strings.Contains(string(encoded(t, got.said())), text) {
+				if !strings.Contains(string(encoded(t, got.output())), text) {
 					t.Errorf("%s lacks %s: %.2000s", s.name(), text, got.body)
 				}
 			}

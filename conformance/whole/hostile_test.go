@@ -160,7 +160,7 @@ func (w world) storeContact(t *testing.T, arguments map[string]any, texts ...hos
 	t.Helper()
 	got := w.own.callTool(t, "contacts_upsert", arguments)
 	checkVoice(t, fmt.Sprint(texts), got, texts...)
-	if got.said()["result"] != "created" {
+	if got.output()["result"] != "created" {
 		t.Errorf("%v is not stored: %d %s", texts, got.status, got.body)
 	}
 }
@@ -189,10 +189,10 @@ func (w world) readContact(t *testing.T, batch []hostile) {
 // contactIn returns the contact in an answer, which is the member contact or the whole
 // answer.
 func contactIn(got answer) map[string]any {
-	if contact, ok := got.said()["contact"].(map[string]any); ok {
+	if contact, ok := got.output()["contact"].(map[string]any); ok {
 		return contact
 	}
-	return got.said()
+	return got.output()
 }
 
 // checkContact checks that the contact in an answer has exactly the texts of the batch, and
@@ -400,7 +400,7 @@ func (w world) checkWrongValues(t *testing.T, s subject, texts []hostile) {
 	for what, values := range map[string]map[string]any{"a value that is not one of": none, "no number for": number} {
 		got := w.own.call(t, s, map[string]any{"email": w.p.Contact, "attributes": values})
 		checkVoice(t, fmt.Sprintf("%s with %s %v", s.name(), what, texts), got, texts...)
-		refused, _ := got.said()["errors"].([]any)
+		refused, _ := got.output()["errors"].([]any)
 		if _, code := got.outcome(); code != "attribute_validation_failed" || len(refused) != len(texts) {
 			t.Errorf("%s with %s %v: %d errors, %d %.300s", s.name(), what, texts, len(refused), got.status, got.body)
 		}
@@ -441,7 +441,7 @@ func (w world) readWhole(t *testing.T, s subject, texts []hostile, into map[stri
 		}
 		checkVoice(t, s.name(), got, texts...)
 		textsIn(got.object, into)
-		pagination, _ := got.said()["pagination"].(map[string]any)
+		pagination, _ := got.output()["pagination"].(map[string]any)
 		cursor, more := pagination["next_cursor"].(string)
 		if !more {
 			return

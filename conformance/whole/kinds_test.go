@@ -308,7 +308,7 @@ func (w world) foreignContact(t *testing.T, n int) map[string]any {
 func (w world) contact(t *testing.T, of caller, email, externalID string) map[string]any {
 	t.Helper()
 	made := of.callTool(t, "contacts_upsert", map[string]any{"email": email, "external_id": externalID})
-	contact, ok := made.said()["contact"].(map[string]any)
+	contact, ok := made.output()["contact"].(map[string]any)
 	if !ok {
 		t.Fatalf("no contact: %d %s", made.status, made.body)
 	}

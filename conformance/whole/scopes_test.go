@@ -172,11 +172,11 @@ func (s subject) checkNamesArgument(t *testing.T, got answer, code string, neede
 	want, status := "invalid_scope", http.StatusForbidden
 	if s.surface == core.Agent {
 		want, status = "missing_scope", http.StatusOK
-		if got.said()["hint"] == nil || got.header.Get("WWW-Authenticate") != "" || got.result()["isError"] != true {
+		if got.output()["hint"] == nil || got.header.Get("WWW-Authenticate") != "" || got.result()["isError"] != true {
 			t.Errorf("no tool's error with a hint: %v %s", got.header, got.body)
 		}
 	}
-	if got.status != status || code != want || got.said()["scope"] != string(needed) {
+	if got.status != status || code != want || got.output()["scope"] != string(needed) {
 		t.Errorf("%d %s, want %d %s that names %s: %s", got.status, code, status, want, needed, got.body)
 	}
 }
@@ -247,7 +247,7 @@ func TestNoOtherArgumentNeedsAScope(t *testing.T) {
 			if refused[s.Name] == nil {
 				refused[s.Name] = map[string]core.Scope{}
 			}
-			scope, _ := got.said()["scope"].(string)
+			scope, _ := got.output()["scope"].(string)
 			refused[s.Name][name] = core.Scope(scope)
 		}
 	}

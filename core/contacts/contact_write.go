@@ -87,7 +87,7 @@ func (wr writer) consents() consentReader { return consentReader(wr) }
 // including the contact's current one, until the call ends.
 func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	org := c.Principal.Org.ID
-	existing, err := wr.hold(ctx, c, w)
+	existing, err := wr.lockIdentifiers(ctx, c, w)
 	if err != nil {
 		return err
 	}
@@ -131,13 +131,13 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 
 const maxMoves = 5
 
-// hold locks the address and the external id that the write names. It returns the existing
-// contact that one of them identifies, or nil.
+// lockIdentifiers locks the address and the external id that the write names. It returns
+// the existing contact that one of them identifies, or nil.
 //
 // If the contact has an address that is not locked, hold releases the address locks, locks
 // this address too, and reads the contact again. The external id is locked before any
 // address and stays locked.
-func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
+func (wr writer) lockIdentifiers(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
 	org := c.Principal.Org.ID
 	var keys []string
 	if w.Claim.Email != "" {

@@ -48,7 +48,7 @@ func (cs *Contacts) prepareArchive(ctx context.Context, c *core.Call, in Archive
 		return in, core.Invalid("email", "or `external_id` is required, and not both")
 	}
 	org := c.Principal.Org.ID
-	existing, err := cs.writer().hold(ctx, c, &write{Plan: Plan{Claim: in.claim()}})
+	existing, err := cs.writer().lockIdentifiers(ctx, c, &write{Plan: Plan{Claim: in.claim()}})
 	if err != nil || existing == nil || existing.Status == Archived {
 		return in, err
 	}

@@ -137,7 +137,7 @@ func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.Co
 		if err != nil {
 			return err
 		}
-		update, insert := settled(r, w.Update), settled(r, w.Insert)
+		update, insert := withCurrentAttributes(r, w.Update), withCurrentAttributes(r, w.Insert)
 		newSlots := core.StartAsync(func() (string, error) { return r.NewRows(slotted(insert)) })
 		pushes := core.StartAsync(func() (pushParameters, error) { return pushesOf(w) })
 		if err := s.updateMany(ctx, orgID, update); err != nil {
@@ -165,15 +165,15 @@ func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.Co
 	})
 }
 
-// settled returns copies of contacts whose attribute values have the current names and
-// types of the attribute definitions, ready to be stored.
-func settled(r *slots.Registry, all []contacts.Contact) []contacts.Contact {
-	settled := slices.Clone(all)
-	for i := range settled {
-		settled[i].Attributes, _ = r.Settle(settled[i].StoredAttributes())
-		settled[i].Hidden = nil
+// withCurrentAttributes returns copies of contacts whose attribute values have the current
+// names and types of the attribute definitions, ready to be stored.
+func withCurrentAttributes(r *slots.Registry, all []contacts.Contact) []contacts.Contact {
+	copies := slices.Clone(all)
+	for i := range copies {
+		copies[i].Attributes, _ = r.Settle(copies[i].StoredAttributes())
+		copies[i].Hidden = nil
 	}
-	return settled
+	return copies
 }
 
 // slotted converts contacts to slots.Contact, from which package slots computes their

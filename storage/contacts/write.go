@@ -39,7 +39,7 @@ func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Conta
 			return err
 		}
 		row := RowOf(c, attributes, preferences)
-		err = s.db.Insert(ctx, taken(), insertContact, append([]any{orgID}, row.values()...)...)
+		err = s.db.Insert(ctx, contactTakenError(), insertContact, append([]any{orgID}, row.values()...)...)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 			if _, err := s.ContactByID(ctx, orgID, c.ID); err != nil {
 				return err
 			}
-			return taken()
+			return contactTakenError()
 		}
 		if err := slots.Write(ctx, s.db, orgID, []slots.Contact{{ID: c.ID, Active: c.Status == contacts.Active, Attributes: settled}}); err != nil {
 			return err
@@ -101,8 +101,9 @@ var contactTaken = core.Error{
 	Next:    "Look the contact up by its address and by its external id, archived ones too, and change that one.",
 }
 
-// taken returns a copy of the error contactTaken. The caller may change the copy.
-func taken() *core.Error {
+// contactTakenError returns a copy of the error contactTaken. The caller may change the
+// copy.
+func contactTakenError() *core.Error {
 	e := contactTaken // copied, because callers may change the error
 	return &e
 }

@@ -122,7 +122,7 @@ func TestBrokenThingsAreFound(t *testing.T) {
 		"account damaged":    {func(t *testing.T, cfg *config.Config) { write(t, cfg.AccountFile(), strings.Repeat("x", 4096)) }, "sending account", doctor.Fail, "damaged"},
 		"clock long behind":  {func(_ *testing.T, cfg *config.Config) { cfg.Clock = at(time.Unix(0, 0)) }, "clock", doctor.Fail, "1970"},
 		"clock behind a bit": {func(_ *testing.T, cfg *config.Config) { cfg.Clock = at(core.SystemClock().Add(-time.Hour)) }, "clock", doctor.Fail, "before"},
-		"port taken":         {func(t *testing.T, cfg *config.Config) { cfg.Listen.MCP = taken(t) }, "ports", doctor.Fail, "--mcp-addr"},
+		"port taken":         {func(t *testing.T, cfg *config.Config) { cfg.Listen.MCP = occupiedAddress(t) }, "ports", doctor.Fail, "--mcp-addr"},
 		"no address of ours": {func(_ *testing.T, cfg *config.Config) { cfg.Listen.API = "203.0.113.1:80" }, "ports", doctor.Fail, "--api-addr"},
 		"plain http":         {func(_ *testing.T, cfg *config.Config) { cfg.Public.Auth = "http://auth.example.com" }, "public addresses", doctor.Fail, "https"},
 		"path in an address": {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "https://api.example.com/v1" }, "settings", doctor.Fail, "--base-url"},
@@ -270,8 +270,8 @@ func empty(t *testing.T, cfg *config.Config) {
 
 func at(now time.Time) core.Clock { return func() time.Time { return now } }
 
-// taken returns an address on which another listener is open until the test ends.
-func taken(t *testing.T) string {
+// occupiedAddress returns an address on which another listener is open until the test ends.
+func occupiedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

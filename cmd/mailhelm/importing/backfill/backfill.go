@@ -92,12 +92,12 @@ type line struct {
 func Run(ctx context.Context, cfg Config, file io.Reader) (Summary, error) {
 	r := &run{cfg: cfg, Summary: Summary{MalformedLines: []int{}, FailedLines: []int{}}}
 	err := r.read(ctx, file)
-	r.tell()
+	r.reportProgress()
 	return r.Summary, err
 }
 
-// tell reports the summary so far to cfg.Progress.
-func (r *run) tell() {
+// reportProgress reports the summary so far to cfg.Progress.
+func (r *run) reportProgress() {
 	if r.cfg.Progress != nil {
 		r.cfg.Progress(r.Summary)
 	}
@@ -217,7 +217,7 @@ func appendLine(lines []int, number int) []int {
 // It returns an error if ctx has ended or after maxFailures consecutive failures.
 func (r *run) flush(ctx context.Context) error {
 	if r.size == 0 {
-		r.tell()
+		r.reportProgress()
 		return context.Cause(ctx)
 	}
 	err := r.store(ctx, r.batch...)
@@ -225,7 +225,7 @@ func (r *run) flush(ctx context.Context) error {
 		err = r.oneByOne(ctx)
 	}
 	r.batch, r.size = r.batch[:0], 0
-	r.tell()
+	r.reportProgress()
 	return err
 }
 
