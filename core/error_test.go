@@ -57,7 +57,7 @@ func TestAMessageNamesTheFaults(t *testing.T) {
 	}
 }
 
-func TestACauseDoesNotLeave(t *testing.T) {
+func TestACauseIsNotInTheResponse(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		errors.New("pq: password authentication failed"),

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-func TestPanicTextRepeatsNobodysWords(t *testing.T) {
+func TestPanicTextHoldsNoCallerText(t *testing.T) {
 	t.Parallel()
 	said := func(cause func()) string {
 		var text string

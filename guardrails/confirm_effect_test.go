@@ -17,7 +17,7 @@ import (
 
 // reach calls op_reach, which needs a confirmation, as the first of the test's callers. m
 // is the simulated failure of the call.
-func (r *rig) reach(token, key string, m *mishap) (guardrails.Result, *core.Error) {
+func (r *rig) reach(token, key string, m *failurePlan) (guardrails.Result, *core.Error) {
 	return r.call("op_reach", guardrails.Request{
 		Principal: r.callers[0], Surface: core.Agent, RequestID: "r", Arguments: sayingSo[0], IdempotencyKey: key, Confirmation: token,
 	}, m)
@@ -25,7 +25,7 @@ func (r *rig) reach(token, key string, m *mishap) (guardrails.Result, *core.Erro
 
 func (r *rig) askToReach(t *testing.T) string {
 	t.Helper()
-	asked, err := r.reach("", "", &mishap{fate: lives})
+	asked, err := r.reach("", "", &failurePlan{kind: lives})
 	if err != nil || asked.Confirm == nil {
 		t.Fatalf("%+v, %v", asked, err)
 	}
@@ -47,17 +47,17 @@ func (r *rig) countReached(t *testing.T) int {
 func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		for _, f := range fates {
+		for _, f := range failureKinds {
 			for _, key := range []string{"", "k"} {
 				t.Run(fmt.Sprintf("%s, key %q", f, key), func(t *testing.T) {
 					r := newRig(t, db, nil)
 					token := r.askToReach(t)
-					first, _ := r.reach(token, key, &mishap{fate: f})
+					first, _ := r.reach(token, key, &failurePlan{kind: f})
 					happened := r.countReached(t)
 					if (happened == 1) != f.commits() {
 						t.Fatalf("%d effects of the first attempt", happened)
 					}
-					again, err := r.reach(token, "another", &mishap{fate: lives})
+					again, err := r.reach(token, "another", &failurePlan{kind: lives})
 					if happened == 1 && (err == nil || err.Code != core.CodeConfirmationInvalid) || happened == 0 && (err != nil || idOf(again) == "") {
 						t.Errorf("the second attempt: %+v, %v", again, err)
 					}
@@ -67,9 +67,9 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 					if happened == 0 {
 						return
 					}
-					told, err := r.reach(token, key, &mishap{fate: lives})
-					if err != nil || !told.Replayed || f == lives && idOf(told) != idOf(first) {
-						t.Errorf("the same attempt again: %+v, %v", told, err)
+					repeated, err := r.reach(token, key, &failurePlan{kind: lives})
+					if err != nil || !repeated.Replayed || f == lives && idOf(repeated) != idOf(first) {
+						t.Errorf("the same attempt again: %+v, %v", repeated, err)
 					}
 				})
 			}
@@ -87,21 +87,21 @@ func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 		r := newRig(t, db, nil)
 		token := r.askToReach(t)
 		r.clock.advance(10*time.Minute - time.Second)
-		slow := &mishap{fate: lives, entered: make(chan struct{}), goOn: make(chan struct{})}
+		slow := &failurePlan{kind: lives, entered: make(chan struct{}), resume: make(chan struct{})}
 		answer := make(chan *core.Error, 1)
 		go func() {
 			_, err := r.reach(token, "slow", slow)
 			answer <- err
 		}()
 		<-slow.entered
-		if _, err := r.reach(token, "quick", &mishap{fate: lives}); err != nil {
+		if _, err := r.reach(token, "quick", &failurePlan{kind: lives}); err != nil {
 			t.Error(err)
 		}
 		r.clock.advance(replay.Lease / 2)
 		if _, err := db.Replay().Purge(t.Context(), r.clock.Now()); err != nil {
 			t.Error(err)
 		}
-		close(slow.goOn)
+		close(slow.resume)
 		wantCode(t, <-answer, core.CodeConfirmationInvalid)
 		if n := r.countReached(t); n != 1 {
 			t.Errorf("%d effects", n)
@@ -116,13 +116,13 @@ func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, storagetest.SQLite(t), nil)
 	token := r.askToReach(t)
-	if _, err := r.reach(token, "first", &mishap{fate: lives}); err != nil {
+	if _, err := r.reach(token, "first", &failurePlan{kind: lives}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.db.Replay().Purge(t.Context(), r.clock.Now().Add(replay.PurgeEvery+time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.reach(token, "second", &mishap{fate: lives})
+	_, err := r.reach(token, "second", &failurePlan{kind: lives})
 	wantCode(t, err, core.CodeConfirmationInvalid)
 }
 
@@ -140,7 +140,7 @@ func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 	for i := range 60 {
 		process := []*rig{one, two}[i%2]
 		wait.Go(func() {
-			_, err := process.reach(token, strconv.Itoa(i), &mishap{fate: lives})
+			_, err := process.reach(token, strconv.Itoa(i), &failurePlan{kind: lives})
 			switch {
 			case err == nil:
 				done.Add(1)

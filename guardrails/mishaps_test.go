@@ -17,62 +17,64 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// fate is a simulated failure of a call: of the operation, of the caller's connection or of
-// the process. The fate lives is a call without a failure.
-type fate string
+// failureKind is a simulated failure of a call: of the operation, of the caller's
+// connection or of the process. The value lives is a call without a failure.
+type failureKind string
 
 const (
-	lives        fate = "lives"
-	fails        fate = "the operation fails"
-	leavesBefore fate = "the caller leaves before the transaction"
-	leavesInside fate = "the caller leaves inside the transaction"
-	leavesAfter  fate = "the caller leaves after the commit"
-	diesReserved fate = "the process dies with the key reserved"
-	diesInside   fate = "the process dies inside the transaction"
-	diesAfter    fate = "the process dies after the commit"
+	lives        failureKind = "lives"
+	fails        failureKind = "the operation fails"
+	leavesBefore failureKind = "the caller leaves before the transaction"
+	leavesInside failureKind = "the caller leaves inside the transaction"
+	leavesAfter  failureKind = "the caller leaves after the commit"
+	diesReserved failureKind = "the process dies with the key reserved"
+	diesInside   failureKind = "the process dies inside the transaction"
+	diesAfter    failureKind = "the process dies after the commit"
 )
 
-var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
+var failureKinds = []failureKind{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
 
 // isAnswered reports whether the caller gets a response in spite of the simulated failure.
-func (f fate) isAnswered() bool { return f == lives || f == fails }
+func (f failureKind) isAnswered() bool { return f == lives || f == fails }
 
 // commits reports whether the transaction commits in spite of the simulated failure.
-func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
+func (f failureKind) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
 
 // dies reports whether f is a failure in which the process ends before it can release the
 // idempotency key.
-func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
+func (f failureKind) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
 
-// mishap is the simulated failure of one call. It is passed in the context of the call.
-type mishap struct {
-	fate  fate
+// failurePlan is the simulated failure of one call. It is passed in the context of the call.
+type failurePlan struct {
+	kind  failureKind
 	leave context.CancelFunc
 	// If entered is not nil, the call closes the channel named entered when it has reserved
-	// its key. Then the call waits until the channel named goOn is closed.
-	entered, goOn chan struct{}
+	// its key. Then the call waits until the channel named resume is closed.
+	entered, resume chan struct{}
 	// If pause is not nil, the call calls it when it has reserved its key.
 	pause  func()
 	effect string // id of the user that the operation inserted, committed or not
 }
 
-type mishapKey struct{}
+type failurePlanKey struct{}
 
-func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mishap) }
+func failurePlanOf(ctx context.Context) *failurePlan {
+	return ctx.Value(failurePlanKey{}).(*failurePlan)
+}
 
 var errDied = errors.New("the process died")
 
-// mortal is a transactor that simulates the failure of a call. The mishap in the call's
+// mortal is a transactor that simulates the failure of a call. The failurePlan in the call's
 // context selects the failure.
 type mortal struct{ core.Transactor }
 
 // InTx runs f in a transaction and simulates the failure of the call before, inside or
 // after it.
 func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
-	told := mishapOf(ctx)
-	switch told.fate {
+	plan := failurePlanOf(ctx)
+	switch plan.kind {
 	case leavesBefore:
-		told.leave()
+		plan.leave()
 	case diesReserved:
 		return errDied
 	}
@@ -81,15 +83,15 @@ func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
 		switch {
 		case err != nil:
 			return err
-		case told.fate == diesInside:
+		case plan.kind == diesInside:
 			return errDied
-		case told.fate == leavesInside:
-			told.leave()
+		case plan.kind == leavesInside:
+			plan.leave()
 		}
 		return nil
 	})
-	if told.fate == leavesAfter {
-		told.leave()
+	if plan.kind == leavesAfter {
+		plan.leave()
 	}
 	return err
 }
@@ -100,7 +102,7 @@ type mortalStore struct{ replay.Store }
 
 // Release releases the key, unless the simulated failure is that the process has ended.
 func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
-	if mishapOf(ctx).fate.dies() {
+	if failurePlanOf(ctx).kind.dies() {
 		return nil
 	}
 	return s.Store.Release(ctx, k, token)
@@ -163,11 +165,11 @@ func caller(org core.Org) core.Principal {
 }
 
 func (r *rig) prepare(ctx context.Context, _ *core.Call, in effectIn) (effectIn, error) {
-	if m := mishapOf(ctx); m.entered != nil {
+	if m := failurePlanOf(ctx); m.entered != nil {
 		close(m.entered)
-		<-m.goOn
+		<-m.resume
 	}
-	if m := mishapOf(ctx); m.pause != nil {
+	if m := failurePlanOf(ctx); m.pause != nil {
 		m.pause()
 	}
 	return in, nil
@@ -176,20 +178,20 @@ func (r *rig) prepare(ctx context.Context, _ *core.Call, in effectIn) (effectIn,
 var errOperation = errors.New("the operation failed")
 
 func (r *rig) do(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
-	m, id := mishapOf(ctx), core.NewID()
+	m, id := failurePlanOf(ctx), core.NewID()
 	c.SetSubject(id)
 	m.effect = id
 	err := r.db.Users().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
-	if err == nil && m.fate == fails {
+	if err == nil && m.kind == fails {
 		err = errOperation
 	}
 	return effectOut{ID: id}, err
 }
 
 // call makes a call of an operation with the simulated failure m.
-func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardrails.Result, *core.Error) {
+func (r *rig) call(operation string, req guardrails.Request, m *failurePlan) (guardrails.Result, *core.Error) {
 	op, _ := r.catalogue.Operation(operation)
-	ctx, leave := context.WithCancel(context.WithValue(context.Background(), mishapKey{}, m))
+	ctx, leave := context.WithCancel(context.WithValue(context.Background(), failurePlanKey{}, m))
 	defer leave()
 	m.leave = leave
 	result, err := op.Call(ctx, req)

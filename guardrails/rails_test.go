@@ -160,7 +160,7 @@ func TestAPanicHoldsNothing(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesIsNoFaultOfOurs(t *testing.T) {
+func TestACancelledCallIsNotAnInternalError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	op, _ := b.catalogue.Operation("op_write")

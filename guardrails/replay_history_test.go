@@ -18,16 +18,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// said is a request of a client in a recorded history. If look is true, it is not a
+// historyInput is a request of a client in a recorded history. If look is true, it is not a
 // client's request but the test's final read of all effects of a key.
-type said struct {
+type historyInput struct {
 	key  string
 	args int
 	look bool
 }
 
-// told is the response to a request, or the result of the final read.
-type told struct {
+// historyOutput is the response to a request, or the result of the final read.
+type historyOutput struct {
 	what what
 	ids  string // id of the effect; for a final read, all ids joined with commas
 }
@@ -60,7 +60,7 @@ var oneEffect = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			key := op.Input.(said).key
+			key := op.Input.(historyInput).key
 			byKey[key] = append(byKey[key], op)
 		}
 		var parts [][]porcupine.Operation
@@ -71,7 +71,7 @@ var oneEffect = (&porcupine.NondeterministicModel{
 	},
 	Init: func() []any { return []any{keyState{}} },
 	Step: func(state, input, output any) []any {
-		s, in, out := state.(keyState), input.(said), output.(told)
+		s, in, out := state.(keyState), input.(historyInput), output.(historyOutput)
 		after := keyState{done: true, args: in.args, id: out.ids}
 		same := s.done && s.args == in.args && (s.id == "" || s.id == out.ids)
 		switch {
@@ -128,7 +128,7 @@ func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
 	for _, key := range []string{"k1", "k2"} {
 		ids := found[key]
 		slices.Sort(ids)
-		h.add(clients, said{key: key, look: true}, told{looked, strings.Join(ids, ",")}, h.tick.Add(1))
+		h.add(clients, historyInput{key: key, look: true}, historyOutput{looked, strings.Join(ids, ",")}, h.tick.Add(1))
 	}
 	return h.all, err
 }
@@ -136,10 +136,10 @@ func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
 // one makes one random call of a client and records it. Sometimes it first advances the
 // clock until leases expire.
 func (h *history) one(client int, chance *rand.Rand) {
-	in := said{key: "k" + fmt.Sprint(1+chance.IntN(2)), args: chance.IntN(4) / 3}
-	m := &mishap{fate: lives}
+	in := historyInput{key: "k" + fmt.Sprint(1+chance.IntN(2)), args: chance.IntN(4) / 3}
+	m := &failurePlan{kind: lives}
 	if chance.IntN(2) == 0 {
-		m.fate = fates[chance.IntN(len(fates))]
+		m.kind = failureKinds[chance.IntN(len(failureKinds))]
 	}
 	if chance.IntN(2) == 0 {
 		calls := 1 + chance.IntN(clients)
@@ -152,7 +152,7 @@ func (h *history) one(client int, chance *rand.Rand) {
 	result, err := h.call("op_one", guardrails.Request{
 		Principal: h.callers[client%2], Surface: core.Agent, RequestID: in.key, Arguments: sayingSo[in.args], IdempotencyKey: in.key,
 	}, m)
-	h.add(client, in, hear(result, err, m.fate), began)
+	h.add(client, in, outputOf(result, err, m.kind), began)
 }
 
 // rest makes a client inactive until the other clients have ended the number of calls or
@@ -172,7 +172,7 @@ func (h *history) rest(calls int) {
 	h.active++
 }
 
-func (h *history) add(client int, in said, out told, began int64) {
+func (h *history) add(client int, in historyInput, out historyOutput, began int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ended := h.tick.Add(1)
@@ -183,24 +183,24 @@ func (h *history) add(client int, in said, out told, began int64) {
 	h.all = append(h.all, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: began, Return: ended})
 }
 
-// hear returns the response as the client sees it. It is "no answer" if the client
+// outputOf returns the response as the client sees it. It is "no answer" if the client
 // disconnected or the process ended.
-func hear(result guardrails.Result, err *core.Error, f fate) told {
+func outputOf(result guardrails.Result, err *core.Error, f failureKind) historyOutput {
 	switch {
 	case !f.isAnswered():
-		return told{what: silent}
+		return historyOutput{what: silent}
 	case err == nil && result.Replayed:
-		return told{replayed, idOf(result)}
+		return historyOutput{replayed, idOf(result)}
 	case err == nil:
-		return told{made, idOf(result)}
+		return historyOutput{made, idOf(result)}
 	case err.Code == core.CodeConflict && err.RetryAfter > 0:
-		return told{what: busy}
+		return historyOutput{what: busy}
 	case err.Code == core.CodeConflict && strings.Contains(err.Message, "took over"):
-		return told{what: lost}
+		return historyOutput{what: lost}
 	case err.Code == core.CodeConflict:
-		return told{what: conflict}
+		return historyOutput{what: conflict}
 	}
-	return told{what: failed}
+	return historyOutput{what: failed}
 }
 
 // TestHistoriesAreLinearizable checks histories of concurrent clients. For each history
@@ -216,7 +216,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, op := range all {
-				if op.Output.(told).what == made {
+				if op.Output.(historyOutput).what == made {
 					effects++
 				}
 			}

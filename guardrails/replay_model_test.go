@@ -20,7 +20,7 @@ type act struct {
 	Surface core.Surface
 	Op, Key string
 	Args    int
-	Fate    fate
+	Failure failureKind
 	// for Kind "finish", the index of a held call; for Kind "wait", the index of the expiry
 	// in the list of expiries
 	Which int
@@ -103,7 +103,7 @@ func (m *model) admit(t *attempt) (verdict, bool) {
 func (m *model) end(t *attempt, effect string) verdict {
 	r, found := m.records[t.key]
 	mine := found && r.owner == t.number
-	f := t.act.Fate
+	f := t.act.Failure
 	switch {
 	case f.commits() && (mine || t.key == ""):
 		if t.key != "" {

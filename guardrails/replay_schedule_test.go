@@ -24,7 +24,7 @@ func drawAct(t *rapid.T) act {
 		Op:      rapid.SampledFrom([]string{"op_one", "op_one", "op_two"}).Draw(t, "operation"),
 		Key:     rapid.SampledFrom([]string{"", "k1", "k1", "k2"}).Draw(t, "key"),
 		Args:    rapid.SampledFrom([]int{1, 1, 2, 0}).Draw(t, "arguments"),
-		Fate:    rapid.SampledFrom(append([]fate{lives, lives, lives}, fates...)).Draw(t, "fate"),
+		Failure: rapid.SampledFrom(append([]failureKind{lives, lives, lives}, failureKinds...)).Draw(t, "failure"),
 		Which:   rapid.IntRange(0, 3).Draw(t, "which"),
 		Edge:    rapid.Bool().Draw(t, "edge"),
 	}
@@ -61,14 +61,14 @@ type player struct {
 // heldCall is a call that has reserved its key and waits until the test lets it continue.
 type heldCall struct {
 	attempt *attempt
-	mishap  *mishap
+	plan    *failurePlan
 	answer  chan verdict
 }
 
 // releaseHeld ends the calls that still wait after the schedule failed.
 func (p *player) releaseHeld() {
 	for _, h := range p.held {
-		close(h.mishap.goOn)
+		close(h.plan.resume)
 		<-h.answer
 	}
 }
@@ -86,8 +86,8 @@ func (p *player) do(a act) error {
 		at := a.Which % len(p.held)
 		h := p.held[at]
 		p.held = append(p.held[:at:at], p.held[at+1:]...)
-		close(h.mishap.goOn)
-		return p.check(h.attempt, h.mishap, <-h.answer)
+		close(h.plan.resume)
+		return p.check(h.attempt, h.plan, <-h.answer)
 	case "wait":
 		p.wait(a)
 	case "purge":
@@ -127,7 +127,7 @@ func (p *player) request(a act) guardrails.Request {
 func (p *player) callNow(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
-	m := &mishap{fate: a.Fate}
+	m := &failurePlan{kind: a.Failure}
 	got := verdictOf(p.call(a.Op, p.request(a), m))
 	if goesOn {
 		return p.check(t, m, got)
@@ -144,10 +144,10 @@ func (p *player) callNow(a act) error {
 func (p *player) startHeldCall(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
-	h := &heldCall{t, &mishap{fate: a.Fate, entered: make(chan struct{}), goOn: make(chan struct{})}, make(chan verdict, 1)}
-	go func() { h.answer <- verdictOf(p.call(a.Op, p.request(a), h.mishap)) }()
+	h := &heldCall{t, &failurePlan{kind: a.Failure, entered: make(chan struct{}), resume: make(chan struct{})}, make(chan verdict, 1)}
+	go func() { h.answer <- verdictOf(p.call(a.Op, p.request(a), h.plan)) }()
 	select {
-	case <-h.mishap.entered:
+	case <-h.plan.entered:
 		p.held = append(p.held, h)
 		if !goesOn {
 			return fmt.Errorf("%+v: went on, want %+v", a, want)
@@ -162,9 +162,9 @@ func (p *player) startHeldCall(a act) error {
 }
 
 // check compares the response and the effects of a finished call with those of the model.
-func (p *player) check(t *attempt, m *mishap, got verdict) error {
+func (p *player) check(t *attempt, m *failurePlan, got verdict) error {
 	want := p.model.end(t, m.effect)
-	if t.act.Fate.isAnswered() && got != want {
+	if t.act.Failure.isAnswered() && got != want {
 		return fmt.Errorf("%+v: ended with %+v, want %+v", t.act, got, want)
 	}
 	return p.checkEffects(t.org)

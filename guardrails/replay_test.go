@@ -152,7 +152,7 @@ func TestAFailureGivesTheKeyBack(t *testing.T) {
 	}
 }
 
-func TestADuplicateInFlightIsToldToRetry(t *testing.T) {
+func TestADuplicateInFlightGetsRetryAfter(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)

@@ -139,7 +139,7 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 	}
 }
 
-func TestTheLogIsToldOnceAMinute(t *testing.T) {
+func TestBucketFailuresAreLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	s := share(t)
 	s.shared.behave(errors.New("away"), false)

@@ -74,11 +74,11 @@ func (p *provider) Introspect(ctx context.Context, r *op.Request[op.Introspectio
 	if access.IsRefreshToken(r.Data.Token) {
 		ask = p.introspector.introspectRefreshToken
 	}
-	told, err := ask(ctx, asker, r.Data.Token)
+	result, err := ask(ctx, asker, r.Data.Token)
 	if err != nil {
 		return nil, attempt.refuse(serverError(err))
 	}
-	return op.NewResponse(told), nil
+	return op.NewResponse(result), nil
 }
 
 // mayAsk reports whether the client asker may introspect a token. orgID and clientID are
@@ -107,12 +107,12 @@ func (i *introspector) introspectAccessToken(ctx context.Context, asker access.C
 	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {
 		return introspection{}, nil //nolint:nilerr // the reason must not be told
 	}
-	told, err := i.readCurrent(ctx, found.token, found.resource)
-	if told.Active {
-		told.TokenType, told.ID, told.IssuedAt = "Bearer", found.token.ID, found.issuedAt
-		told.Expires = found.token.ExpiresAt.Unix()
+	result, err := i.readCurrent(ctx, found.token, found.resource)
+	if result.Active {
+		result.TokenType, result.ID, result.IssuedAt = "Bearer", found.token.ID, found.issuedAt
+		result.Expires = found.token.ExpiresAt.Unix()
 	}
-	return told, err
+	return result, err
 }
 
 // introspectRefreshToken returns the answer about a refresh token. The scopes in the answer
@@ -132,16 +132,16 @@ func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.
 	if err != nil {
 		return introspection{}, err
 	}
-	told, err := i.readCurrent(ctx, access.Token{
+	result, err := i.readCurrent(ctx, access.Token{
 		ClientID: allowed.ClientID, OrgID: allowed.OrgID, UserID: allowed.UserID, GrantID: allowed.ID, Scopes: allowed.Scopes,
 	}, allowed.Resource)
-	if told.Active {
-		told.IssuedAt = found.IssuedAt.Unix()
+	if result.Active {
+		result.IssuedAt = found.IssuedAt.Unix()
 		if allowed.ExpiresAt != nil {
-			told.Expires = allowed.ExpiresAt.Unix()
+			result.Expires = allowed.ExpiresAt.Unix()
 		}
 	}
-	return told, err
+	return result, err
 }
 
 // readCurrent returns the answer about a token with its current scopes, from the store and
@@ -155,12 +155,12 @@ func (i *introspector) readCurrent(ctx context.Context, token access.Token, reso
 	if err != nil {
 		return introspection{}, err
 	}
-	told := introspection{
+	result := introspection{
 		Active: true, Scope: strings.Join(principal.Scopes.Strings(), " "), ClientID: token.ClientID,
 		Subject: token.UserID, Audience: i.targets.address(resource), Issuer: i.issuer,
 	}
-	if told.Subject == "" {
-		told.Subject = token.ClientID
+	if result.Subject == "" {
+		result.Subject = token.ClientID
 	}
-	return told, nil
+	return result, nil
 }

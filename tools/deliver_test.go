@@ -148,9 +148,9 @@ func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWr
 	return panicked
 }
 
-// TestAStreamThatNobodyReadsEnds checks what happens if a client stops reading events. The
+// TestStreamWithoutAReaderEnds checks what happens if a client stops reading events. The
 // context of the tool must end, so that neither the tool nor the request waits forever.
-func TestAStreamThatNobodyReadsEnds(t *testing.T) {
+func TestStreamWithoutAReaderEnds(t *testing.T) {
 	t.Parallel()
 	for _, revision := range allRevisions {
 		t.Run(revision, func(t *testing.T) {

@@ -57,11 +57,11 @@ func tokens(t *testing.T, port int, path string, client map[string]any, pairs ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told map[string]any
-	if err := json.Unmarshal([]byte(a.body), &told); err != nil {
+	var response map[string]any
+	if err := json.Unmarshal([]byte(a.body), &response); err != nil {
 		t.Fatalf("%s: %d %v", path, a.status, err)
 	}
-	return a.status, told
+	return a.status, response
 }
 
 func TestAdminEditsClients(t *testing.T) {
@@ -127,12 +127,12 @@ func grant(t *testing.T, port int, cfg storage.Config, org string, client map[st
 			t.Fatal(err)
 		}
 	}
-	status, told := tokens(t, port+1, "/oauth/token", client,
+	status, response := tokens(t, port+1, "/oauth/token", client,
 		"grant_type", "authorization_code", "code", code.Secret, "redirect_uri", redirect, "code_verifier", verifier)
 	if status != http.StatusOK {
-		t.Fatalf("%d %v", status, told)
+		t.Fatalf("%d %v", status, response)
 	}
-	return allowed.ID, told
+	return allowed.ID, response
 }
 
 func TestAdminRevokesAGrant(t *testing.T) {
@@ -144,8 +144,8 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		id, family := grant(t, port, cfg, org["id"].(string), client)
 		lists, token := fmt.Sprintf("http://localhost:%d/v1/lists", port), family["access_token"].(string)
 		answers(t, lists, token, 200, `"data"`)
-		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != true {
-			t.Errorf("introspection says %v", told)
+		if _, response := tokens(t, port+1, "/oauth/introspect", client, "token", token); response["active"] != true {
+			t.Errorf("introspection says %v", response)
 		}
 		if listed := s.says("grant", "list", "acme"); !strings.Contains(listed, id) {
 			t.Errorf("grants:\n%s", listed)
@@ -157,12 +157,12 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		// Introspection reads the database, so it reports the revocation at once. The API
 		// caches grants, so the call of the function answers below waits until the API
 		// refuses the token.
-		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
-			t.Errorf("introspection says %v", told)
+		if _, response := tokens(t, port+1, "/oauth/introspect", client, "token", token); response["active"] != false {
+			t.Errorf("introspection says %v", response)
 		}
-		status, told := tokens(t, port+1, "/oauth/token", client, "grant_type", "refresh_token", "refresh_token", family["refresh_token"].(string))
-		if status != 400 || told["error"] != "invalid_grant" {
-			t.Errorf("a refresh gets %d %v", status, told)
+		status, response := tokens(t, port+1, "/oauth/token", client, "grant_type", "refresh_token", "refresh_token", family["refresh_token"].(string))
+		if status != 400 || response["error"] != "invalid_grant" {
+			t.Errorf("a refresh gets %d %v", status, response)
 		}
 		answers(t, lists, token, 401, "invalid_key")
 		if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "oauth_grant.revoked") {

@@ -74,16 +74,16 @@ func (s shell) refuses(text string, args ...string) {
 	}
 }
 
-// felt is the longest time after which a server must apply a change that another process
-// made. It is the documented five seconds, plus one second for the request itself.
-const felt = 6 * time.Second
+// applyTimeout is the longest time after which a server must apply a change that another
+// process made. It is the documented five seconds, plus one second for the request itself.
+const applyTimeout = 6 * time.Second
 
 // answers repeats a GET request until the response has the given status and its body
 // contains the given text. The test fails if this takes more than six seconds (the constant
-// felt).
+// applyTimeout).
 func answers(t *testing.T, address, bearer string, status int, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), felt)
+	ctx, cancel := context.WithTimeout(t.Context(), applyTimeout)
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
@@ -95,7 +95,7 @@ func answers(t *testing.T, address, bearer string, status int, text string) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("after %s still %d %s, want %d with %q", felt, a.status, a.body, status, text)
+			t.Fatalf("after %s still %d %s, want %d with %q", applyTimeout, a.status, a.body, status, text)
 		}
 	}
 }

@@ -80,8 +80,8 @@ func TestIngestOfAnotherFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := runWith(t, nil, append([]string{"ingest", file, "--json"}, s.where...)...)
-		told := strings.Contains(r.stderr, "no line of "+file+" has an event")
-		if r.status != want || told != (want != cli.ExitOK) || !strings.Contains(r.stdout, `"malformed_lines"`) {
+		hasWarning := strings.Contains(r.stderr, "no line of "+file+" has an event")
+		if r.status != want || hasWarning != (want != cli.ExitOK) || !strings.Contains(r.stdout, `"malformed_lines"`) {
 			t.Errorf("%q: status %d, want %d\n%s%s", content, r.status, want, r.stdout, r.stderr)
 		}
 	}

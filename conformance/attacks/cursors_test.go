@@ -31,10 +31,10 @@ func sameText(t *testing.T, contact, literal string) bool {
 	return stored.Attributes.City == sent
 }
 
-// TestForgedCursorsStayAtHome sends page cursors that a caller has made up, with extreme
-// times and invalid ids. Callers can decode cursors and write their own. The answer must be
-// a refusal or contacts of the caller's own organization only.
-func TestForgedCursorsStayAtHome(t *testing.T) {
+// TestForgedCursorsReadOwnDataOnly sends page cursors that a caller has made up, with
+// extreme times and invalid ids. Callers can decode cursors and write their own. The answer
+// must be a refusal or contacts of the caller's own organization only.
+func TestForgedCursorsReadOwnDataOnly(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		c := caller{p, p.Live.APIKey}

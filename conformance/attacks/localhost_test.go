@@ -8,11 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestNobodyElseIsLocalhost checks that no other program can listen on the IPv6 address
-// [::1] at a port of the product. The product prints addresses with the name localhost, for
-// which clients try [::1] before 127.0.0.1. A program that listens on [::1] would therefore
-// receive credentials.
-func TestNobodyElseIsLocalhost(t *testing.T) {
+// TestNoOtherProgramCanListenOnLocalhost checks that no other program can listen on the
+// IPv6 address [::1] at a port of the product. The product prints addresses with the name
+// localhost, for which clients try [::1] before 127.0.0.1. A program that listens on [::1]
+// would therefore receive credentials.
+func TestNoOtherProgramCanListenOnLocalhost(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	for _, address := range []string{p.BaseURL, p.AuthURL, p.MCPURL} {

@@ -84,9 +84,9 @@ func part(t *testing.T, encoded, member, value string) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// TestRefusedCredentialsTeachNothing checks that the answer is the same for all refused API
-// keys. The answer must not reveal whether a key with the same prefix exists.
-func TestRefusedCredentialsTeachNothing(t *testing.T) {
+// TestRefusedCredentialsGetEqualAnswers checks that the answer is the same for all refused
+// API keys. The answer must not reveal whether a key with the same prefix exists.
+func TestRefusedCredentialsGetEqualAnswers(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	key := p.Live.APIKey

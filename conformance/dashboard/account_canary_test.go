@@ -51,10 +51,10 @@ func repeat(conn net.Conn, heard *atomic.Int64) {
 	lines := bufio.NewScanner(conn)
 	for lines.Scan() {
 		answer := "250-parrot\r\n250 AUTH PLAIN"
-		if told, is := strings.CutPrefix(lines.Text(), "AUTH PLAIN "); is {
+		if encoded, is := strings.CutPrefix(lines.Text(), "AUTH PLAIN "); is {
 			heard.Add(1)
-			plain, _ := base64.StdEncoding.DecodeString(told)
-			answer = "535 5.7.8 not " + told + " nor " + strings.ReplaceAll(string(plain), "\x00", " ")
+			plain, _ := base64.StdEncoding.DecodeString(encoded)
+			answer = "535 5.7.8 not " + encoded + " nor " + strings.ReplaceAll(string(plain), "\x00", " ")
 		}
 		if _, err := io.WriteString(conn, answer+"\r\n"); err != nil {
 			return

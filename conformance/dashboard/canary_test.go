@@ -52,11 +52,11 @@ func (l life) asks(path, kind, body string) map[string]any {
 		l.t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	var told map[string]any
-	if err := json.NewDecoder(answer.Body).Decode(&told); err != nil && path != "/oauth/revoke" {
+	var response map[string]any
+	if err := json.NewDecoder(answer.Body).Decode(&response); err != nil && path != "/oauth/revoke" {
 		l.t.Fatalf("%s: %d %v", path, answer.StatusCode, err)
 	}
-	return told
+	return response
 }
 
 func (l life) form(path string, pairs ...string) map[string]any {
@@ -87,8 +87,8 @@ func (l life) credentials() {
 	l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", secret)
 	token, _ := l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", next)["access_token"].(string)
 	l.keeps("access token", token)
-	if told := l.form("/oauth/introspect", "token", token, "client_id", client, "client_secret", next); told["active"] != true {
-		l.t.Errorf("introspection: %v", told)
+	if response := l.form("/oauth/introspect", "token", token, "client_id", client, "client_secret", next); response["active"] != true {
+		l.t.Errorf("introspection: %v", response)
 	}
 	l.form("/oauth/introspect", "token", token, "client_id", client, "client_secret", token)
 	l.form("/oauth/revoke", "token", token, "client_id", client, "client_secret", next)
@@ -100,9 +100,9 @@ func (l life) credentials() {
 // not leak.
 func (l life) registration() {
 	const redirect = "http://127.0.0.1/cb"
-	told := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)
-	client, _ := told["client_id"].(string)
-	secret, _ := told["client_secret"].(string)
+	response := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)
+	client, _ := response["client_id"].(string)
+	secret, _ := response["client_secret"].(string)
 	l.keeps("registered client's secret", secret)
 	verifier := l.keeps("code verifier", strings.Repeat("canary-verifier.", 3))
 	state := l.keeps("state", "canary-state-of-the-client")

@@ -59,9 +59,9 @@ func (b *browser) token() string {
 	return issued.AccessToken
 }
 
-// TestALostPermissionIsFeltAtOnce checks that a change of a member's permissions takes
+// TestARemovedPermissionAppliesAtOnce checks that a change of a member's permissions takes
 // effect with the next request, even with an access token that was issued before.
-func TestALostPermissionIsFeltAtOnce(t *testing.T) {
+func TestARemovedPermissionAppliesAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, ada := owner(t, p), person(t, p, "ada", members.PlainMember, members.MayViewLists)

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// fate has the local part of an address of the SES mailbox simulator, such as "bounce". It
-// also has the events and the diagnosis expected for mail to that address.
-type fate struct {
+// mailboxCase has the local part of an address of the SES mailbox simulator, such as
+// "bounce". It also has the events and the diagnosis expected for mail to that address.
+type mailboxCase struct {
 	address string
 	status  messages.EventType
 	outcome messages.Outcome
@@ -22,7 +22,7 @@ type fate struct {
 	undeliverable bool
 }
 
-var fates = []fate{
+var mailboxCases = []mailboxCase{
 	{"success", messages.Delivery, messages.Arrived, types(messages.Send, messages.Delivery), false},
 	{"bounce", messages.Bounce, messages.Bounced, types(messages.Send, messages.Bounce), true},
 	{"complaint", messages.Complaint, messages.Complained, types(messages.Send, messages.Delivery, messages.Complaint), true},
@@ -53,7 +53,7 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 		}
 		account := sending.NewAccounts(sending.AccountsConfig{Connections: p.Connections, Otherwise: p.Simulator, Clock: p.Clock.Now})
 		ids := map[string]string{}
-		for _, f := range fates {
+		for _, f := range mailboxCases {
 			id, err := account.Send(t.Context(), p.OrgID, sending.Message{
 				Envelope: sending.Envelope{From: "shop@example.com", ConfigurationSet: "transactional"},
 				To:       []string{f.address + "@simulator.amazonses.com"},
@@ -66,16 +66,16 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 		}
 		p.Clock.Advance(24 * time.Hour) // a simulated complaint arrives long after its message
 		s := newScene(t, p)
-		for _, f := range fates {
-			s.awaitFate(t, f, ids[f.address])
+		for _, f := range mailboxCases {
+			s.awaitStatus(t, f, ids[f.address])
 		}
 		s.checkFates(t, ids)
 	})
 }
 
-// awaitFate reads the message every 100 ms until it has the status in f. It fails the test
+// awaitStatus reads the message every 100 ms until it has the status in f. It fails the test
 // after 20 seconds.
-func (s scene) awaitFate(t *testing.T, f fate, id string) {
+func (s scene) awaitStatus(t *testing.T, f mailboxCase, id string) {
 	t.Helper()
 	patience := time.NewTimer(20 * time.Second)
 	defer patience.Stop()
@@ -96,7 +96,7 @@ func (s scene) awaitFate(t *testing.T, f fate, id string) {
 
 func (s scene) checkFates(t *testing.T, ids map[string]string) {
 	t.Helper()
-	for _, f := range fates {
+	for _, f := range mailboxCases {
 		id := ids[f.address]
 		diagnosis := s.ask(t, "messages_diagnose", `{"message_id":"`+id+`"}`)
 		if diagnosis["outcome"] != string(f.outcome) || diagnosis["diagnosis"] == "" {

@@ -125,9 +125,9 @@ func moduleOf(imported string, modules map[string]bool) string {
 
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)]*)?\)`)
 
-// TestLinksLeadSomewhere checks that the target of every relative link in the Markdown
+// TestRelativeLinksHaveTargets checks that the target of every relative link in the Markdown
 // documents exists.
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestRelativeLinksHaveTargets(t *testing.T) {
 	t.Parallel()
 	for _, file := range repository(t).Files {
 		if path.Ext(file) != ".md" {

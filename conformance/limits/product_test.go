@@ -86,9 +86,9 @@ func (a answer) want(t *testing.T, status, limit, remaining int) {
 		if l, r := a.header.Get(prefix+"RateLimit-Limit"), a.header.Get(prefix+"RateLimit-Remaining"); l != strconv.Itoa(limit) || r != strconv.Itoa(remaining) {
 			t.Errorf("limit %q and %q remaining, want %d and %d", l, r, limit, remaining)
 		}
-		told, err := strconv.Atoi(a.header.Get(prefix + "RateLimit-Reset"))
-		if err != nil || told > 60 || told < 60-slack {
-			t.Errorf("reset %d, want 60", told)
+		reset, err := strconv.Atoi(a.header.Get(prefix + "RateLimit-Reset"))
+		if err != nil || reset > 60 || reset < 60-slack {
+			t.Errorf("reset %d, want 60", reset)
 		}
 	}
 	if status != http.StatusTooManyRequests {

@@ -87,9 +87,9 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 			t.Fatalf("%s: %+v, and admitted a second before: %+v", what, got, again)
 		}
 		s.pass(time.Second)
-		told := got
+		refusal := got
 		if got, ok = s.take(t, key, limit, 1); !ok {
-			t.Fatalf("%s: %+v, and refused after that: %+v", what, told, got)
+			t.Fatalf("%s: %+v, and refused after that: %+v", what, refusal, got)
 		}
 		admit()
 	}

@@ -15,19 +15,19 @@ func TestAttackIntrospectionByAStranger(t *testing.T) {
 		stranger, another := w.selfRegistered(access.MintClientSecret().Secret, callback), w.selfRegistered(access.MintClientSecret().Secret, callback)
 		own, foreign := w.family(stranger), w.family(w.app)
 		for _, token := range []string{foreign.AccessToken, *foreign.RefreshToken, w.goodToken(w.live)} {
-			w.expectTold(stranger, token, inactive)
+			w.expectIntrospection(stranger, token, inactive)
 		}
 		for _, token := range []string{own.AccessToken, *own.RefreshToken} {
-			if told := w.ask(stranger, token); told["active"] != true || told["client_id"] != stranger.ClientID {
-				t.Errorf("of its own: %v", told)
+			if response := w.ask(stranger, token); response["active"] != true || response["client_id"] != stranger.ClientID {
+				t.Errorf("of its own: %v", response)
 			}
-			w.expectTold(another, token, inactive)
-			w.expectTold(w.other, token, inactive)
+			w.expectIntrospection(another, token, inactive)
+			w.expectIntrospection(w.other, token, inactive)
 		}
 		w.expectError(w.post(oauth.IntrospectionPath, registered{Client: stranger.Client}, "token", own.AccessToken), 401, "invalid_client")
 		w.must(w.db.OpenClients().BlockClient(t.Context(), w.ann.OrgID, stranger.ClientID, w.clock()))
 		for _, token := range []string{own.AccessToken, *own.RefreshToken} {
-			w.expectTold(stranger, token, inactive)
+			w.expectIntrospection(stranger, token, inactive)
 		}
 	})
 }

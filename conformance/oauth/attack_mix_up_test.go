@@ -42,12 +42,12 @@ func TestAttackMixUp(t *testing.T) {
 		}
 		victim := s.signedIn()
 		faulty := s.get(victim, "/oauth/authorize?"+query(s.app, "scope", "openid"))
-		told, err := url.Parse(faulty.header.Get("Location"))
+		location, err := url.Parse(faulty.header.Get("Location"))
 		s.must(err)
 		for name, back := range map[string]*url.URL{
 			"success":     s.decide(victim, query(s.app), "approve"),
 			"declined":    s.decide(victim, query(s.app), "deny"),
-			"faulty":      told,
+			"faulty":      location,
 			"in the path": s.decide(victim, query(s.app, "state", "s 1&", "iss", "https://evil.example"), "approve"),
 		} {
 			t.Run(name, func(t *testing.T) {

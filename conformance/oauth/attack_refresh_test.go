@@ -80,14 +80,14 @@ func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 		}))
 		events, err := s.p.DB.Audit().AuditEvents(t.Context(), s.p.OrgID, 1000)
 		s.must(err)
-		told := 0
+		replays := 0
 		for _, e := range events {
 			if e.Action == "grant.replayed" {
-				told++
+				replays++
 			}
 		}
-		if told == 0 || told > 64 {
-			t.Errorf("the organization is told %d times", told)
+		if replays == 0 || replays > 64 {
+			t.Errorf("the organization is told %d times", replays)
 		}
 	})
 }

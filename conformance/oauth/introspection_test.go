@@ -21,14 +21,14 @@ import (
 func (w *world) ask(c registered, token string, pairs ...string) map[string]any {
 	w.t.Helper()
 	a := w.post(oauth.IntrospectionPath, c, append([]string{"token", token}, pairs...)...)
-	var told map[string]any
-	if a.status != http.StatusOK || a.header.Get("Cache-Control") != "no-store" || json.Unmarshal([]byte(a.body), &told) != nil {
+	var response map[string]any
+	if a.status != http.StatusOK || a.header.Get("Cache-Control") != "no-store" || json.Unmarshal([]byte(a.body), &response) != nil {
 		w.t.Fatalf("%d %s", a.status, a.body)
 	}
-	return told
+	return response
 }
 
-func (w *world) expectTold(c registered, token string, want map[string]any) {
+func (w *world) expectIntrospection(c registered, token string, want map[string]any) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.ask(c, token)); diff != "" {
 		w.t.Errorf("told (-want +got):\n%s", diff)
@@ -45,17 +45,17 @@ func TestIntrospectionOfGoodTokens(t *testing.T) {
 		token := w.goodToken(w.live, "scope", "api.contacts.view", "resource", agentResource)
 		personal := w.family(w.app)
 		for _, asker := range []registered{w.live, w.test, w.app} { // of one organization
-			w.expectTold(asker, token, map[string]any{
+			w.expectIntrospection(asker, token, map[string]any{
 				"active": true, "scope": "api.contacts.view", "client_id": w.live.ClientID, "sub": w.live.ClientID, "token_type": "Bearer",
 				"aud": agentResource, "iss": w.issuer, "jti": w.claimsOf(token, 1)["jti"],
 				"iat": float64(start.Unix()), "exp": float64(start.Unix() + 900),
 			})
-			w.expectTold(asker, personal.AccessToken, map[string]any{
+			w.expectIntrospection(asker, personal.AccessToken, map[string]any{
 				"active": true, "scope": appScopes, "client_id": w.app.ClientID, "sub": w.ann.UserID, "token_type": "Bearer",
 				"aud": apiResource, "iss": w.issuer, "jti": w.claimsOf(personal.AccessToken, 1)["jti"],
 				"iat": float64(start.Unix()), "exp": float64(start.Unix() + 900),
 			})
-			w.expectTold(asker, *personal.RefreshToken, map[string]any{
+			w.expectIntrospection(asker, *personal.RefreshToken, map[string]any{
 				"active": true, "scope": appScopes, "client_id": w.app.ClientID, "sub": w.ann.UserID,
 				"aud": apiResource, "iss": w.issuer, "iat": float64(start.Unix()), "exp": float64(start.AddDate(0, 0, 30).Unix()),
 			})
@@ -64,35 +64,35 @@ func TestIntrospectionOfGoodTokens(t *testing.T) {
 	})
 }
 
-func TestIntrospectionTellsNothingOfOtherTokens(t *testing.T) {
+func TestIntrospectionHidesOtherTokens(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
 		token, family := w.goodToken(w.live), w.family(w.app)
 		for _, foreign := range []string{token, family.AccessToken, *family.RefreshToken} {
-			w.expectTold(w.other, foreign, inactive)
+			w.expectIntrospection(w.other, foreign, inactive)
 		}
 		for _, none := range []string{
 			"x", "ocr_x", access.MintRefreshToken().Secret, token[:40], token + "x", "eyJ..", w.live.secret, w.live.ClientID,
 			w.forge(claim("iss", "https://elsewhere.example")), w.forge(claim("exp", start.Unix())), w.forge(claim("org", w.other.OrgID)),
 			w.forge(header("typ", "JWT")), w.forge(header("kid", core.NewID())),
 		} {
-			w.expectTold(w.live, none, inactive)
+			w.expectIntrospection(w.live, none, inactive)
 		}
 		next := w.granted(w.refresh(w.app, *family.RefreshToken))
-		w.expectTold(w.live, *family.RefreshToken, inactive) // used up
+		w.expectIntrospection(w.live, *family.RefreshToken, inactive) // used up
 		w.expectRevoked(t, w.revoke(w.live, token))
-		w.expectTold(w.live, token, inactive)
+		w.expectIntrospection(w.live, token, inactive)
 		w.expectRevoked(t, w.revoke(w.app, *next.RefreshToken))
 		for _, ended := range []string{family.AccessToken, next.AccessToken, *next.RefreshToken} {
-			w.expectTold(w.live, ended, inactive)
+			w.expectIntrospection(w.live, ended, inactive)
 		}
 
 		token, family = w.goodToken(w.live), w.family(w.app)
 		w.advance(signing.AccessTokenLifetime)
-		w.expectTold(w.live, token, inactive)
-		w.expectTold(w.live, family.AccessToken, inactive)
+		w.expectIntrospection(w.live, token, inactive)
+		w.expectIntrospection(w.live, family.AccessToken, inactive)
 		w.advance(30*24*time.Hour - signing.AccessTokenLifetime)
-		w.expectTold(w.live, *family.RefreshToken, inactive)
+		w.expectIntrospection(w.live, *family.RefreshToken, inactive)
 	})
 }
 
@@ -107,8 +107,8 @@ func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 		expectScope := func(want any) {
 			t.Helper()
 			for _, token := range tokens {
-				if told := w.ask(w.live, token); told["scope"] != want || told["active"] != true {
-					t.Errorf("told %v, want %v", told, want)
+				if response := w.ask(w.live, token); response["scope"] != want || response["active"] != true {
+					t.Errorf("told %v, want %v", response, want)
 				}
 			}
 		}
@@ -122,13 +122,13 @@ func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 		expectScope(nil)
 		w.must(w.db.Members().RemoveMember(t.Context(), bob.OrgID, bob.UserID))
 		for _, token := range tokens {
-			w.expectTold(w.live, token, inactive)
+			w.expectIntrospection(w.live, token, inactive)
 		}
 
 		family = w.family(w.app)
 		w.must(w.db.Clients().RevokeClient(t.Context(), w.app.OrgID, w.app.ID, w.clock()))
-		w.expectTold(w.live, family.AccessToken, inactive)
-		w.expectTold(w.live, *family.RefreshToken, inactive)
+		w.expectIntrospection(w.live, family.AccessToken, inactive)
+		w.expectIntrospection(w.live, *family.RefreshToken, inactive)
 		w.expectError(w.post(oauth.IntrospectionPath, w.app, "token", family.AccessToken), http.StatusUnauthorized, "invalid_client")
 	})
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// told is the longest time that a test waits for a notification of PostgreSQL. A
+// notifyTimeout is the longest time that a test waits for a notification of PostgreSQL. A
 // notification usually takes milliseconds.
-const told = 20 * time.Second
+const notifyTimeout = 20 * time.Second
 
 // node imitates another server process on the same PostgreSQL database. It caches which
 // caller each token belongs to, and applies the changes of which PostgreSQL notifies it.
@@ -51,7 +51,7 @@ func newNode(t *testing.T, w *world, url string) *node {
 // await waits until the node has applied the change. It fails the test after 20 seconds.
 func (n *node) await(want access.Change) {
 	n.t.Helper()
-	deadline := time.After(told)
+	deadline := time.After(notifyTimeout)
 	for {
 		select {
 		case got := <-n.changes:
@@ -132,10 +132,10 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 	}
 }
 
-// TestANodeThatWasNotToldForgetsAll checks a server that lost the connection on which
+// TestAReconnectedNodeClearsItsCaches checks a server that lost the connection on which
 // PostgreSQL notifies it. The server may have missed a revocation, so it must empty its
 // caches when it connects again.
-func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
+func TestAReconnectedNodeClearsItsCaches(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)
 	w := newWorld(t, storagetest.Open(t, storage.Config{URL: url, MaxConns: 4}))
@@ -158,9 +158,9 @@ func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	}
 }
 
-// TestOneProcessIsToldOfNothing checks that SQLite sends no notifications of changes. Only
+// TestSQLiteSendsNoNotifications checks that SQLite sends no notifications of changes. Only
 // one process uses an SQLite database, and it updates its own caches.
-func TestOneProcessIsToldOfNothing(t *testing.T) {
+func TestSQLiteSendsNoNotifications(t *testing.T) {
 	t.Parallel()
 	storagetest.SQLite(t).FollowAccessChanges(t.Context(), func(c access.Change) { t.Errorf("told of %+v", c) })
 }
@@ -197,7 +197,7 @@ func TestRevocationReachesAnotherServer(t *testing.T) {
 	}
 	began := time.Now()
 	for status() == http.StatusOK {
-		if time.Since(began) > told {
+		if time.Since(began) > notifyTimeout {
 			t.Fatal("the second server was not told")
 		}
 	}

@@ -114,8 +114,8 @@ func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 				route, status := send(t, p, http.MethodPost, p.BaseURL+"/v1/segments/preview", program, arguments)
 				tool, _ := sameness{tool: "segments_preview_predicate", arguments: arguments}.callTool(t, p, agent)
 				refused := status == http.StatusUnprocessableEntity && route["code"] == "validation_failed"
-				told := tool["error"] != nil || tool["code"] == "validation_failed"
-				if refused != (beyond == 1) || told != refused || !refused && (status != http.StatusOK || tool["count"] != route["count"]) {
+				toolRefuses := tool["error"] != nil || tool["code"] == "validation_failed"
+				if refused != (beyond == 1) || toolRefuses != refused || !refused && (status != http.StatusOK || tool["count"] != route["count"]) {
 					t.Errorf("%s and %d more: %d %v, the tool %v", limit, beyond, status, route, tool)
 				}
 			}
@@ -128,9 +128,9 @@ func joined(n int, text, by string) string {
 	return strings.TrimSuffix(strings.Repeat(text+by, n), by)
 }
 
-// TestPreviewsFindNobodyElses checks that the preview of a segment neither counts nor shows
-// contacts of another organization, by route or tool.
-func TestPreviewsFindNobodyElses(t *testing.T) {
+// TestPreviewsCountOwnContactsOnly checks that the preview of a segment neither counts nor
+// shows contacts of another organization, by route or tool.
+func TestPreviewsCountOwnContactsOnly(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		const scope = "api.segments.view"

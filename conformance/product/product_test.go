@@ -115,7 +115,7 @@ func TestLogIsCompleteWhenTheProductHasEnded(t *testing.T) {
 	}
 }
 
-func TestFaultsOfTheAccountAreFelt(t *testing.T) {
+func TestSimulatedFaultsFailCalls(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Throttled})

@@ -98,8 +98,8 @@ func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 		agent := p.Token(t, p.MCPURL)
 		const issue = `{"email":"agent@example.com","issue_visitor_id":true}`
 		one, two := a.callTool(t, agent, "contacts_upsert", issue), a.callTool(t, agent, "contacts_upsert", issue)
-		told := bytes.Replace(two.body, []byte(`"replayed":true,`), nil, 1)
-		if len(told) == len(two.body) || !same(t, one.body, told) || !strings.Contains(string(two.body), `"vis_`) {
+		unmarked := bytes.Replace(two.body, []byte(`"replayed":true,`), nil, 1)
+		if len(unmarked) == len(two.body) || !same(t, one.body, unmarked) || !strings.Contains(string(two.body), `"vis_`) {
 			t.Errorf("first %s, again %s", one.body, two.body)
 		}
 		a.do(t, "DELETE", "/v1/contacts/visitor@example.com", "").want(204)

@@ -310,9 +310,10 @@ func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	})
 }
 
-// TestAbsenceIsWarnedOf checks that an agent gets a warning if a predicate excludes
-// contacts without a value. A test for the presence of the value must remove the warning.
-func TestAbsenceIsWarnedOf(t *testing.T) {
+// TestPredicatesOnMissingValuesWarn checks that an agent gets a warning if a predicate
+// excludes contacts without a value. A test for the presence of the value must remove the
+// warning.
+func TestPredicatesOnMissingValuesWarn(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	v := previews{on(t, p), p.Token(t, p.MCPURL)}

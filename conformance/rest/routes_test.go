@@ -279,13 +279,13 @@ func TestCredentialTellsItsScopes(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
 	secret := a.mint(t, core.ListsView, core.AccountView)
-	var told struct {
+	var described struct {
 		Prefix, Environment string
 		Scopes              []string
 	}
-	a.as(secret).do(t, "GET", "/v1/_scopes", "").want(200).decode(&told)
-	if told.Prefix != secret[:16] || told.Environment != "live" || strings.Join(told.Scopes, " ") != "api.account.view api.lists.view" {
-		t.Errorf("scopes = %+v", told)
+	a.as(secret).do(t, "GET", "/v1/_scopes", "").want(200).decode(&described)
+	if described.Prefix != secret[:16] || described.Environment != "live" || strings.Join(described.Scopes, " ") != "api.account.view api.lists.view" {
+		t.Errorf("scopes = %+v", described)
 	}
 }
 

@@ -48,16 +48,16 @@ func (w world) reaching(name string, scope core.Scope, nameOf func(string) strin
 }
 
 // The names of the two operations that the method confirming serves. The confirmation text
-// of quoting has the name of the list in quotation marks. The confirmation text of
-// forgetful has the name without quotation marks.
+// of quotedOperation has the name of the list in quotation marks. The confirmation text of
+// unquotedOperation has the name without quotation marks.
 const (
-	quoting   = "broadcasts_send"
-	forgetful = "workflows_activate"
+	quotedOperation   = "broadcasts_send"
+	unquotedOperation = "workflows_activate"
 )
 
 // confirming serves two test operations at an agent endpoint and returns the endpoint's URL:
-// quoting (broadcasts_send) and forgetful (workflows_activate). The endpoint uses the
-// product's database.
+// quotedOperation (broadcasts_send) and unquotedOperation (workflows_activate). The
+// endpoint uses the product's database.
 func (w world) confirming(t *testing.T) string {
 	t.Helper()
 	mine := core.Principal{
@@ -66,8 +66,8 @@ func (w world) confirming(t *testing.T) string {
 	}
 	return standin.Serve(t, standin.Config{
 		Operations: []core.Operation{
-			w.reaching(quoting, core.BroadcastsManage, core.Quote),
-			w.reaching(forgetful, core.WorkflowsManage, func(name string) string { return name }),
+			w.reaching(quotedOperation, core.BroadcastsManage, core.Quote),
+			w.reaching(unquotedOperation, core.WorkflowsManage, func(name string) string { return name }),
 		},
 		DB: w.p.DB, Callers: onlyCaller(mine), Clock: w.p.Clock.Now,
 	})
@@ -82,9 +82,9 @@ func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	for _, h := range texts {
 		key := keyOfList(h.number, h)
 		for what, got := range map[string]answer{
-			"a plain result": w.reach(t, url, quoting, key, false, ""),
-			"a form":         w.reach(t, url, quoting, key, true, ""),
-			"a refusal":      w.reach(t, url, quoting, key, false, "not a token"),
+			"a plain result": w.reach(t, url, quotedOperation, key, false, ""),
+			"a form":         w.reach(t, url, quotedOperation, key, true, ""),
+			"a refusal":      w.reach(t, url, quotedOperation, key, false, "not a token"),
 		} {
 			checkVoice(t, what+" about "+h.String(), got, h)
 			h.checkNamedInQuotes(t, what, got)
@@ -93,7 +93,7 @@ func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 			continue
 		}
 		for _, form := range []bool{false, true} {
-			got := w.reach(t, url, forgetful, key, form, "")
+			got := w.reach(t, url, unquotedOperation, key, form, "")
 			for _, text := range append(got.blocks(), formMessage(got)) {
 				if r, found := concealed(text); found {
 					t.Errorf("a question about %s holds %U, form %v: %.200q", h, r, form, text)

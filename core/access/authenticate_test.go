@@ -228,7 +228,7 @@ func TestAgentEndpointTakesNoAPIKeys(t *testing.T) {
 	}
 }
 
-func TestRevokedKeyIsFelt(t *testing.T) {
+func TestRevokedKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)
@@ -275,7 +275,7 @@ func TestRememberedPrincipalNeedsNoStore(t *testing.T) {
 	g.expect(secret, access.API, core.CodeTemporarilyUnavailable)
 }
 
-func TestPlanChangeIsFeltAfterForgetOrg(t *testing.T) {
+func TestPlanChangeAppliesAfterForgetOrg(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)

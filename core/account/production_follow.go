@@ -15,9 +15,9 @@ const (
 	// may belong to an earlier request. The provider may also take this long to show the new
 	// request.
 	settling = time.Hour
-	// silence is the time after which a request for production access without a decision of
-	// the provider counts as failed.
-	silence = 14 * 24 * time.Hour
+	// decisionTimeout is the time after which a request for production access without a
+	// decision of the provider counts as failed.
+	decisionTimeout = 14 * 24 * time.Hour
 )
 
 // FollowArgs is the argument type of the job that checks the open requests for production
@@ -72,7 +72,7 @@ func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time
 	switch {
 	case granted:
 		r.Status, r.GrantedAt = sending.AccessGranted, &now
-	case refused && age >= settling, age >= silence:
+	case refused && age >= settling, age >= decisionTimeout:
 		r.Status = sending.AccessFailed
 	case r.Status == sending.AccessPending && known && o.Review == sending.ReviewPending:
 		r.Status = sending.AccessUnderReview

@@ -44,7 +44,7 @@ func TestAUsedKeyIsTheSameActivity(t *testing.T) {
 	})
 }
 
-func TestOnceIsOnceForEver(t *testing.T) {
+func TestDeduplicationHasNoTimeLimit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
 		b := setup(t, db)
@@ -140,25 +140,25 @@ func TestRetryFailsOpenAndOnceFailsClosed(t *testing.T) {
 	})
 }
 
-func TestHooksAreToldOfNewActivitiesAlone(t *testing.T) {
+func TestHooksGetNewActivitiesOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
-		var told []string
+		var notified []string
 		b := setup(t, db, func(cfg *activities.Config) {
 			cfg.OnChange = func(_ context.Context, _ string, contacts []string) error {
-				told = append(told, contacts...)
+				notified = append(notified, contacts...)
 				return nil
 			}
 		})
 		const item = `{"name":"a","email":"ann@x.example","idempotency_key":"k"}`
 		got := b.record(t, item+`,{"name":"b","email":"ann@x.example"},{"name":"","email":"bob@x.example"}`)
 		b.record(t, item)
-		if len(told) != 1 || told[0] != got[0].ContactID {
-			t.Errorf("told of %v", told)
+		if len(notified) != 1 || notified[0] != got[0].ContactID {
+			t.Errorf("told of %v", notified)
 		}
 		err := b.activities.Record(t.Context(), b.org.ID, got[0].ContactID, "site_identified", b.clock())
-		if err != nil || len(told) != 2 {
-			t.Errorf("%v, told of %v", err, told)
+		if err != nil || len(notified) != 2 {
+			t.Errorf("%v, told of %v", err, notified)
 		}
 		page := b.page(t, `{"name":"site_identified"}`)
 		if len(page.Items) != 1 || page.Items[0].Source != activities.FromSite || string(page.Items[0].Properties) != "{}" {

@@ -140,10 +140,10 @@ func TestMutationClasses(t *testing.T) {
 			if preview["mutation_class"] != tc.class || updated["mutation_class"] != tc.class {
 				t.Errorf("%v, then %v, want %s", preview["mutation_class"], updated["mutation_class"], tc.class)
 			}
-			if _, told := updated["impact"]; told != (tc.class == "disruptive") {
+			if _, hasImpact := updated["impact"]; hasImpact != (tc.class == "disruptive") {
 				t.Errorf("impact of %s: %v", tc.class, updated["impact"])
 			}
-			if _, told := preview["impact"]; !told {
+			if _, hasImpact := preview["impact"]; !hasImpact {
 				t.Error("no impact previewed")
 			}
 			if w.attribute(t, updated["name"].(string)) != before["id"] {

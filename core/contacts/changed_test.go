@@ -18,7 +18,7 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 	ada := []string{b.Org.ID + "/" + made["id"].(string)}
 	for _, step := range []struct {
 		name, arguments string
-		told            []string
+		notified        []string
 	}{
 		// contacts_lookup itself changes nothing, so the report is still that of
 		// contacts_create above
@@ -41,8 +41,8 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 			b.Surface = core.Agent
 		}
 		b.Want(t, step.name, step.arguments)
-		if got := b.TakeChanged(); !cmp.Equal(got, step.told) {
-			t.Errorf("%s %s told of %v, want %v", step.name, step.arguments, got, step.told)
+		if got := b.TakeChanged(); !cmp.Equal(got, step.notified) {
+			t.Errorf("%s %s told of %v, want %v", step.name, step.arguments, got, step.notified)
 		}
 	}
 	b.Refuse(t, "contacts_update", `{"email":"nobody@example.com"}`, core.CodeNotFound)

@@ -77,9 +77,9 @@ func TestUpsertByExternalID(t *testing.T) {
 	b.Refuse(t, "contacts_lookup", `{}`, core.CodeValidationFailed)
 }
 
-// TestANewAddressKeepsItsOwnNo checks that a contact that changes its address gets the
+// TestANewAddressKeepsItsOptOuts checks that a contact that changes its address gets the
 // opt-outs that the sending account already has for the new address.
-func TestANewAddressKeepsItsOwnNo(t *testing.T) {
+func TestANewAddressKeepsItsOptOuts(t *testing.T) {
 	t.Parallel()
 	b := upserting(t)
 	b.Want(t, "contacts_upsert", `{"email":"old@example.com","external_id":"u1","topic_preferences":{"offers":"OPT_IN"}}`)

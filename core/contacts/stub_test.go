@@ -134,7 +134,7 @@ func TestStubsMeetOtherWrites(t *testing.T) {
 	var later activities.Person
 	_, err = b.race(t, "contacts_upsert_by_external_id", `{"external_id":"2","email":"later@x.example"}`, func() { later = b.stub(t, "later@x.example") })
 	c, found = b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, later.ID)
-	if _, told := b.AccountContact(t, "later@x.example"); err != nil || found != nil || c.Stub || !told {
+	if _, exists := b.AccountContact(t, "later@x.example"); err != nil || found != nil || c.Stub || !exists {
 		t.Errorf("a stub that came meanwhile: %v, %+v, %v", err, c, found)
 	}
 }

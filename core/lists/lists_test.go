@@ -101,18 +101,18 @@ func TestListsForAnAgentAreCounted(t *testing.T) {
 	w.Refuse(t, "lists_list", `{"cursor":"x"}`, core.CodeValidationFailed)
 }
 
-// TestADeletedListIsToldOf checks that Config.Deletes is called before a list is deleted,
-// and that its error prevents the deletion.
-func TestADeletedListIsToldOf(t *testing.T) {
+// TestDeletingAListCallsDeletes checks that Config.Deletes is called before a list is
+// deleted, and that its error prevents the deletion.
+func TestDeletingAListCallsDeletes(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
-	var told [][]string
+	var notified [][]string
 	var refusal error
 	w.Lists.Deletes = func(_ context.Context, orgID string, listIDs []string) error {
 		if orgID != w.Org.ID {
 			t.Errorf("told of organization %s", orgID)
 		}
-		told = append(told, listIDs)
+		notified = append(notified, listIDs)
 		return refusal
 	}
 	id := w.Want(t, "lists_get", `{"id":"beta"}`)["id"].(string)
@@ -121,7 +121,7 @@ func TestADeletedListIsToldOf(t *testing.T) {
 	refusal = nil
 	w.Want(t, "lists_delete", `{"id":"beta"}`)
 	w.Refuse(t, "lists_delete", `{"id":"beta"}`, core.CodeNotFound)
-	if diff := cmp.Diff([][]string{{id}, {id}}, told); diff != "" {
+	if diff := cmp.Diff([][]string{{id}, {id}}, notified); diff != "" {
 		t.Error(diff)
 	}
 }

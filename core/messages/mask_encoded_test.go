@@ -47,20 +47,20 @@ func TestLinksDoNotHideTheRecipient(t *testing.T) {
 		}
 		d.record(newEvent(name, messages.Send, timeBefore(5*hour), ""), newEvent(name, messages.Click, timeBefore(4*hour), string(said)))
 	}
-	told := func(id string) string {
+	answersFor := func(id string) string {
 		d.surface = core.REST
 		all := d.must("messages_events", `{"id":"`+id+`"}`)
 		d.surface = core.Agent
 		return all + d.must("messages_diagnose", `{"message_id":"`+id+`"}`)
 	}
 	for name, secret := range secrets {
-		if masked := told(name); strings.Contains(masked, secret) || !strings.Contains(masked, "https://t.example.com/c/***") || !strings.Contains(masked, "u=1#***") {
+		if masked := answersFor(name); strings.Contains(masked, secret) || !strings.Contains(masked, "https://t.example.com/c/***") || !strings.Contains(masked, "u=1#***") {
 			t.Errorf("%s: %s is in %s", name, secret, masked)
 		}
 	}
 	d.withoutMask()
 	for name, secret := range secrets {
-		contains(t, told(name), "/c/"+secret+"/open?e="+secret)
+		contains(t, answersFor(name), "/c/"+secret+"/open?e="+secret)
 	}
 }
 

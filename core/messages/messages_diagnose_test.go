@@ -119,9 +119,9 @@ func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event
 	}
 }
 
-// TestOneEventIsNotNothing checks the diagnosis of a message with a single event that is
+// TestDiagnosisOfASingleEvent checks the diagnosis of a message with a single event that is
 // not a Send. It must not say that nothing was reported, however old the event is.
-func TestOneEventIsNotNothing(t *testing.T) {
+func TestDiagnosisOfASingleEvent(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[messages.EventType]messages.Outcome{
 		messages.Subscription: messages.Arrived, messages.RenderingFailure: messages.NotSent, messages.Reject: messages.NotSent,
@@ -227,7 +227,7 @@ func TestNextStepsAreForTheCaller(t *testing.T) {
 	}
 }
 
-func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
+func TestDiagnosisSelectsTheRecipientWithTheWorstOutcome(t *testing.T) {
 	t.Parallel()
 	d := setup(t).withoutMask()
 	to := func(e messages.Event, recipient string) messages.Event {
@@ -250,9 +250,9 @@ func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	}
 }
 
-// TestWhatIsWorse checks that the diagnosis of a message with two recipients is about the
-// recipient with the worse outcome.
-func TestWhatIsWorse(t *testing.T) {
+// TestDiagnosisOfTwoRecipientsChoosesTheWorse checks that the diagnosis of a message with
+// two recipients is about the recipient with the worse outcome.
+func TestDiagnosisOfTwoRecipientsChoosesTheWorse(t *testing.T) {
 	t.Parallel()
 	worse := []messages.EventType{messages.Complaint, messages.Bounce, messages.Reject, messages.DeliveryDelay, messages.Send, messages.Delivery}
 	for i, bad := range worse {

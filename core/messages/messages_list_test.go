@@ -146,9 +146,9 @@ func TestRefusalsOfMessages(t *testing.T) {
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }
 
-// TestAMessageOfWhichNothingIsKnown checks the error for a message that is unknown or too
+// TestAnUnknownMessageIsNotFound checks the error for a message that is unknown or too
 // old. The error must say that a message is known from its first event on, for 365 days.
-func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
+func TestAnUnknownMessageIsNotFound(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
 	d.record(newEvent("old", messages.Send, timeBefore(366*24*time.Hour), ""))

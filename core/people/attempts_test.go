@@ -36,7 +36,7 @@ func TestGuessingFromOneNetworkEnds(t *testing.T) {
 // The test checks that an attack on one address from many networks does not lock out its
 // owner. The owner can sign in from a new network, and on a known device even in an
 // attacking network. Each other network has three attempts instead of ten.
-func TestAnAttackFromEverywhereLocksNobodyOut(t *testing.T) {
+func TestDistributedPasswordGuessingLocksNoAccount(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
 		device, err := h.attempts.Remember(t.Context(), h.user.ID, "")

@@ -119,7 +119,7 @@ func TestSettingUpAnApp(t *testing.T) {
 	})
 }
 
-func TestAwaitingSessionLetsNobodyIn(t *testing.T) {
+func TestSessionAwaitingTheSecondFactorIsNotSignedIn(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
@@ -300,7 +300,7 @@ func TestChangesNeedARecentProof(t *testing.T) {
 	})
 }
 
-func TestWhatAnOrganizationDemands(t *testing.T) {
+func TestOrganizationSecondFactorRules(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()

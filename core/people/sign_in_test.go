@@ -102,7 +102,7 @@ func TestSignInBeginsASession(t *testing.T) {
 	}
 }
 
-func TestSignInTellsNobodyWhoExists(t *testing.T) {
+func TestSignInHidesWhichAddressesExist(t *testing.T) {
 	t.Parallel()
 	e := newEntrance(t)
 	outsider := access.User{ID: core.NewID(), Email: "out@example.org", PasswordHash: e.user.PasswordHash, CreatedAt: start}

@@ -291,9 +291,9 @@ func (w *world) alternates(t *testing.T, key string) {
 	}
 }
 
-// TestWhatFailsStaysNoted checks that a failed worker does not delete the stored ids of
-// changed contacts, and that another worker completes the evaluation.
-func TestWhatFailsStaysNoted(t *testing.T) {
+// TestAFailedWorkerKeepsTheChangedContacts checks that a failed worker does not delete the
+// stored ids of changed contacts, and that another worker completes the evaluation.
+func TestAFailedWorkerKeepsTheChangedContacts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		w.save(t, "pros", `attr.plan = "pro"`)

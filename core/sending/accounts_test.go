@@ -107,7 +107,7 @@ func TestEachOrganizationHasItsAccount(t *testing.T) {
 	}
 }
 
-func TestChangesAreFeltWithinSeconds(t *testing.T) {
+func TestChangesApplyWithinSeconds(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, named{id: "embedded"})
 	s.wantAccount(t, "org", "embedded")

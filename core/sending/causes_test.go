@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestCausesNameNobody checks that Failure.Error, the text for the log, contains the cause
-// without email addresses and is limited in length.
-func TestCausesNameNobody(t *testing.T) {
+// TestLoggedCausesHoldNoAddresses checks that Failure.Error, the text for the log, contains
+// the cause without email addresses and is limited in length.
+func TestLoggedCausesHoldNoAddresses(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[string]string{
 		"no such host": "sending account: refused: no such host",

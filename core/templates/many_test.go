@@ -146,9 +146,9 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 	})
 }
 
-// TestARunThatBreaksOffWasNotInVain checks that an interrupted sync keeps the templates
+// TestAnInterruptedSyncKeepsItsTemplates checks that an interrupted sync keeps the templates
 // that it read, and that the next run continues after them.
-func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
+func TestAnInterruptedSyncKeepsItsTemplates(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		m := many(db)

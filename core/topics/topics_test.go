@@ -52,8 +52,8 @@ func TestSyncRepairsBothSides(t *testing.T) {
 		if diff := cmp.Diff(want, w.SyncLater(t)); diff != "" {
 			t.Errorf("report (-want +got):\n%s", diff)
 		}
-		if told := w.TakeChanged(); len(told) != 1 {
-			t.Errorf("told of %v", told)
+		if notified := w.TakeChanged(); len(notified) != 1 {
+			t.Errorf("told of %v", notified)
 		}
 		back, there := w.AccountContact(t, "lost@example.com")
 		if !there || back.Email != "Lost@example.com" || !back.UnsubscribeAll || !cmp.Equal(back.Preferences, map[string]sending.Subscription{"news": sending.OptOut}) {
@@ -232,14 +232,14 @@ func TestAccountThatTakesNoList(t *testing.T) {
 	}
 }
 
-// TestChangedTopicsAreToldOf checks that OnRedefine is called for topics that an operation
-// changed, and for topics that were changed at the account.
-func TestChangedTopicsAreToldOf(t *testing.T) {
+// TestChangedTopicsCallOnRedefine checks that OnRedefine is called for topics that an
+// operation changed, and for topics that were changed at the account.
+func TestChangedTopicsCallOnRedefine(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
-	var told []topics.Redefinition
+	var notified []topics.Redefinition
 	w.Topics.OnRedefine = func(_ context.Context, _ string, what topics.Redefinition) error {
-		told = append(told, what)
+		notified = append(notified, what)
 		return nil
 	}
 	w.SyncLater(t) // the mirror learns the topics
@@ -253,13 +253,13 @@ func TestChangedTopicsAreToldOf(t *testing.T) {
 		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_OUT"}`, []topics.Redefinition{{Turned: []string{"tips"}}}},
 		{"topics_delete", `{"name":"tips"}`, []topics.Redefinition{{Gone: []string{"tips"}}}},
 	} {
-		told = nil
+		notified = nil
 		w.Want(t, step.name, step.arguments)
-		if diff := cmp.Diff(step.want, told); diff != "" {
+		if diff := cmp.Diff(step.want, notified); diff != "" {
 			t.Errorf("%s %s (-want +told):\n%s", step.name, step.arguments, diff)
 		}
 	}
-	told = nil
+	notified = nil
 	w.SyncLater(t)
 	err := w.Account.ChangeTopics(t.Context(), w.Org.ID, func([]sending.Topic) ([]sending.Topic, error) {
 		return []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptOut}}, nil
@@ -269,7 +269,7 @@ func TestChangedTopicsAreToldOf(t *testing.T) {
 	}
 	w.SyncLater(t)
 	w.SyncLater(t)
-	if diff := cmp.Diff([]topics.Redefinition{{Gone: []string{"offers"}, Turned: []string{"news"}}}, told); diff != "" {
+	if diff := cmp.Diff([]topics.Redefinition{{Gone: []string{"offers"}, Turned: []string{"news"}}}, notified); diff != "" {
 		t.Errorf("by syncs (-want +told):\n%s", diff)
 	}
 }

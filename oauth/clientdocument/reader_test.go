@@ -154,8 +154,9 @@ func TestLogNamesTheCause(t *testing.T) {
 	}
 }
 
-// TestNoPlace checks that the refusal because of too many concurrent fetches is not cached.
-func TestNoPlace(t *testing.T) {
+// TestTooManyFetchesAreNotCached checks that the refusal because of too many concurrent
+// fetches is not cached.
+func TestTooManyFetchesAreNotCached(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)
 	config := s.config()

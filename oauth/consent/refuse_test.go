@@ -26,7 +26,7 @@ func TestRequestsThatMustNotRedirect(t *testing.T) {
 	}
 }
 
-func TestOtherFaultsAreToldToTheClient(t *testing.T) {
+func TestOtherFaultsAreReturnedToTheClient(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	b := &browser{office: o}

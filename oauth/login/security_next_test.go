@@ -50,9 +50,9 @@ func TestSettingUpLeadsOn(t *testing.T) {
 	p.expect("a change", p.post("/account/security/app/remove", "token", p.token(p.get(here).body), "next", going), http.StatusSeeOther, here)
 }
 
-// TestSettingUpLeadsNowhereElse checks that the security page ignores the parameter "next"
-// if its value is not a path of this host.
-func TestSettingUpLeadsNowhereElse(t *testing.T) {
+// TestSecuritySetupIgnoresForeignNext checks that the security page ignores the parameter
+// "next" if its value is not a path of this host.
+func TestSecuritySetupIgnoresForeignNext(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
 	p := h.newPerson()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestNextStaysOnThisHost(t *testing.T) {
+func TestNextRedirectsToThisHostOnly(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
 	good := []string{"/oauth/authorize?client_id=oc_live_a&redirect_uri=https%3A%2F%2Fclient.test%2Fcb&state=%0A//x", "/", "/docs?a=\\", "/a/b"}

@@ -104,10 +104,10 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	}
 }
 
-// TestPoison checks that an event which a recorder cannot process is answered with 500, so
-// that its source repeats it. The failure is logged and counted, and other events are
-// stored. The event itself is stored once the recorder works.
-func TestPoison(t *testing.T) {
+// TestAnUnprocessableEventGets500 checks that an event which a recorder cannot process is
+// answered with 500, so that its source repeats it. The failure is logged and counted, and
+// other events are stored. The event itself is stored once the recorder works.
+func TestAnUnprocessableEventGets500(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	var broken atomic.Bool
@@ -156,9 +156,9 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestPanicsNameNobody checks that the log of a panic shows where it happened but not its
-// text, which may contain personal data of the event.
-func TestPanicsNameNobody(t *testing.T) {
+// TestPanicLogOmitsThePanicText checks that the log of a panic shows where it happened but
+// not its text, which may contain personal data of the event.
+func TestPanicLogOmitsThePanicText(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(*ingest.Config, messages.Config){
 		"in the handler": func(cfg *ingest.Config, _ messages.Config) {

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStrangersMakeUsFetchNothing checks that a message with a wrong path, topic, time or
-// signature format causes no fetch.
-func TestStrangersMakeUsFetchNothing(t *testing.T) {
+// TestInvalidNotificationsCauseNoFetch checks that a message with a wrong path, topic, time
+// or signature format causes no fetch.
+func TestInvalidNotificationsCauseNoFetch(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	otherTopic, unpinned := notification(deliveryOf("x")), subscription()

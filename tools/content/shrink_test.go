@@ -128,7 +128,7 @@ func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 	}
 }
 
-func TestTextLosesWhatNobodySees(t *testing.T) {
+func TestInvisibleCharactersAreRemovedFromText(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		`{"a":"x\u0001\b\f\ry"}`:              `{"a":"xy"}`,

@@ -60,9 +60,9 @@ func TestContactListIsSyncedAtStart(t *testing.T) {
 			if !bytes.Contains(line, []byte("contact list synced")) {
 				continue
 			}
-			for _, told := range []string{org.ID, `"topics":1`, `"created":1`, `"updated":0`, `"unchanged":0`, `"pushed":1`, `"refused":0`, `"left":0`} {
-				if !bytes.Contains(line, []byte(told)) {
-					t.Errorf("the sync does not tell %s: %s", told, line)
+			for _, member := range []string{org.ID, `"topics":1`, `"created":1`, `"updated":0`, `"unchanged":0`, `"pushed":1`, `"refused":0`, `"left":0`} {
+				if !bytes.Contains(line, []byte(member)) {
+					t.Errorf("the sync does not tell %s: %s", member, line)
 				}
 			}
 		case <-late:

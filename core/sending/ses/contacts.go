@@ -20,7 +20,7 @@ func (a *Account) Contact(ctx context.Context, _, email string) (sending.Contact
 		if email == "" {
 			return invalid("no address")
 		}
-		return a.list.use(ctx, doubtedSoon, func(list string) error {
+		return a.list.use(ctx, recheckStale, func(list string) error {
 			out, err := a.api.GetContact(ctx, &sesv2.GetContactInput{ContactListName: &list, EmailAddress: &email})
 			if err == nil {
 				c = contactOf(out)
@@ -48,7 +48,7 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 	var next string
 	err := a.call(ctx, func(ctx context.Context) error {
 		var out *sesv2.ListContactsOutput
-		err := a.list.use(ctx, doubtedAtOnce, func(list string) error {
+		err := a.list.use(ctx, recheckAlways, func(list string) error {
 			var err error
 			out, err = a.api.ListContacts(ctx, &sesv2.ListContactsInput{
 				ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: nilIfEmpty(token),
@@ -135,7 +135,7 @@ func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 		return invalid("no address")
 	}
 	return a.call(ctx, func(ctx context.Context) error {
-		err := a.list.use(ctx, doubtedAtOnce, func(list string) error {
+		err := a.list.use(ctx, recheckAlways, func(list string) error {
 			_, err := a.api.DeleteContact(ctx, &sesv2.DeleteContactInput{ContactListName: &list, EmailAddress: &email})
 			return err
 		})

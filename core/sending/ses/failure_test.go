@@ -187,9 +187,9 @@ func TestBrokenConnections(t *testing.T) {
 	wantFailure(t, "a message that went nowhere", err, sending.Refused)
 }
 
-// TestNobodyIsFollowedElsewhere checks that the client follows no redirects, because a
+// TestClientFollowsNoRedirects checks that the client follows no redirects, because a
 // signed request is for one host only.
-func TestNobodyIsFollowedElsewhere(t *testing.T) {
+func TestClientFollowsNoRedirects(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.handle(getAccount, func(w http.ResponseWriter, r *http.Request) {

@@ -17,15 +17,15 @@ import (
 const listGoodFor = time.Minute
 
 const (
-	// doubtedAtOnce is the duration that deletions and listings pass to listName.use. With
+	// recheckAlways is the duration that deletions and listings pass to listName.use. With
 	// 0, use reads the current name of the contact list after every NotFound with a cached
 	// name. The callers of deletions and listings do not treat NotFound as a failure, so an
 	// outdated name would go unnoticed.
-	doubtedAtOnce = 0
-	// doubtedSoon is the duration that reads of a contact pass to listName.use. Reads often
+	recheckAlways = 0
+	// recheckStale is the duration that reads of a contact pass to listName.use. Reads often
 	// ask for a contact that does not exist. So a not-found causes no second API call if the
 	// list name was cached for less than this duration.
-	doubtedSoon = 5 * time.Second
+	recheckStale = 5 * time.Second
 )
 
 // listName reads and caches the name of the account's contact list. It is safe for
@@ -58,10 +58,10 @@ func (n *listName) cachedName() (name string, age time.Duration, ok bool) { //no
 	return n.name, age, n.name != "" && age >= 0 && age < listGoodFor
 }
 
-// use calls do with the name of the contact list. The parameter doubted is a duration. If
+// use calls do with the name of the contact list. The parameter minAge is a duration. If
 // do fails with NotFound and the name was cached at least that long ago, use reads the name
 // again. If the name has changed, it calls do again with the new name.
-func (n *listName) use(ctx context.Context, doubted time.Duration, do func(list string) error) error {
+func (n *listName) use(ctx context.Context, minAge time.Duration, do func(list string) error) error {
 	name, age, remembered := n.cachedName()
 	if !remembered {
 		var err error
@@ -70,7 +70,7 @@ func (n *listName) use(ctx context.Context, doubted time.Duration, do func(list 
 		}
 	}
 	err := do(name)
-	if !remembered || age < doubted || !sending.IsNotFound(failureOf(ctx, err)) {
+	if !remembered || age < minAge || !sending.IsNotFound(failureOf(ctx, err)) {
 		return err
 	}
 	current, readErr := n.read(ctx)

@@ -13,7 +13,7 @@ import (
 // The methods below generate the events of one recipient. Most return the time of their
 // event.
 
-func (f *fates) delivery(address string, sent time.Time) time.Time {
+func (f *eventGenerator) delivery(address string, sent time.Time) time.Time {
 	at := f.timeAfter(sent, 200*time.Millisecond, 3*time.Second)
 	f.emit(at, event{EventType: "Delivery", Delivery: &deliveryDetail{
 		Timestamp: stamp(at), ProcessingTimeMillis: at.Sub(f.d.now).Milliseconds(), Recipients: []string{address},
@@ -24,7 +24,7 @@ func (f *fates) delivery(address string, sent time.Time) time.Time {
 
 // delay generates a delay event. It returns the random time of the next delivery attempt.
 // The attempt is at least soonest and at most latest after the event.
-func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
+func (f *eventGenerator) delay(address string, soonest, latest time.Duration) time.Time {
 	at := f.after(time.Second, 30*time.Second)
 	f.emit(at, event{EventType: "DeliveryDelay", DeliveryDelay: &delayDetail{
 		DelayType: "MailboxFull",
@@ -56,11 +56,11 @@ var (
 
 // bounce generates a bounce event and returns the event's time, at most three seconds after
 // the time of sending.
-func (f *fates) bounce(address string, why bounceCause) time.Time {
+func (f *eventGenerator) bounce(address string, why bounceCause) time.Time {
 	return f.bounceAt(f.after(200*time.Millisecond, 3*time.Second), address, why)
 }
 
-func (f *fates) bounceAt(at time.Time, address string, why bounceCause) time.Time {
+func (f *eventGenerator) bounceAt(at time.Time, address string, why bounceCause) time.Time {
 	f.emit(at, event{EventType: "Bounce", Bounce: &bounceDetail{
 		BounceType: why.kind, BounceSubType: why.subType, Timestamp: stamp(at), FeedbackID: mintID(f.random, at), ReportingMTA: why.mta,
 		BouncedRecipients: []recipientDetail{{EmailAddress: address, Action: "failed", Status: why.status, DiagnosticCode: why.diagnostic}},
@@ -68,7 +68,7 @@ func (f *fates) bounceAt(at time.Time, address string, why bounceCause) time.Tim
 	return at
 }
 
-func (f *fates) complaint(address string, delivered time.Time) time.Time {
+func (f *eventGenerator) complaint(address string, delivered time.Time) time.Time {
 	at := f.timeAfter(delivered, time.Second, 12*time.Hour)
 	f.emit(at, event{EventType: "Complaint", Complaint: &complaintDetail{
 		FeedbackID: mintID(f.random, at), ComplainedRecipients: []recipientDetail{{EmailAddress: address}},
@@ -80,7 +80,7 @@ func (f *fates) complaint(address string, delivered time.Time) time.Time {
 // keptBack generates the event for an address on the suppression list. Nothing is sent to
 // this address. The event is a bounce or a complaint, by the reason of the list entry. A
 // complaint event from this function has no feedback report of a mailbox provider.
-func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
+func (f *eventGenerator) keptBack(address string, reason sending.SuppressionReason) {
 	if reason != sending.SuppressedByComplaint {
 		f.bounce(address, onAccountsList)
 		return
@@ -95,7 +95,7 @@ func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
 // unsubscribe generates the event of a recipient who opts out of all mail through the link
 // of SES. It does nothing if the address is not on the contact list. Outbox.Due stores the
 // opt-out when it returns the event.
-func (f *fates) unsubscribe(address string, at time.Time) {
+func (f *eventGenerator) unsubscribe(address string, at time.Time) {
 	w := f.d.w
 	var list, preferences string
 	var already bool
@@ -131,7 +131,7 @@ func statuses(preferences string) []topicStatus {
 // suppressionReason returns the reason for which the address is on the suppression list.
 // The second result is true if the message's policy includes that reason, so that nothing
 // is sent to the address.
-func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bool) {
+func (f *eventGenerator) suppressionReason(address string) (sending.SuppressionReason, bool) {
 	w := f.d.w
 	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bo
 // entry has no effect before the time at. policy is the reason's name in suppression
 // policies, such as BOUNCE. If the message's suppression policy does not have that name,
 // suppress does nothing.
-func (f *fates) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
+func (f *eventGenerator) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())
 	}
@@ -163,7 +163,7 @@ func isMailboxSimulator(address string) bool {
 // local part, such as bounce or success, determines the events; unknown local parts bounce.
 // These addresses are never suppressed. SES ignores a label after a plus sign. Here
 // success+delay, bounce+transient and bounce+undetermined have events of their own.
-func (f *fates) simulateMailbox(address string) {
+func (f *eventGenerator) simulateMailbox(address string) {
 	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
 	switch {
 	case name == "success" && label == "delay":

@@ -154,7 +154,7 @@ func (d *dispatch) submit(m sending.Message) (string, error) {
 	}
 	d.w.exec(pruneSent, d.w.orgID, d.now.Add(-day).UnixMicro())
 	d.w.exec(insertSent, d.w.orgID, d.now.UnixMicro(), len(recipients))
-	f := d.fates(number, m, content.Subject)
+	f := d.eventGenerator(number, m, content.Subject)
 	switch {
 	case missing != "":
 		f.renderingFailure(m.Content.Template, missing)

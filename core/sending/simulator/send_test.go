@@ -109,7 +109,7 @@ func names(records []record) string {
 	return strings.Join(list, " ")
 }
 
-func TestWhatBecomesOfAMessage(t *testing.T) {
+func TestEventsOfASimulatedMessage(t *testing.T) {
 	t.Parallel()
 	const suppressed, complained = "Send Bounce:Permanent:OnAccountSuppressionList", "Send Complaint:OnAccountSuppressionList"
 	for name, test := range map[string]struct {
@@ -229,7 +229,7 @@ func TestMessagesThatAreNotTaken(t *testing.T) {
 	}
 }
 
-func TestSenderOfNobodyIsNotConnected(t *testing.T) {
+func TestSenderWithoutAnOrganizationIsNotConnected(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, simulator.Options{}, setup())
 	_, err := s.Send(t.Context(), "nobody", message("a@example.net"))

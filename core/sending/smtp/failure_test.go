@@ -71,9 +71,9 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-// TestNothingIsRepeated checks that Send does not send a message again after the connection
-// broke at the end of the message.
-func TestNothingIsRepeated(t *testing.T) {
+// TestSendDoesNotRepeatAMessage checks that Send does not send a message again after the
+// connection broke at the end of the message.
+func TestSendDoesNotRepeatAMessage(t *testing.T) {
 	t.Parallel()
 	dots := make(chan struct{}, 10)
 	address := script(t, func(c net.Conn, in *bufio.Reader) {
@@ -206,9 +206,9 @@ func TestCallsThatAreCalledOff(t *testing.T) {
 	wantKind(t, "called off before", err, sending.TimedOut)
 }
 
-// TestNoTurn checks that messages fail at their deadline if all connections of the
-// organization are in use and hang.
-func TestNoTurn(t *testing.T) {
+// TestNoFreeConnectionBeforeTheDeadline checks that messages fail at their deadline if all
+// connections of the organization are in use and hang.
+func TestNoFreeConnectionBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
 	address := script(t, answers("HANG", nil))
 	a := adapter(t, address, func(cfg *smtp.Config, at *smtp.Server) {

@@ -108,12 +108,12 @@ func many(n int) *strings.Reader {
 func TestRunFaults(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	told := 0
-	cfg := backfill.Config{Events: &cannot{Messages: taker(db)}, OrgID: "org", Clock: clock, Progress: func(backfill.Summary) { told++ }}
+	progressCalls := 0
+	cfg := backfill.Config{Events: &cannot{Messages: taker(db)}, OrgID: "org", Clock: clock, Progress: func(backfill.Summary) { progressCalls++ }}
 	got, err := backfill.Run(t.Context(), cfg, many(600))
 	want := backfill.Summary{Lines: 600, Events: 1200, New: 1198, MalformedLines: []int{}, Failed: 1, FailedLines: []int{8}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" || told < 3 {
-		t.Errorf("%v, told %d times (-want +got):\n%s", err, told, diff)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" || progressCalls < 3 {
+		t.Errorf("%v, told %d times (-want +got):\n%s", err, progressCalls, diff)
 	}
 
 	cfg.OrgID, cfg.Events = "other", &cannot{Messages: taker(storagetest.SQLite(t)), until: 2}

@@ -30,9 +30,9 @@ func TestInterruptedRunIsRepeated(t *testing.T) {
 		for _, after := range []int{0, 1, 3} {
 			orgID := core.NewID()
 			ctx, kill := context.WithCancel(t.Context())
-			told := 0
+			progressCalls := 0
 			cfg := backfill.Config{Events: with, OrgID: orgID, Clock: clock, Progress: func(backfill.Summary) {
-				if told++; told > after {
+				if progressCalls++; progressCalls > after {
 					kill()
 				}
 			}}
@@ -112,12 +112,12 @@ func TestEndlessFilesCanBeStopped(t *testing.T) {
 	cfg := backfill.Config{Events: taker(storagetest.SQLite(t)), OrgID: "org", Clock: clock}
 	for _, text := range []string{"x\n", "\n", "x"} {
 		ctx, stop := context.WithCancel(t.Context())
-		told := 0
-		cfg.Progress = func(backfill.Summary) { told++ }
+		progressCalls := 0
+		cfg.Progress = func(backfill.Summary) { progressCalls++ }
 		_, err := backfill.Run(ctx, cfg, &endless{text: text, stop: stop, after: 20})
 		stop()
-		if !errors.Is(err, context.Canceled) || (text != "x" && told < 2) {
-			t.Errorf("%q: %v, told %d times", text, err, told)
+		if !errors.Is(err, context.Canceled) || (text != "x" && progressCalls < 2) {
+			t.Errorf("%q: %v, told %d times", text, err, progressCalls)
 		}
 	}
 	bomb := bombOf(64 << 20)

@@ -47,17 +47,18 @@ const (
 	latestAttempt  = time.Hour
 )
 
-// fates generates the events of one message: what happens to it and what its recipients do.
-type fates struct {
+// eventGenerator generates the events of one message: what happens to it and what its
+// recipients do.
+type eventGenerator struct {
 	d      *dispatch
 	random *rand.Rand
 	mail   mailObject
 }
 
-func (d *dispatch) fates(number int64, m sending.Message, subject string) *fates {
+func (d *dispatch) eventGenerator(number int64, m sending.Message, subject string) *eventGenerator {
 	random := d.s.randomOf(d.w.orgID, number)
 	id := mintID(random, d.now)
-	return &fates{d: d, random: random, mail: mailObject{
+	return &eventGenerator{d: d, random: random, mail: mailObject{
 		Timestamp: stamp(d.now), Source: m.From, MessageID: id, SendingAccountID: d.account.AccountID,
 		SourceArn:   fmt.Sprintf("arn:aws:ses:%s:%s:identity/%s", d.account.Region, d.account.AccountID, d.identity),
 		Destination: bare(recipientsOf(m)), Headers: headersOf(m, subject),
@@ -107,7 +108,7 @@ func (d *dispatch) eventTags(tags map[string]string) map[string][]string {
 	return all
 }
 
-func (f *fates) renderingFailure(template, missing string) {
+func (f *eventGenerator) renderingFailure(template, missing string) {
 	f.emit(f.after(0, time.Second), event{EventType: "Rendering Failure", Failure: &failureDetail{
 		ErrorMessage: "Attribute '" + missing + "' is not present in the rendering data.", TemplateName: template,
 	}})
@@ -115,7 +116,7 @@ func (f *fates) renderingFailure(template, missing string) {
 
 // recipients generates the events of all recipients of the message. The recipients share
 // one Send event.
-func (f *fates) recipients() {
+func (f *eventGenerator) recipients() {
 	f.emit(f.d.now, event{EventType: "Send", Send: &struct{}{}})
 	for _, address := range f.mail.Destination {
 		if f.d.w.err == nil {
@@ -124,7 +125,7 @@ func (f *fates) recipients() {
 	}
 }
 
-func (f *fates) recipient(address string) {
+func (f *eventGenerator) recipient(address string) {
 	if isMailboxSimulator(address) {
 		f.simulateMailbox(address)
 		return
@@ -159,7 +160,7 @@ func (f *fates) recipient(address string) {
 
 // engagement generates the open, click and unsubscribe events of a message that was
 // delivered to the address.
-func (f *fates) engagement(address string, delivered time.Time) {
+func (f *eventGenerator) engagement(address string, delivered time.Time) {
 	b := f.d.s.behaviour
 	if !f.chance(b.Open) {
 		return
@@ -179,27 +180,29 @@ func (f *fates) engagement(address string, delivered time.Time) {
 	}
 }
 
-func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
+func (f *eventGenerator) chance(p float64) bool { return f.random.Float64() < p }
 
 // after returns a random time after the sending of the message. The time between them is at
 // least the duration in the parameter least, and at most the one in most.
-func (f *fates) after(least, most time.Duration) time.Time { return f.timeAfter(f.d.now, least, most) }
+func (f *eventGenerator) after(least, most time.Duration) time.Time {
+	return f.timeAfter(f.d.now, least, most)
+}
 
 // timeAfter returns a random time after the given time. The difference is at least the
 // parameter least and less than the parameter most. It is in whole milliseconds, the
 // resolution of event records.
-func (f *fates) timeAfter(than time.Time, least, most time.Duration) time.Time {
+func (f *eventGenerator) timeAfter(than time.Time, least, most time.Duration) time.Time {
 	span := int64((most - least) / time.Millisecond)
 	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)
 }
 
-func (f *fates) emit(at time.Time, e event) { f.store(at, e, "") }
+func (f *eventGenerator) emit(at time.Time, e event) { f.store(at, e, "") }
 
 const insertEvent = `INSERT INTO outbox (org_id, due, event, unsubscribes) VALUES ($1, $2, $3, $4)`
 
 // store adds an event, due at the given time, to the outbox, in the transaction that sends
 // the message. unsubscribes is the address that opts out with this event, or "".
-func (f *fates) store(at time.Time, e event, unsubscribes string) {
+func (f *eventGenerator) store(at time.Time, e event, unsubscribes string) {
 	if f.d.w.err != nil {
 		return
 	}
