@@ -68,8 +68,8 @@ type Effect int
 const (
 	Reads  Effect = iota
 	Writes        // changes something that can be changed back
-	// deletes something or can reach people outside the organization; refused for test
-	// credentials
+	// Operations that delete something or can reach people outside the organization. They
+	// are refused for test credentials.
 	Destroys
 )
 

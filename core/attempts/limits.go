@@ -32,8 +32,8 @@ const (
 	// count for this limit.
 	attemptsPerDevice = 10
 	deviceRefill      = 30 * time.Second
-	// number of wrong passwords for one address after which a job warns the owner of the
-	// address
+	// The number of wrong passwords for one address after which a job warns the owner of the
+	// address.
 	wrongUntilWarning = 10
 	wrongRefill       = 30 * time.Minute
 )

@@ -15,8 +15,8 @@ const (
 	tokenDuration            // 30d: number, unit
 	tokenDate                // 2026-01-31: micros since 1970
 	tokenSymbol              // one of ( ) [ ] , + - = != < <= > >=; the field text is the symbol
-	// invalid text; the field text is the error message; the field fix is the suggested
-	// correction, or ""
+	// Invalid text. The field text is the error message; the field fix is the suggested
+	// correction, or "".
 	tokenBad
 )
 
