@@ -3,10 +3,11 @@
 // test ran. With CI=true it also fails if a test was skipped, because a skipped test has
 // checked nothing.
 //
-// The command passes its arguments to go test unchanged. "go test ./..." gives the same
+// The command passes its arguments to go test. "go test ./..." gives the same
 // results without the rules about skipped tests and about runs without tests. It takes a
-// little longer, because verdict lets go test, the linker and the tests collect garbage
-// less often: see [environment].
+// little longer: verdict lets all processes collect garbage less often (see [environment]),
+// and runs one package more at a time than the machine has processors, because many tests
+// wait for a database. The flag -p overrides that number.
 package main
 
 import (
@@ -17,6 +18,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -33,7 +36,8 @@ func main() {
 // run runs go test with args. It returns an error unless all tests passed. If strict is
 // true, a skipped test is an error, too. When ctx ends, go test is killed.
 func run(ctx context.Context, args []string, strict bool, out io.Writer) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
+	packages := strconv.Itoa(runtime.NumCPU() + 1)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-p", packages}, args...)...)
 	cmd.Stderr, cmd.Env = os.Stderr, environment(os.Environ())
 	events, err := cmd.StdoutPipe()
 	if err != nil {
