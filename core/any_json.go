@@ -32,7 +32,7 @@ func (p *AnyPaths) CheckJSON(raw []byte) error {
 	if err == nil || p == nil {
 		return err
 	}
-	return CheckJSON(p.cover(raw))
+	return CheckJSON(p.maskPaths(raw))
 }
 
 // Nest returns p moved below the given member names: a path "c" of p becomes "a.b.c" for
@@ -116,10 +116,10 @@ func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	return p
 }
 
-// cover returns raw with null in place of each valid JSON text at a path of p. An invalid
-// text at such a path stays unchanged. So CheckJSON on the result refuses invalid texts and
-// checks the rest of raw.
-func (p *AnyPaths) cover(raw []byte) []byte {
+// maskPaths returns raw with null in place of each valid JSON text at a path of p. An
+// invalid text at such a path stays unchanged. So CheckJSON on the result refuses invalid
+// texts and checks the rest of raw.
+func (p *AnyPaths) maskPaths(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		return raw
 	}

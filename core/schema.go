@@ -46,7 +46,7 @@ func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 func (s *Schema) Check(raw []byte) error {
 	value, err := decodeJSON(raw)
 	if err != nil && s.places != nil {
-		value, err = decodeJSON(s.places.cover(raw))
+		value, err = decodeJSON(s.places.maskPaths(raw))
 	}
 	if err != nil {
 		return err

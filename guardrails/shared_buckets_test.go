@@ -38,7 +38,7 @@ func (f *faultyBuckets) Take(ctx context.Context, _ guardrails.BucketKey, _, _ i
 	return guardrails.Rate{Limit: sharedLimit}, true, f.fault
 }
 
-func (f *faultyBuckets) behave(fault error, slow bool) {
+func (f *faultyBuckets) setFault(fault error, slow bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault, f.slow = fault, slow
@@ -105,7 +105,7 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 	if shared, ok := s.admit(t.Context(), t); !shared || !ok {
 		t.Fatal("the shared buckets were not asked")
 	}
-	s.shared.behave(errors.New("away"), false)
+	s.shared.setFault(errors.New("away"), false)
 	// While the store fails, this process enforces the limit by its own counts. They include
 	// the call that the shared store admitted before.
 	for i, want := range []bool{true, false, false, false, false} {
@@ -123,7 +123,7 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 	if s.shared.asked != 5 {
 		t.Errorf("asked %d times; after the pause one call tries", s.shared.asked)
 	}
-	s.shared.behave(nil, false)
+	s.shared.setFault(nil, false)
 	s.clock.advance(5 * time.Second)
 	if _, ok := s.admit(t.Context(), t); ok {
 		t.Error("what was admitted without the store does not count when it is back")
@@ -142,7 +142,7 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 func TestBucketFailuresAreLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	s := share(t)
-	s.shared.behave(errors.New("away"), false)
+	s.shared.setFault(errors.New("away"), false)
 	for range 130 {
 		s.admit(t.Context(), t)
 		s.clock.advance(time.Second)
@@ -155,7 +155,7 @@ func TestBucketFailuresAreLoggedOnceAMinute(t *testing.T) {
 func TestSlowSharedBucketsCostLittleAndNotForLong(t *testing.T) {
 	t.Parallel()
 	s := share(t)
-	s.shared.behave(nil, true)
+	s.shared.setFault(nil, true)
 	begun := time.Now()
 	for range 100 {
 		if shared, _ := s.admit(t.Context(), t); shared {
@@ -184,7 +184,7 @@ func TestACallerWhoIsGoneIsCountedAllTheSame(t *testing.T) {
 func TestManyCallersOfAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := share(t)
-	s.shared.behave(errors.New("away"), false)
+	s.shared.setFault(errors.New("away"), false)
 	var calling sync.WaitGroup
 	var mu sync.Mutex
 	admitted := 0

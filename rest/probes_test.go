@@ -111,9 +111,9 @@ func confirming() core.Operation {
 	})
 }
 
-// undone returns the catalogue of the product's operations and additional ones, without
-// stores. Its operations can be described but not called.
-func undone(more ...core.Operation) *guardrails.Catalogue {
+// documentationCatalogue returns the catalogue of the product's operations and additional
+// ones, without stores. Its operations can be described but not called.
+func documentationCatalogue(more ...core.Operation) *guardrails.Catalogue {
 	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Metrics: prometheus.NewRegistry()})
 	return guard.Catalogue(append(catalogue.Operations(catalogue.Domains{}), more...))
 }

@@ -63,7 +63,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 				continue
 			}
 			delete(finders, s.Name())
-			if rows, size := weigh(t, db, s, org, key); rows < lists || size < long || size > long+lists*1000 {
+			if rows, size := resultSize(t, db, s, org, key); rows < lists || size < long || size > long+lists*1000 {
 				t.Errorf("%s: %d bytes in %d rows", s.Name(), size, rows)
 			}
 		}
@@ -77,8 +77,8 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 	})
 }
 
-// weigh runs the statement and returns the number of rows and of bytes in its result.
-func weigh(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int, int) {
+// resultSize runs the statement and returns the number of rows and of bytes in its result.
+func resultSize(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int, int) {
 	t.Helper()
 	rows, err := db.Reader().QueryContext(t.Context(), db.Dialect().Text(s.Text()), args...)
 	if err != nil {

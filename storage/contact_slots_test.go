@@ -76,9 +76,9 @@ func (m *slotModel) definition(t *rapid.T) (string, attributes.Type) {
 	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "name"), rapid.SampledFrom(attributeTypes).Draw(t, "type")
 }
 
-// settle changes every record of the in-memory model to the current attribute names and
+// applyMoves changes every record of the in-memory model to the current attribute names and
 // types. moved has the new names by old name.
-func (m *slotModel) settle(moved map[string]string) {
+func (m *slotModel) applyMoves(moved map[string]string) {
 	byName := map[string]attributes.Attribute{}
 	for _, a := range m.attributes {
 		byName[a.Name] = a
@@ -98,7 +98,7 @@ func (m *slotModel) create(t *rapid.T) {
 	}
 	m.must(err)
 	m.attributes = append(m.attributes, a)
-	m.settle(nil)
+	m.applyMoves(nil)
 }
 
 func (m *slotModel) change(t *rapid.T, edit func(*attributes.Attribute)) {
@@ -119,7 +119,7 @@ func (m *slotModel) change(t *rapid.T, edit func(*attributes.Attribute)) {
 	if before.Name != after.Name {
 		moved[before.Name] = after.Name
 	}
-	m.settle(moved)
+	m.applyMoves(moved)
 }
 
 func (m *slotModel) rename(t *rapid.T) {
@@ -160,7 +160,7 @@ func (m *slotModel) values(t *rapid.T) map[string]any {
 		}
 		v := rapid.OneOf(
 			rapid.SampledFrom([]any{"1", "x", "true", "2026-02-28T01:02:03.456789Z", "2026-02-28", true, false, 1.0, -2.5e17, "", "é\U0001F600", nil}),
-			rapid.SampledFrom([]any{noise(2048), noise(2049), noise(2046) + "\U0001F600", noise(4096), noise(4095) + "é"}),
+			rapid.SampledFrom([]any{randomText(2048), randomText(2049), randomText(2046) + "\U0001F600", randomText(4096), randomText(4095) + "é"}),
 			rapid.Float64().AsAny(), rapid.StringMatching(`[ -~]{0,30}`).AsAny(),
 		).Draw(t, "value")
 		values[a.Name] = v
@@ -212,7 +212,7 @@ func (m *slotModel) remember(email string, values map[string]any) {
 		}
 	}
 	m.records[email] = record
-	m.settle(nil)
+	m.applyMoves(nil)
 }
 
 func (m *slotModel) editOne(t *rapid.T, edit func(*contacts.Contact)) {
@@ -243,7 +243,7 @@ func (m *slotModel) edit(t *rapid.T) {
 			c.Attributes[name], m.records[c.Email][name] = value, value
 		}
 	})
-	m.settle(nil)
+	m.applyMoves(nil)
 }
 
 // clear removes all attribute values of a contact, including values that are still stored
@@ -354,17 +354,17 @@ func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[
 				slots[email][column] = v
 			}
 		}
-		m.wholeTexts(slots[email])
+		m.restoreLongTexts(slots[email])
 	}
 	m.must(rows.Err())
 	return statuses, records, slots
 }
 
-// wholeTexts replaces each shortened text in a contact's row of contact_slots by the
+// restoreLongTexts replaces each shortened text in a contact's row of contact_slots by the
 // complete text from the column long_texts. It fails the test if a shortened text has no
 // complete text in long_texts. It also fails the test if a complete text there has no
 // shortened text.
-func (m *slotModel) wholeTexts(row map[string]any) {
+func (m *slotModel) restoreLongTexts(row map[string]any) {
 	long := map[string]string{}
 	if column, has := row["long_texts"]; has {
 		m.must(json.Unmarshal([]byte(column.(string)), &long))

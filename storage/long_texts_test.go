@@ -19,9 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// noise returns random ASCII text of the given length. PostgreSQL can compress ordinary
+// randomText returns random ASCII text of the given length. PostgreSQL can compress ordinary
 // text to fit an index entry, but not this text.
-func noise(bytes int) string {
+func randomText(bytes int) string {
 	source := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, bytes)
 	for i := range text {
@@ -33,7 +33,7 @@ func noise(bytes int) string {
 // LongTexts returns texts whose lengths are near the maximum that an index entry holds
 // completely. It also returns variants of them that differ only beyond that maximum.
 func LongTexts() []string {
-	whole := noise(4096)
+	whole := randomText(4096)
 	var texts []string
 	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
 		texts = append(texts, whole[:n])
@@ -94,12 +94,12 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 			fatal(t, err)
 		}
 
-		judgedWhole(t, db, org, "bio", texts, held)
+		checkPredicates(t, db, org, "bio", texts, held)
 		a.Name = "about"
 		fatal(t, db.Attributes().UpdateAttribute(t.Context(), org, a))
-		judgedWhole(t, db, org, "about", texts[:13], held)
+		checkPredicates(t, db, org, "about", texts[:13], held)
 		passUntilDone(t, db.AttributePasses(), org)
-		judgedWhole(t, db, org, "about", texts[13:], held)
+		checkPredicates(t, db, org, "about", texts[13:], held)
 	})
 }
 
@@ -107,7 +107,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 // activity can be evaluated from the activities instead of the contacts.
 var purchase = predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}
 
-func judgedWhole(t *testing.T, db *storage.DB, org, name string, texts []string, held map[string]*string) {
+func checkPredicates(t *testing.T, db *storage.DB, org, name string, texts []string, held map[string]*string) {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), org)
 	fatal(t, err)

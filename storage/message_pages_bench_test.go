@@ -16,7 +16,7 @@ import (
 // for the second domain only in the first days. Every hundredth message also goes to a
 // second recipient, which is always the same address.
 func mailOf(n int) messages.Event {
-	e := courseOf(n)[0]
+	e := benchEvents(n)[0]
 	e.Type = messages.Delivery
 	switch {
 	case n%50 == 1:
@@ -55,7 +55,7 @@ func benchFilters() []messages.Filter {
 	cross(func(f *messages.Filter, v string) { f.Template = v }, "template-1", "template-no")
 	cross(func(f *messages.Filter, v string) { f.Channel = v }, "channel-1", "channel-2", "channel-no")
 	cross(func(f *messages.Filter, v string) { f.Identity = v }, "shop.example", "mail.example", "other.example")
-	cross(func(f *messages.Filter, v string) { f.Recipient = v }, courseOf(4711)[0].Recipient, "copies@shop.example")
+	cross(func(f *messages.Filter, v string) { f.Recipient = v }, benchEvents(4711)[0].Recipient, "copies@shop.example")
 	return all
 }
 

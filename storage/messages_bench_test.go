@@ -76,7 +76,7 @@ func fillDivided(b *testing.B, db *storage.DB, orgID string) {
 	for from := 0; from < ingestKnown; from += written {
 		page := make([]sending.Contact, written)
 		for i := range page {
-			page[i].Email = courseOf(from + i)[0].Recipient
+			page[i].Email = benchEvents(from + i)[0].Recipient
 		}
 		if _, _, err := db.Subscribers().MirrorConsent(b.Context(), orgID, page, now, now); err != nil {
 			b.Fatal(err)

@@ -24,9 +24,9 @@ const (
 
 var benchEnd = time.Date(2026, 3, 31, 17, 20, 0, 0, time.UTC)
 
-// courseOf returns all events of the n-th benchmark message, such as its sending, delivery
-// and opens.
-func courseOf(n int) []messages.Event {
+// benchEvents returns all events of the n-th benchmark message, such as its sending,
+// delivery and opens.
+func benchEvents(n int) []messages.Event {
 	const apart = benchDays * 24 * time.Hour / benchMessages
 	at := benchEnd.Add(-benchDays * 24 * time.Hour).Add(time.Duration(n) * apart)
 	id := fmt.Sprintf("0100018f%08x-7c2d4e6a-1111-2222-3333-%012d-000000", n, n)
@@ -63,7 +63,7 @@ func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, org
 	b.Helper()
 	var events []messages.Event
 	for n := from; n < to; n++ {
-		events = append(events, courseOf(n)...)
+		events = append(events, benchEvents(n)...)
 	}
 	err := db.InTx(b.Context(), func(ctx context.Context) error {
 		fresh, err := db.Messages().RecordEvents(ctx, orgID, events, benchEnd)

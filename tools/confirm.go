@@ -42,7 +42,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 		arguments = json.RawMessage(rest)
 	}
 	if x.elicits() {
-		if x.agreesInForm() {
+		if x.isAcceptedInForm() {
 			return arguments, x.message.params.RequestState, nil
 		}
 		return arguments, "", nil
@@ -71,9 +71,9 @@ type formAnswer struct {
 	} `json:"content"`
 }
 
-// agreesInForm reports whether the person accepted the confirmation form and selected its
-// checkbox.
-func (x *exchange) agreesInForm() bool {
+// isAcceptedInForm reports whether the person accepted the confirmation form and selected
+// its checkbox.
+func (x *exchange) isAcceptedInForm() bool {
 	answer, ok := x.formAnswer()
 	return ok && answer.Action == "accept" && answer.Content.Confirm
 }
@@ -82,7 +82,7 @@ func (x *exchange) agreesInForm() bool {
 // agree. An accepted form without the selected checkbox counts as declined.
 func (x *exchange) declines() bool {
 	_, sent := x.message.params.InputResponses[confirmForm]
-	return sent && x.elicits() && !x.agreesInForm()
+	return sent && x.elicits() && !x.isAcceptedInForm()
 }
 
 // formAnswer returns the client's answer to the confirmation form. It returns false if the

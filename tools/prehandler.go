@@ -122,7 +122,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	if err != nil {
 		return err
 	}
-	if err := s.understand(x, r.Header, body); err != nil {
+	if err := s.decodeMessage(x, r.Header, body); err != nil {
 		return err
 	}
 	r = s.spans.start(r, x)
@@ -135,9 +135,9 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	return s.deliver(w, r, x)
 }
 
-// understand decodes the body into x.message and checks it. It fails for a batch, an
+// decodeMessage decodes the body into x.message and checks it. It fails for a batch, an
 // invalid message, a wrong protocol revision, and a method that is not served.
-func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
+func (s *Server) decodeMessage(x *exchange, h http.Header, body []byte) error {
 	if isBatch(body) {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
 			WithNext("Send each message in a request of its own.")

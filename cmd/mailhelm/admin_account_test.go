@@ -39,7 +39,7 @@ func withMasterKey(t *testing.T) shell {
 	if _, err := (config.Config{DataDir: s.where[1]}).OpenMasterKey(); err != nil {
 		t.Fatal(err)
 	}
-	s.says("org", "create", "acme")
+	s.mustRun("org", "create", "acme")
 	return s
 }
 
@@ -64,7 +64,7 @@ func TestAdminAccount(t *testing.T) {
 		t.Errorf("connected %v", made)
 	}
 	wantNowhereOnDisk(t, s, "s3cret-of-acme", key)
-	s.says("account", "template-version", "acme", "12")
+	s.mustRun("account", "template-version", "acme", "12")
 
 	// A second connect keeps the ingest address, the external id, the ingest key and the
 	// secret. It replaces the other values: without --topic-arn, the SNS topic is removed.
@@ -77,7 +77,7 @@ func TestAdminAccount(t *testing.T) {
 	if again["template_version"] != float64(12) || again["topic_arn"] != "" {
 		t.Errorf("connected again: %v", again)
 	}
-	shown := s.says("account", "show", "acme") + s.says("account", "show", "acme", "--json") + s.says("audit", "list", "acme", "--json")
+	shown := s.mustRun("account", "show", "acme") + s.mustRun("account", "show", "acme", "--json") + s.mustRun("audit", "list", "acme", "--json")
 	for _, hidden := range []string{"s3cret", key} {
 		if strings.Contains(shown, hidden) {
 			t.Errorf("%s is shown:\n%s", hidden, shown)
@@ -91,7 +91,7 @@ func TestAdminAccount(t *testing.T) {
 	// could be sent to a server that must not know it.
 	s.refuses("--secret-stdin or --secret-file is missing", "account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1",
 		"--access-key-id", accessKey, "--endpoint", "https://elsewhere.example")
-	s.says("account", "disconnect", "acme")
+	s.mustRun("account", "disconnect", "acme")
 	s.refuses("no sending account is connected", "account", "show", "acme")
 }
 
@@ -100,7 +100,7 @@ func TestAdminAccount(t *testing.T) {
 func TestAdminAccountOfAServer(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)
-	got := s.says("account", "connect", "acme", "--provider", "smtp", "--endpoint", "smtp.example.com:587", "--max-24-hour", "2000",
+	got := s.mustRun("account", "connect", "acme", "--provider", "smtp", "--endpoint", "smtp.example.com:587", "--max-24-hour", "2000",
 		"--identity", "example.com", "--identity", "me@example.org")
 	const want = "provider           smtp\nendpoint           smtp.example.com:587\nidentities         example.com, me@example.org\nlimit in 24 hours  at most 2000 recipients\n"
 	if got != want {
@@ -162,7 +162,7 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 		s.refuses(text, args...)
 	}
 	other := migrated(t)
-	other.says("org", "create", "acme")
+	other.mustRun("org", "create", "acme")
 	other.refuses("no master key", "account", "show", "acme")
 }
 

@@ -13,7 +13,7 @@ func TestAdminBlocksClients(t *testing.T) {
 	if said := s.does("client", "block", "acme", id); said["blocked"] != true || said["client_id"] != id {
 		t.Errorf("block: %v", said)
 	}
-	if listed := s.says("client", "blocked", "acme"); !strings.Contains(listed, id) {
+	if listed := s.mustRun("client", "blocked", "acme"); !strings.Contains(listed, id) {
 		t.Errorf("blocked: %s", listed)
 	}
 	if said := s.does("client", "unblock", "acme", id); said["blocked"] != false {
@@ -22,7 +22,7 @@ func TestAdminBlocksClients(t *testing.T) {
 	if listed, ok := s.does("client", "blocked", "acme")["blocked_clients"].([]any); !ok || len(listed) != 0 {
 		t.Errorf("blocked afterwards: %v", listed)
 	}
-	if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "oauth_client.blocked") || !strings.Contains(audit, "oauth_client.unblocked") {
+	if audit := s.mustRun("audit", "list", "acme"); !strings.Contains(audit, "oauth_client.blocked") || !strings.Contains(audit, "oauth_client.unblocked") {
 		t.Errorf("the audit log: %s", audit)
 	}
 	own := s.does("client", "create", "acme", "--name", "Own", "--scopes", "read")

@@ -88,7 +88,7 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	said{"user create", "", userMembers + " password", []string{"bob@example.com"}}.run(s)
 	run("user add-to-org", "", inOrgMembers, "acme", "bob@example.com")
 	run("user list", "users", inOrgMembers, "acme")
-	s.says("user", "set-role", "acme", "bob@example.com", "owner")
+	s.mustRun("user", "set-role", "acme", "bob@example.com", "owner")
 	run("user set-role", "", memberMembers, "acme", "bob@example.com", "member")
 	run("user set-permissions", "", memberMembers, "acme", "bob@example.com", "lists.view")
 	run("user set-password", "", userMembers+" password", "bob@example.com")
@@ -134,7 +134,7 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 // as actor and the changed values.
 func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	t.Parallel()
-	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
 		ran := administered(t, s, port, cfg)
 		for _, command := range adminCommands(t) {
 			if !slices.Contains(ran, command) {
@@ -149,7 +149,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 				Detail     json.RawMessage `json:"detail"`
 			} `json:"events"`
 		}
-		if err := json.Unmarshal([]byte(s.says("audit", "list", "acme", "--json")), &log); err != nil {
+		if err := json.Unmarshal([]byte(s.mustRun("audit", "list", "acme", "--json")), &log); err != nil {
 			t.Fatal(err)
 		}
 		var actions []string

@@ -10,9 +10,9 @@ import (
 func TestAdminMembers(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	s.says("org", "create", "acme")
-	s.says("user", "create", "ada@example.com", "--org", "acme", "--role", "owner")
-	s.says("user", "create", "bob@example.com", "--org", "acme")
+	s.mustRun("org", "create", "acme")
+	s.mustRun("user", "create", "ada@example.com", "--org", "acme", "--role", "owner")
+	s.mustRun("user", "create", "bob@example.com", "--org", "acme")
 
 	s.refuses("last owner", "user", "set-role", "acme", "ada@example.com", "member")
 	s.refuses("last owner", "user", "remove-from-org", "acme", "ada@example.com")
@@ -30,7 +30,7 @@ func TestAdminMembers(t *testing.T) {
 	if got := s.does("user", "set-role", "acme", "BOB@example.com", "owner"); got["role"] != "owner" {
 		t.Errorf("role %v", got)
 	}
-	s.says("user", "set-role", "acme", "ada@example.com", "member")
+	s.mustRun("user", "set-role", "acme", "ada@example.com", "member")
 	if got := s.does("user", "remove-from-org", "acme", "ada@example.com"); got["removed"] != true {
 		t.Errorf("removed %v", got)
 	}
@@ -40,7 +40,7 @@ func TestAdminMembers(t *testing.T) {
 	if !regexp.MustCompile(`^https://app\.example\.com/join\?token=[A-Z2-7]{52}$`).MatchString(link) {
 		t.Errorf("invited %v", invited)
 	}
-	if printed := s.says("user", "invite", "acme", "ada@example.com"); !strings.Contains(printed, "http://localhost:8081/join?token=") {
+	if printed := s.mustRun("user", "invite", "acme", "ada@example.com"); !strings.Contains(printed, "http://localhost:8081/join?token=") {
 		t.Errorf("invited:\n%s", printed)
 	}
 
@@ -57,9 +57,9 @@ func TestAdminMembers(t *testing.T) {
 func TestAdminAuditFilters(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	s.says("org", "create", "acme")
+	s.mustRun("org", "create", "acme")
 	made := s.does("user", "create", "ada@example.com", "--org", "acme")
-	s.says("user", "set-permissions", "acme", "ada@example.com", "lists.view")
+	s.mustRun("user", "set-permissions", "acme", "ada@example.com", "lists.view")
 	count := func(want int, filters ...string) {
 		t.Helper()
 		events := s.does(append([]string{"audit", "list", "acme"}, filters...)...)["events"].([]any)

@@ -19,9 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// besideServer runs a test once on SQLite and once on PostgreSQL, each time with a running
+// eachWithServer runs a test once on SQLite and once on PostgreSQL, each time with a running
 // server. port is the port of the server's API. cfg opens the server's database.
-func besideServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg storage.Config)) {
+func eachWithServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg storage.Config)) {
 	t.Helper()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -66,8 +66,8 @@ func tokens(t *testing.T, port int, path string, client map[string]any, pairs ..
 
 func TestAdminEditsClients(t *testing.T) {
 	t.Parallel()
-	besideServer(t, func(t *testing.T, s shell, port int, _ storage.Config) {
-		s.says("org", "create", "acme")
+	eachWithServer(t, func(t *testing.T, s shell, port int, _ storage.Config) {
+		s.mustRun("org", "create", "acme")
 		client := s.does("client", "create", "acme", "--name", "Nightly", "--scopes", "api.lists.view")
 		id := client["client_id"].(string)
 		token := tokenFor(t, port+1, client)
@@ -89,7 +89,7 @@ func TestAdminEditsClients(t *testing.T) {
 			t.Errorf("the old secret gets %d", status)
 		}
 		tokenFor(t, port+1, rotated)
-		listed := s.says("client", "list", "acme", "--json") + s.says("audit", "list", "acme")
+		listed := s.mustRun("client", "list", "acme", "--json") + s.mustRun("audit", "list", "acme")
 		if strings.Contains(listed, rotated["client_secret"].(string)) || !strings.Contains(listed, "oauth_client.secret_rotated") {
 			t.Errorf("listed:\n%s", listed)
 		}
@@ -137,9 +137,9 @@ func grant(t *testing.T, port int, cfg storage.Config, org string, client map[st
 
 func TestAdminRevokesAGrant(t *testing.T) {
 	t.Parallel()
-	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
 		org := s.does("org", "create", "acme")
-		s.says("org", "create", "bolt")
+		s.mustRun("org", "create", "bolt")
 		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
 		id, family := grant(t, port, cfg, org["id"].(string), client)
 		lists, token := fmt.Sprintf("http://localhost:%d/v1/lists", port), family["access_token"].(string)
@@ -147,7 +147,7 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		if _, response := tokens(t, port+1, "/oauth/introspect", client, "token", token); response["active"] != true {
 			t.Errorf("introspection says %v", response)
 		}
-		if listed := s.says("grant", "list", "acme"); !strings.Contains(listed, id) {
+		if listed := s.mustRun("grant", "list", "acme"); !strings.Contains(listed, id) {
 			t.Errorf("grants:\n%s", listed)
 		}
 		s.refuses("No such grant", "grant", "revoke", "bolt", id)
@@ -165,10 +165,10 @@ func TestAdminRevokesAGrant(t *testing.T) {
 			t.Errorf("a refresh gets %d %v", status, response)
 		}
 		answers(t, lists, token, 401, "invalid_key")
-		if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "oauth_grant.revoked") {
+		if audit := s.mustRun("audit", "list", "acme"); !strings.Contains(audit, "oauth_grant.revoked") {
 			t.Errorf("audit log:\n%s", audit)
 		}
-		if listed := s.says("grant", "list", "acme"); strings.Contains(listed, id) {
+		if listed := s.mustRun("grant", "list", "acme"); strings.Contains(listed, id) {
 			t.Errorf("grants:\n%s", listed)
 		}
 	})
@@ -179,7 +179,7 @@ func TestAdminRevokesAGrant(t *testing.T) {
 // makes the server reload them.
 func TestAdminRevokesOldSigningKeys(t *testing.T) {
 	t.Parallel()
-	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
 		org := s.does("org", "create", "acme")
 		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
 		_, family := grant(t, port, cfg, org["id"].(string), client)
@@ -205,8 +205,8 @@ func TestAdminRevokesOldSigningKeys(t *testing.T) {
 
 func TestAdminRotatesSigningKeys(t *testing.T) {
 	t.Parallel()
-	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
-		s.says("org", "create", "acme")
+	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+		s.mustRun("org", "create", "acme")
 		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read")
 		token, lists := tokenFor(t, port+1, client), fmt.Sprintf("http://localhost:%d/v1/lists", port)
 		states := func(object map[string]any) string {
@@ -229,7 +229,7 @@ func TestAdminRotatesSigningKeys(t *testing.T) {
 				t.Errorf("%v: %s, want %s", c.args, got, c.want)
 			}
 		}
-		s.says("keys", "rotate")
+		s.mustRun("keys", "rotate")
 		s.refuses("under way", "keys", "rotate")
 		answers(t, lists, token, 200, `"data"`)
 		answers(t, lists, tokenFor(t, port+1, client), 200, `"data"`)
@@ -244,7 +244,7 @@ func TestAdminRotatesSigningKeys(t *testing.T) {
 				t.Errorf("with another master key: status %d\n%s%s", r.status, r.stdout, r.stderr)
 			}
 		}
-		if listed := s.says("keys", "list", "--json"); strings.Contains(listed, "sealed") || strings.Count(listed, `"id"`) != 4 {
+		if listed := s.mustRun("keys", "list", "--json"); strings.Contains(listed, "sealed") || strings.Count(listed, `"id"`) != 4 {
 			t.Errorf("keys:\n%s", listed)
 		}
 	})

@@ -15,16 +15,16 @@ func TestAdminProductionDeny(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
 	org, _ := s.does("org", "create", "acme")["id"].(string)
-	s.says("org", "create", "other")
+	s.mustRun("org", "create", "other")
 	s.refuses("No request for production access was ever made", "production", "deny", "acme")
 
 	askForProduction(t, storage.Config{Dir: s.where[1]}, org)
 	s.refuses("No request for production access was ever made", "production", "deny", "other")
-	if out := s.says("production", "deny", "acme"); !strings.Contains(out, "denied") {
+	if out := s.mustRun("production", "deny", "acme"); !strings.Contains(out, "denied") {
 		t.Error(out)
 	}
 	s.refuses("No request for production access is open", "production", "deny", "acme")
-	if log := s.says("audit", "list", "acme", "--json"); strings.Count(log, "production_access.denied") != 1 {
+	if log := s.mustRun("audit", "list", "acme", "--json"); strings.Count(log, "production_access.denied") != 1 {
 		t.Errorf("the log has\n%s", log)
 	}
 }

@@ -42,9 +42,9 @@ func (s shell) try(stdin string, args ...string) (string, string, error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// says runs an admin command and returns its standard output. The test ends if the command
-// fails or writes to standard error.
-func (s shell) says(args ...string) string {
+// mustRun runs an admin command and returns its standard output. The test ends if the
+// command fails or writes to standard error.
+func (s shell) mustRun(args ...string) string {
 	s.t.Helper()
 	stdout, stderr, err := s.try("", args...)
 	if err != nil || stderr != "" {
@@ -58,7 +58,7 @@ func (s shell) says(args ...string) string {
 func (s shell) does(args ...string) map[string]any {
 	s.t.Helper()
 	var object map[string]any
-	if err := json.Unmarshal([]byte(s.says(append(args, "--json")...)), &object); err != nil {
+	if err := json.Unmarshal([]byte(s.mustRun(append(args, "--json")...)), &object); err != nil {
 		s.t.Fatalf("admin %v: %v", args, err)
 	}
 	return object
@@ -134,7 +134,7 @@ func TestAdminBesideARunningServer(t *testing.T) {
 			s.does("client", "revoke", "acme", client["client_id"].(string))
 			answers(t, api+"lists", token, 401, "invalid_key")
 
-			listed := s.says("key", "list", "acme") + s.says("client", "list", "acme") + s.says("audit", "list", "acme") + server.stderr.String()
+			listed := s.mustRun("key", "list", "acme") + s.mustRun("client", "list", "acme") + s.mustRun("audit", "list", "acme") + server.stderr.String()
 			for _, hidden := range []string{secret, next["secret"].(string), client["client_secret"].(string)} {
 				if strings.Contains(listed, hidden) {
 					t.Error("a secret is shown again")
@@ -185,8 +185,8 @@ func migrated(t *testing.T) shell {
 func TestAdminPeopleAndLimits(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	s.says("org", "create", "acme", "--tier", "team")
-	s.says("org", "create", "bolt")
+	s.mustRun("org", "create", "acme", "--tier", "team")
+	s.mustRun("org", "create", "bolt")
 	if o := s.does("org", "set-limit", "acme", "600"); o["rate_limit"] != float64(600) {
 		t.Errorf("limit: %v", o)
 	}
@@ -208,8 +208,8 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 	if _, stderr, err := s.try("short\n", "user", "create", "eve@example.com", "--password-stdin"); err == nil || strings.Contains(stderr, "short\n") {
 		t.Errorf("a short password: %v\n%s", err, stderr)
 	}
-	s.says("user", "add-to-org", "acme", "BOB@example.com")
-	if users := s.says("user", "list", "acme"); strings.Count(users, "\n") != 3 || !strings.Contains(users, "bob@example.com") {
+	s.mustRun("user", "add-to-org", "acme", "BOB@example.com")
+	if users := s.mustRun("user", "list", "acme"); strings.Count(users, "\n") != 3 || !strings.Contains(users, "bob@example.com") {
 		t.Errorf("users:\n%s", users)
 	}
 	for typed, says := range map[string]string{"password1": "most common", "bob-bob@EXAMPLE": "part of the address", "my mailhelm word": "name of this product"} {
@@ -225,16 +225,16 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 	if stdout, stderr, err := s.try("seven kettles on a hill\n", "user", "set-password", "bob@example.com", "--password-stdin"); err != nil || strings.Contains(stdout+stderr, "kettles") {
 		t.Errorf("password from standard input: %v\n%s%s", err, stdout, stderr)
 	}
-	if log := s.says("audit", "list", "acme", "--action", "user.password_set"); strings.Count(log, "user.password_set") != 2 {
+	if log := s.mustRun("audit", "list", "acme", "--action", "user.password_set"); strings.Count(log, "user.password_set") != 2 {
 		t.Errorf("audit log:\n%s", log)
 	}
 	s.refuses("no person", "user", "set-password", "nobody@example.com")
-	s.says("user", "reset-second-factor", "bob@example.com")
-	if log := s.says("audit", "list", "acme"); !strings.Contains(log, "user.second_factors_reset") {
+	s.mustRun("user", "reset-second-factor", "bob@example.com")
+	if log := s.mustRun("audit", "list", "acme"); !strings.Contains(log, "user.second_factors_reset") {
 		t.Errorf("audit log:\n%s", log)
 	}
 	s.refuses("no person", "user", "reset-second-factor", "nobody@example.com")
-	s.says("grant", "list", "acme")
+	s.mustRun("grant", "list", "acme")
 	s.refuses("No such grant", "grant", "revoke", "acme", "0")
 	s.refuses("member of this organization already", "user", "add-to-org", "acme", "bob@example.com")
 	s.refuses("exists already", "user", "create", "Ada@example.com")

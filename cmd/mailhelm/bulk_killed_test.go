@@ -87,14 +87,14 @@ func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			outlivesAKill(t, on(t))
+			checkBulkSurvivesKill(t, on(t))
 		})
 	}
 }
 
-func outlivesAKill(t *testing.T, s servers) {
+func checkBulkSurvivesKill(t *testing.T, s servers) {
 	t.Helper()
-	job, prefix, at := killedInTheMiddle(t, s)
+	job, prefix, at := killDuringBulk(t, s)
 
 	_, d := s.launch()
 	again := time.NewTicker(200 * time.Millisecond)
@@ -123,10 +123,10 @@ func outlivesAKill(t *testing.T, s servers) {
 	}
 }
 
-// killedInTheMiddle starts servers and kills each during a bulk write, until a killed
+// killDuringBulk starts servers and kills each during a bulk write, until a killed
 // server left some rows processed and others not. It returns the path of the bulk job, the
 // prefix of its email addresses, and the number of processed rows.
-func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
+func killDuringBulk(t *testing.T, s servers) (string, string, int) {
 	t.Helper()
 	for try := range killedTries {
 		server, d := s.launch()

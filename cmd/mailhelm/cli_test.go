@@ -212,7 +212,7 @@ func TestNoMigrateNeedsAMigratedDatabase(t *testing.T) {
 
 func TestDoctorCommand(t *testing.T) {
 	t.Parallel()
-	port := sixPorts(t)
+	port := firstOfSixPorts(t)
 	healthy := runWith(t, map[string]string{"MAILHELM_DATA": filepath.Join(t.TempDir(), "data")}, "doctor", "--json", "--port", strconv.Itoa(port))
 	var report struct {
 		Status string

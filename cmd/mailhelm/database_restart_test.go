@@ -50,7 +50,7 @@ func relayTo(t *testing.T, address string) (*relay, string) {
 	}
 	r.listen("127.0.0.1:0")
 	t.Cleanup(func() {
-		r.cut()
+		r.closeConnections()
 		r.running.Wait()
 	})
 	u.Host, u.RawQuery = r.listener.Addr().String(), q.Encode()
@@ -115,8 +115,8 @@ func (r *relay) end(c net.Conn) {
 	delete(r.open, c)
 }
 
-// cut closes all connections of the relay and stops accepting new ones.
-func (r *relay) cut() {
+// closeConnections closes all connections of the relay and stops accepting new ones.
+func (r *relay) closeConnections() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.down = true
@@ -126,11 +126,12 @@ func (r *relay) cut() {
 	}
 }
 
-// goAway restarts PostgreSQL with the command of -restart-postgres. Without such a command
-// it closes the relay's connections and refuses new ones until the test calls comeBack.
-func (r *relay) goAway() {
+// restartDatabase restarts PostgreSQL with the command of -restart-postgres. Without such a
+// command it closes the relay's connections and refuses new ones until the test calls
+// acceptAgain.
+func (r *relay) restartDatabase() {
 	if *restartPostgres == "" {
-		r.cut()
+		r.closeConnections()
 		return
 	}
 	if output, err := exec.Command("sh", "-c", *restartPostgres).CombinedOutput(); err != nil {
@@ -138,8 +139,8 @@ func (r *relay) goAway() {
 	}
 }
 
-// comeBack accepts connections again.
-func (r *relay) comeBack() {
+// acceptAgain accepts connections again.
+func (r *relay) acceptAgain() {
 	if *restartPostgres == "" {
 		r.listen(r.listener.Addr().String())
 	}
@@ -159,8 +160,8 @@ func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
 	d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": secret}
 	s, chance := &stream{t: t, status: map[string]int{}}, rand.New(rand.NewPCG(19, uint64(*kills)))
 	for range *kills {
-		s.run(d, 20+chance.IntN(100), between.goAway)
-		between.comeBack()
+		s.run(d, 20+chance.IntN(100), between.restartDatabase)
+		between.acceptAgain()
 		s.retry(d)
 	}
 	s.check(storage.Config{URL: database, MaxConns: 2}, org)

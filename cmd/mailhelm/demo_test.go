@@ -22,13 +22,13 @@ func TestDemo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	first, before := launchDemo(t, dir)
 	printsItsMembers(t, before)
-	holdsItsData(t, before)
+	checkDemoData(t, before)
 	created := request(t, http.MethodPost, before["base_url"]+"/v1/contacts", before["api_key"], `{"email":"kept@example.com"}`)
 	if created.status != http.StatusCreated {
 		t.Fatalf("create: %d %s", created.status, created.body)
 	}
 	first.exit()
-	hidesItsSecrets(t, dir, before)
+	checkNoSecrets(t, dir, before)
 
 	second, after := launchDemo(t, dir)
 	findsEverything(t, dir, before, after)
@@ -70,9 +70,9 @@ func printsItsMembers(t *testing.T, got printed) {
 	}
 }
 
-// holdsItsData checks the number of the demo's topics, lists, attributes and contacts, and
+// checkDemoData checks the number of the demo's topics, lists, attributes and contacts, and
 // that its sending account answers.
-func holdsItsData(t *testing.T, d printed) {
+func checkDemoData(t *testing.T, d printed) {
 	t.Helper()
 	for path, want := range map[string]int{"topics": 5, "lists": 4, "attributes": 8} {
 		if got := len(pages(t, d, "/v1/"+path)); got != want {
@@ -145,9 +145,9 @@ func findsEverything(t *testing.T, dir string, before, after printed) {
 	}
 }
 
-// hidesItsSecrets checks that the database of a demo that has ended contains none of its
+// checkNoSecrets checks that the database of a demo that has ended contains none of its
 // secrets.
-func hidesItsSecrets(t *testing.T, dir string, d printed) {
+func checkNoSecrets(t *testing.T, dir string, d printed) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, "mailhelm.db"))
 	if err != nil {
@@ -165,7 +165,7 @@ func hidesItsSecrets(t *testing.T, dir string, d printed) {
 
 func TestPrintedCommandsWorkWhenPasted(t *testing.T) {
 	t.Parallel()
-	p := launch(t, nil, "demo", "--data", filepath.Join(t.TempDir(), "data"), "--port", strconv.Itoa(sixPorts(t)))
+	p := launch(t, nil, "demo", "--data", filepath.Join(t.TempDir(), "data"), "--port", strconv.Itoa(firstOfSixPorts(t)))
 	text := readUntil(t, p, "Ctrl-C stops the demo.")
 	blocks := strings.Split(text, "\n\n")
 	var commands []string
@@ -226,7 +226,7 @@ func needsItsCredentials(t *testing.T, dir string) {
 	if err := os.Remove(filepath.Join(dir, "demo.json")); err != nil {
 		t.Fatal(err)
 	}
-	again := launch(t, nil, "demo", "--data", dir, "--port", strconv.Itoa(sixPorts(t)))
+	again := launch(t, nil, "demo", "--data", dir, "--port", strconv.Itoa(firstOfSixPorts(t)))
 	if !again.waits() || again.cmd.ProcessState.ExitCode() != cli.ExitFailure {
 		t.Fatalf("it started without its credentials:\n%s", again.stderr)
 	}

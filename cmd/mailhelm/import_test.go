@@ -43,7 +43,7 @@ func TestImportContacts(t *testing.T) {
 // the summaries. s is an installation without organizations.
 func importPeople(t *testing.T, s shell) {
 	t.Helper()
-	s.says("org", "create", "acme")
+	s.mustRun("org", "create", "acme")
 	file := filepath.Join(t.TempDir(), "people.csv")
 	if err := os.WriteFile(file, []byte(peopleFile), 0o600); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func importPeople(t *testing.T, s shell) {
 func TestImportRefusals(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	s.says("org", "create", "acme")
+	s.mustRun("org", "create", "acme")
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)

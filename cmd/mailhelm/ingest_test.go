@@ -18,7 +18,7 @@ const eventLine = `{"eventType":"Open","mail":{"timestamp":"2026-03-02T11:00:00Z
 func TestIngest(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	s.says("org", "create", "acme")
+	s.mustRun("org", "create", "acme")
 	file := filepath.Join(t.TempDir(), "events.jsonl")
 	if err := os.WriteFile(file, []byte(eventLine+"\nno event\n"+eventLine+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestIngest(t *testing.T) {
 		t.Error(diff)
 	}
 
-	s.says("org", "create", "other")
+	s.mustRun("org", "create", "other")
 	for text, args := range map[string][]string{
 		"choose one with --org":       {"ingest", file},
 		"no organization":             {"ingest", file, "--org", "nobody"},
@@ -66,7 +66,7 @@ func TestIngest(t *testing.T) {
 func TestIngestOfAnotherFile(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	s.says("org", "create", "acme")
+	s.mustRun("org", "create", "acme")
 	const notice = "Successfully validated SNS topic for Amazon SES event publishing.\n"
 	for content, want := range map[string]int{
 		"":                                  cli.ExitOK,

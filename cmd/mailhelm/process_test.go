@@ -154,7 +154,7 @@ type printed map[string]string
 // object that it prints.
 func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
 	t.Helper()
-	args := append([]string{"demo", "--json", "--data", dir, "--port", strconv.Itoa(sixPorts(t))}, more...)
+	args := append([]string{"demo", "--json", "--data", dir, "--port", strconv.Itoa(firstOfSixPorts(t))}, more...)
 	p := launch(t, nil, args...)
 	var answer printed
 	decoded := make(chan error, 1)
@@ -174,7 +174,7 @@ func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
 // the process and the first of its six ports.
 func launchServe(t *testing.T, environment []string, args ...string) (*process, int) {
 	t.Helper()
-	port := sixPorts(t)
+	port := firstOfSixPorts(t)
 	p := launch(t, environment, append([]string{"serve", "--port", strconv.Itoa(port)}, args...)...)
 	p.awaits(`"msg":"ready"`)
 	return p, port
@@ -196,8 +196,9 @@ var ports = struct {
 	next int
 }{next: 20000 + rand.IntN(2000)*6}
 
-// sixPorts returns the first of six consecutive free ports. Each call returns other ports.
-func sixPorts(t *testing.T) int {
+// firstOfSixPorts returns the first of six consecutive free ports. Each call returns other
+// ports.
+func firstOfSixPorts(t *testing.T) int {
 	t.Helper()
 	ports.Lock()
 	defer ports.Unlock()

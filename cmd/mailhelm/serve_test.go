@@ -79,7 +79,7 @@ func TestRoleWithoutPostgresIsRefused(t *testing.T) {
 
 func TestTakenPortIsOneClearError(t *testing.T) {
 	t.Parallel()
-	port := sixPorts(t)
+	port := firstOfSixPorts(t)
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+2))
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 
 func TestOneAddressForSeveralHosts(t *testing.T) {
 	t.Parallel()
-	first := sixPorts(t)
+	first := firstOfSixPorts(t)
 	shared := fmt.Sprintf("127.0.0.1:%d", first)
 	p := launch(t, nil, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--port", strconv.Itoa(first),
 		"--api-addr", shared, "--app-addr", shared, "--mcp-addr", shared, "--fetch-addr", shared,

@@ -36,7 +36,7 @@ func newPair(t *testing.T) *pair {
 	p.does("org", "create", "acme")
 	client := p.does("client", "create", "acme", "--name", "Agent", "--scopes", "all")
 	key := p.does("key", "create", "acme", "--name", "CI", "--scopes", "all")
-	ports := [2]int{sixPorts(t), sixPorts(t)}
+	ports := [2]int{firstOfSixPorts(t), firstOfSixPorts(t)}
 	local := func(port int) string { return fmt.Sprintf("http://localhost:%d", port) }
 	p.public = printed{
 		"base_url": local(ports[0]), "auth_url": local(ports[0] + 1), "mcp_url": local(ports[0] + 2),
@@ -129,7 +129,7 @@ func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	if err := <-cut; err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(p.says("audit", "list", "acme", "--json"), `"contacts_create"`); n != 2 {
+	if n := strings.Count(p.mustRun("audit", "list", "acme", "--json"), `"contacts_create"`); n != 2 {
 		t.Errorf("the audit log has %d lines of contacts created, want 2", n)
 	}
 }

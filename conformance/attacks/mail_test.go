@@ -32,9 +32,9 @@ func dialMail(t *testing.T, p *product.Product) mailClient {
 	return mailClient{conn, textproto.NewReader(bufio.NewReader(conn))}
 }
 
-// say sends one SMTP command line and returns the code of the answer. It returns 0 if the
-// connection is closed.
-func (c mailClient) say(line string) int {
+// sendCommand sends one SMTP command line and returns the code of the answer. It returns 0
+// if the connection is closed.
+func (c mailClient) sendCommand(line string) int {
 	if _, err := io.WriteString(c.Conn, line+"\r\n"); err != nil {
 		return 0
 	}
@@ -49,15 +49,15 @@ func TestNoMailIsTakenOrRelayed(t *testing.T) {
 	if code, _, err := c.ReadResponse(220); err != nil {
 		t.Fatalf("greeting: %d %v", code, err)
 	}
-	c.say("EHLO attacker")
-	c.say("MAIL FROM:<>")
+	c.sendCommand("EHLO attacker")
+	c.sendCommand("MAIL FROM:<>")
 	for _, to := range []string{p.Contact, p.UserEmail, "postmaster", "a@evil.example", "%s%n@x", "@a,@b:c@d", `"a\r\nRCPT TO:<b@c>"@d`} {
-		if code := c.say("RCPT TO:<" + to + ">"); code < 500 {
+		if code := c.sendCommand("RCPT TO:<" + to + ">"); code < 500 {
 			t.Errorf("RCPT TO %s: %d", to, code)
 		}
 	}
 	for _, line := range []string{"DATA", "BDAT 5 LAST\r\nhello", "AUTH PLAIN AGEAYg==", "STARTTLS", "VRFY " + p.UserEmail, "EXPN all", "XCLIENT ADDR=127.0.0.1"} {
-		if code := c.say(line); code != 0 && code < 250 || code == 250 || code > 252 && code < 500 {
+		if code := c.sendCommand(line); code != 0 && code < 250 || code == 250 || code > 252 && code < 500 {
 			t.Errorf("%q: %d", line, code)
 		}
 	}
@@ -67,12 +67,12 @@ func TestLongAndManyMailCommandsAreCutOff(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	long := dialMail(t, p)
-	if code := long.say("EHLO " + strings.Repeat("a", 1<<20)); code == 250 {
+	if code := long.sendCommand("EHLO " + strings.Repeat("a", 1<<20)); code == 250 {
 		t.Error("a command of 1 MiB is taken")
 	}
 	many := dialMail(t, p)
 	for i := range 1000 {
-		if many.say(fmt.Sprintf("RUBBISH %d", i)) == 0 {
+		if many.sendCommand(fmt.Sprintf("RUBBISH %d", i)) == 0 {
 			return
 		}
 	}

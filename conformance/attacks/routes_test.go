@@ -70,14 +70,14 @@ func TestStrangeRequestLinesFailNothing(t *testing.T) {
 			if answer.header.Get("X-Injected") != "" {
 				t.Errorf("%s: %.50q writes a header", name, line)
 			}
-			leadsAway(t, line, answer.header.Get("Location"))
+			checkLocation(t, line, answer.header.Get("Location"))
 		}
 	}
 }
 
-// leadsAway fails the test if a Location header points to another host. line is the request
-// line that was answered with it.
-func leadsAway(t *testing.T, line, location string) {
+// checkLocation fails the test if a Location header points to another host. line is the
+// request line that was answered with it.
+func checkLocation(t *testing.T, line, location string) {
 	t.Helper()
 	u, err := url.Parse(location)
 	if err != nil || u.Host != "" && u.Hostname() != "localhost" || strings.HasPrefix(location, "//") || strings.HasPrefix(location, `/\`) {

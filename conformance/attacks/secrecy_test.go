@@ -34,7 +34,7 @@ func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 		var secrets []string
 		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
 			p := product.Start(t, product.Options{Log: log, Postgres: postgres})
-			secrets = offend(t, p)
+			secrets = sendSecrets(t, p)
 		})
 		text := log.text.String()
 		for _, secret := range append(secrets, "forged@line", "hidden-word") {
@@ -50,9 +50,9 @@ func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	}
 }
 
-// offend sends requests with secrets and made-up log lines in places such as paths and
+// sendSecrets sends requests with secrets and made-up log lines in places such as paths and
 // field names. It returns the texts that the log must not contain.
-func offend(t *testing.T, p *product.Product) []string {
+func sendSecrets(t *testing.T, p *product.Product) []string {
 	t.Helper()
 	api, agent := caller{p, p.Live.APIKey}, caller{p, p.Token(t, p.MCPURL)}
 	nobody := caller{Product: p}

@@ -12,8 +12,8 @@ import (
 // account. After the disconnect, the page must not show the old access key.
 func TestConnectingAnAccount(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/account/connect")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/account/connect")
 		tab.Expect(http.StatusOK, "Connect the sending account", "Secret access key")
 		tab.Picture("account-connect")
 		tab.ExpectReachable()

@@ -9,8 +9,8 @@ import (
 
 func TestLifeOfAnApplication(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/clients")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/clients")
 		tab.Expect(http.StatusOK, "Applications", "Courier for teams")
 		tab.Picture("clients")
 		tab.ExpectReachable()
@@ -58,13 +58,13 @@ func TestLifeOfAnApplication(t *testing.T) {
 
 func TestEndingWhatWasAllowed(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/grants")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/grants")
 		tab.Expect(http.StatusOK, "You have not granted access to any application")
 		tab.Picture("grants-none")
 		tab.Go(s.question())
 		tab.Submit("button[value=approve]")
-		s.expectBrought(tab, "code", "error", "")
+		s.expectCallback(tab, "code", "error", "")
 		tab.Go(s.p.AppURL + "/dashboard/grants")
 		tab.Expect(http.StatusOK, "Your grants", "Courier for teams")
 		tab.Picture("grants")
@@ -77,8 +77,8 @@ func TestEndingWhatWasAllowed(t *testing.T) {
 
 func TestBlockingAnApplication(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/clients")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/clients")
 		tab.Unfold("#client_id")
 		tab.Fill("#client_id", "https://assistant.example.com/client.json")
 		tab.Submit("form[action='/dashboard/clients/block'] button")

@@ -13,7 +13,7 @@ import (
 // issuer to the application's redirect URI.
 func TestApprove(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		tab.Go(s.question())
 		tab.Expect(http.StatusOK, "Sign in")
 		s.signIn(tab)
@@ -22,7 +22,7 @@ func TestApprove(t *testing.T) {
 		tab.ExpectReachable()
 		tab.Mark("input[value='api.contacts.manage']")
 		tab.Submit("button[value=approve]")
-		s.expectBrought(tab, "code", "error", "")
+		s.expectCallback(tab, "code", "error", "")
 		grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, "", 10)
 		if err != nil || len(grants) != 1 || !grants[0].Scopes.Has("api.contacts.manage") {
 			t.Errorf("grants %+v, %v", grants, err)
@@ -32,11 +32,11 @@ func TestApprove(t *testing.T) {
 
 func TestDecline(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		tab.Go(s.question())
 		s.signIn(tab)
 		tab.Submit("button[value=deny]")
-		s.expectBrought(tab, "error", "code", "access_denied")
+		s.expectCallback(tab, "error", "code", "access_denied")
 	})
 }
 
@@ -54,7 +54,7 @@ func TestConsentWithTheKeyboardAlone(t *testing.T) {
 	tab.Press(" ")
 	tab.TabTo("approve")
 	tab.PressToSubmit(kb.Enter)
-	s.expectBrought(tab, "code", "error", "")
+	s.expectCallback(tab, "code", "error", "")
 	grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, "", 10)
 	if err != nil || len(grants) != 1 || grants[0].Scopes.Has("api.contacts.manage") || grants[0].Scopes.Has("api.account.view") || !grants[0].Scopes.Has("api.lists.view") {
 		t.Errorf("grants %+v, %v", grants, err)
@@ -63,7 +63,7 @@ func TestConsentWithTheKeyboardAlone(t *testing.T) {
 
 func TestRefusal(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		tab.Go(s.p.AppURL + "/oauth/authorize?client_id=nobody")
 		tab.Expect(http.StatusBadRequest, "This request cannot be answered")
 		tab.Picture("refusal")

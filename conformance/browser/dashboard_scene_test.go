@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// enter opens a page of the app and signs in on the sign-in page that the app shows first.
-func (s *scene) enter(tab *browser.Tab, path string) {
+// openSignedIn opens a page of the app and signs in on the sign-in page that the app shows
+// first.
+func (s *scene) openSignedIn(tab *browser.Tab, path string) {
 	s.t.Helper()
 	tab.Go(s.p.AppURL + path)
 	s.signIn(tab)

@@ -16,8 +16,8 @@ import (
 
 func TestSendingHealth(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/health")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/health")
 		tab.Expect(http.StatusOK, "Nothing was sent in the last 30 days")
 		tab.Picture("health-empty")
 

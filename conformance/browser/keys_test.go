@@ -26,8 +26,8 @@ func (s *scene) newKey(tab *browser.Tab) string {
 
 func TestLifeOfAKey(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/keys")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/keys")
 		tab.Expect(http.StatusOK, "API keys", "active")
 		tab.Picture("keys")
 		tab.Submit(".page > p > a.button")

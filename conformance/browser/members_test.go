@@ -14,8 +14,8 @@ const invited = "ada@example.com"
 // more page. In the end the owner removes the member.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard/members")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/members")
 		tab.Expect(http.StatusOK, "No invitation is open", "You are the last owner")
 		tab.Picture("members-alone")
 		tab.Submit("a[href='/dashboard/members/invite']")

@@ -11,7 +11,7 @@ func TestPasskey(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t), browser.Open(t, browser.Options{})
 	device := tab.Authenticator()
-	s.enter(tab, "/account/security")
+	s.openSignedIn(tab, "/account/security")
 	tab.Fill("#passkey", "Laptop")
 	tab.Submit("form[action='/account/security/passkeys'] button")
 	tab.Expect(http.StatusOK, "Your recovery codes")
@@ -58,7 +58,7 @@ func TestPasskey(t *testing.T) {
 func TestPasskeyWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
-	s.enter(tab, "/account/security")
+	s.openSignedIn(tab, "/account/security")
 	tab.Expect(http.StatusOK, "Passkeys need JavaScript. Switch it on in this browser.")
 	tab.Picture("security-without-scripts")
 }

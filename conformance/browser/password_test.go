@@ -83,7 +83,7 @@ func TestResetAndChangePassword(t *testing.T) {
 // an administrator sets a password.
 func TestForgottenWithoutMail(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		tab.Go(s.p.AppURL + "/login/forgotten")
 		tab.Expect(http.StatusOK, "is not configured to send mail", "mailhelm admin user set-password")
 		tab.Picture("forgotten-without-mail")

@@ -83,10 +83,10 @@ func (s *scene) join() {
 	}
 }
 
-// expectBrought checks the query parameters with which the browser reached the
+// expectCallback checks the query parameters with which the browser reached the
 // application's callback. The parameter named by present must exist, and the one named by
 // absent must not. The value of the parameter "error" must equal failure.
-func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string) {
+func (s *scene) expectCallback(tab *browser.Tab, present, absent, failure string) {
 	s.t.Helper()
 	tab.Expect(http.StatusOK, "Back in the application")
 	select {
@@ -99,9 +99,9 @@ func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string)
 	}
 }
 
-// both runs a test twice, with and without scripts, because every page has to work without
-// scripts.
-func both(t *testing.T, test func(t *testing.T, s *scene, tab *browser.Tab)) {
+// withAndWithoutScripts runs a test twice, with and without scripts, because every page has
+// to work without scripts.
+func withAndWithoutScripts(t *testing.T, test func(t *testing.T, s *scene, tab *browser.Tab)) {
 	t.Helper()
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -67,9 +67,9 @@ func prove(tab *browser.Tab, code string) {
 
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
-		s.enter(tab, "/account/security")
+		s.openSignedIn(tab, "/account/security")
 		tab.Expect(http.StatusOK, "Set up authenticator app")
 		tab.Picture("security")
 		tab.ExpectReachable()
@@ -109,7 +109,7 @@ func TestSecondFactor(t *testing.T) {
 // that sets up a second factor, and then the consent page again.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		s.requireSecondFactor()
 		tab.Go(s.question())
@@ -120,7 +120,7 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 		tab.Submit(".card > p > a")
 		tab.Expect(http.StatusOK, "Courier for teams")
 		tab.Submit("button[value=approve]")
-		s.expectBrought(tab, "code", "error", "")
+		s.expectCallback(tab, "code", "error", "")
 
 		s.p.Clock.Advance(11 * time.Minute)
 		tab.Go(s.p.AppURL + "/dashboard/keys/new")

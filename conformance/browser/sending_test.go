@@ -14,7 +14,7 @@ func TestPagesAboutSending(t *testing.T) {
 	t.Parallel()
 	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
 	tab := browser.Open(t, browser.Options{NoScript: true})
-	s.enter(tab, "/dashboard/health")
+	s.openSignedIn(tab, "/dashboard/health")
 	for _, page := range []struct{ name, path, text string }{
 		{"demo-health", "/dashboard/health", "Domains with the most bounces"},
 		{"demo-health-90", "/dashboard/health?days=90", "Recent bounces"},

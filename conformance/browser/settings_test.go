@@ -10,9 +10,9 @@ import (
 
 func TestOverview(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.join()
-		s.enter(tab, "/dashboard")
+		s.openSignedIn(tab, "/dashboard")
 		tab.Expect(http.StatusOK, "Addresses", s.p.BaseURL, s.p.MCPURL)
 		tab.Picture("overview")
 		tab.ExpectReachable()
@@ -27,9 +27,9 @@ func TestOverview(t *testing.T) {
 // members. After setting up a second factor, the owner can.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
-		s.enter(tab, "/dashboard/settings")
+		s.openSignedIn(tab, "/dashboard/settings")
 		tab.Expect(http.StatusOK, "First set up your own second factor and sign in with it")
 		tab.Picture("settings")
 		tab.ExpectReachable()
@@ -52,8 +52,8 @@ func TestSettings(t *testing.T) {
 
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
-		s.enter(tab, "/dashboard")
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard")
 		s.newKey(tab)
 		tab.Go(s.p.AppURL + "/dashboard/audit")
 		tab.Expect(http.StatusOK, "API key created", "Signed in", s.p.UserEmail)

@@ -10,7 +10,7 @@ import (
 
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		tab.Go(s.p.AppURL + "/login")
 		tab.Expect(http.StatusOK, "Sign in")
 		tab.Picture("sign-in")
@@ -44,7 +44,7 @@ func TestSignInWithTheKeyboardAlone(t *testing.T) {
 
 func TestSwitchOrganization(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.join()
 		tab.Go(s.p.AppURL + "/login")
 		s.signIn(tab)
@@ -65,7 +65,7 @@ func TestSwitchOrganization(t *testing.T) {
 // session of another browser.
 func TestSignOutEverywhere(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		elsewhere := browser.Open(t, browser.Options{})
 		for _, b := range []*browser.Tab{tab, elsewhere} {
 			b.Go(s.p.AppURL + "/login")

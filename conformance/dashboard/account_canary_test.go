@@ -20,10 +20,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// parrot starts a mail server that refuses every login. Each refusal repeats the sent
-// credentials, encoded and decoded. parrot returns the server's address and a counter of
-// the logins.
-func parrot(t *testing.T) (address string, heard *atomic.Int64) {
+// startEchoingServer starts a mail server that refuses every login. Each refusal repeats
+// the sent credentials, encoded and decoded. It returns the server's address and a
+// counter of the logins.
+func startEchoingServer(t *testing.T) (address string, heard *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -83,10 +83,10 @@ func dumpRequest(r *http.Request) string {
 	return fmt.Sprint(r.URL, r.Header, string(body))
 }
 
-// leads changes the stored connection so that the product calls the given endpoint, a
+// setEndpoint changes the stored connection so that the product calls the given endpoint, a
 // server of the test. It then advances the clock, so that cached copies of the connection
 // expire.
-func (l life) leads(endpoint string) {
+func (l life) setEndpoint(endpoint string) {
 	l.t.Helper()
 	c, err := connection(l.t, l.p)
 	if err != nil {
@@ -130,13 +130,13 @@ func (l life) asksTheAccount(what string) {
 // form with invalid fields. Then, for each failure in brokenProviders, it requests every
 // page that calls the failing provider.
 func (l life) amazonFails() {
-	secret := l.keeps("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
+	secret := l.addSecret("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
 	l.connect("ses", func(form url.Values) {
 		form.Set("region", "eu-central-1")
 		form.Set("access_key_id", accountKeyID)
 		form.Set("secret", secret)
 	})
-	l.keeps("events key", l.mustFind(l.submit(l.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
+	l.addSecret("events key", l.mustFind(l.submit(l.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
 	spoiled := l.browser.form(l.open(connectPage), connectPage)
 	spoiled.Set("secret", secret)
 	for _, field := range []string{"region", "role_arn", "topic_arn"} {
@@ -146,7 +146,7 @@ func (l life) amazonFails() {
 	}
 	for what, answer := range brokenProviders {
 		server := httptest.NewServer(answer)
-		l.leads(server.URL)
+		l.setEndpoint(server.URL)
 		l.asksTheAccount(what)
 		server.Close()
 	}
@@ -154,8 +154,8 @@ func (l life) amazonFails() {
 }
 
 func (l life) serverFails() {
-	password := l.keeps("password of the mail server", "canary password of the mail server")
-	l.keeps("name and password as SMTP has them", base64.StdEncoding.EncodeToString([]byte("\x00mailer\x00"+password)))
+	password := l.addSecret("password of the mail server", "canary password of the mail server")
+	l.addSecret("name and password as SMTP has them", base64.StdEncoding.EncodeToString([]byte("\x00mailer\x00"+password)))
 	l.connect("smtp", func(form url.Values) {
 		form.Set("host", privateMailHost)
 		form.Set("port", "25")
@@ -165,8 +165,8 @@ func (l life) serverFails() {
 		form.Set("max_24_hour_send", "10")
 		form.Set("max_send_rate", "5")
 	})
-	address, heard := parrot(l.t)
-	l.leads(address)
+	address, heard := startEchoingServer(l.t)
+	l.setEndpoint(address)
 	l.asksTheAccount("repeats the password")
 	if heard.Load() == 0 {
 		l.t.Error("the mail server never heard the password, so its silence shows nothing")

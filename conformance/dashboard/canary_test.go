@@ -32,9 +32,9 @@ type life struct {
 	secrets canaries
 }
 
-// keeps adds a secret to l.secrets, the secrets that must not leak, and returns it. It
+// addSecret adds a secret to l.secrets, the secrets that must not leak, and returns it. It
 // fails the test if the secret has fewer than 6 bytes.
-func (l life) keeps(what, secret string) string {
+func (l life) addSecret(what, secret string) string {
 	l.t.Helper()
 	if len(secret) < 6 {
 		l.t.Fatalf("no %s", what)
@@ -72,21 +72,21 @@ func (l life) form(path string, pairs ...string) map[string]any {
 // secrets and access tokens to the secrets that must not leak.
 func (l life) credentials() {
 	path, secret := l.newKey("Canary", "api.lists.view")
-	l.keeps("API key", secret)
+	l.addSecret("API key", secret)
 	calls(l.t, l.p, "/v1/lists", secret, http.StatusOK)
 	l.submit(l.open(path+"/scopes"), path+"/scopes", unchanged)
 	rotated := l.submit(l.open(path+"/rotate"), path+"/rotate", unchanged)
-	l.keeps("rotated API key", l.mustFind(rotated, shownKey))
+	l.addSecret("rotated API key", l.mustFind(rotated, shownKey))
 	l.submit(l.open(path+"/revoke"), path+"/revoke", unchanged)
 	calls(l.t, l.p, "/v1/lists", secret, http.StatusUnauthorized)
 
 	path, secret = l.newClient("Canary", nil, "api.lists.view")
-	l.keeps("client secret", secret)
+	l.addSecret("client secret", secret)
 	changed := l.submit(l.open(path+"/secret"), path+"/secret", unchanged)
-	client, next := stored(l.t, l.p, path).ClientID, l.keeps("next client secret", l.mustFind(changed, shownSecret))
+	client, next := stored(l.t, l.p, path).ClientID, l.addSecret("next client secret", l.mustFind(changed, shownSecret))
 	l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", secret)
 	token, _ := l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", next)["access_token"].(string)
-	l.keeps("access token", token)
+	l.addSecret("access token", token)
 	if response := l.form("/oauth/introspect", "token", token, "client_id", client, "client_secret", next); response["active"] != true {
 		l.t.Errorf("introspection: %v", response)
 	}
@@ -103,9 +103,9 @@ func (l life) registration() {
 	response := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)
 	client, _ := response["client_id"].(string)
 	secret, _ := response["client_secret"].(string)
-	l.keeps("registered client's secret", secret)
-	verifier := l.keeps("code verifier", strings.Repeat("canary-verifier.", 3))
-	state := l.keeps("state", "canary-state-of-the-client")
+	l.addSecret("registered client's secret", secret)
+	verifier := l.addSecret("code verifier", strings.Repeat("canary-verifier.", 3))
+	state := l.addSecret("state", "canary-state-of-the-client")
 	sum := sha256.Sum256([]byte(verifier))
 	page := l.open("/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect}, "resource": {l.p.BaseURL}, "state": {state},
@@ -118,7 +118,7 @@ func (l life) registration() {
 	if err != nil {
 		l.t.Fatalf("%v: %s", err, text)
 	}
-	code := l.keeps("authorization code", back.Query().Get("code"))
+	code := l.addSecret("authorization code", back.Query().Get("code"))
 	exchange := []string{
 		"grant_type", "authorization_code", "client_id", client, "client_secret", secret, "code", code,
 		"redirect_uri", redirect, "code_verifier", verifier,
@@ -126,12 +126,12 @@ func (l life) registration() {
 	first := l.form("/oauth/token", exchange...)
 	refresh, _ := first["refresh_token"].(string)
 	token, _ := first["access_token"].(string)
-	l.keeps("refresh token", refresh)
-	l.keeps("person's access token", token)
+	l.addSecret("refresh token", refresh)
+	l.addSecret("person's access token", token)
 	calls(l.t, l.p, "/v1/lists", token, http.StatusOK)
 	again := []string{"grant_type", "refresh_token", "client_id", client, "client_secret", secret, "refresh_token", refresh}
 	next, _ := l.form("/oauth/token", again...)["refresh_token"].(string)
-	l.keeps("rotated refresh token", next)
+	l.addSecret("rotated refresh token", next)
 	l.form("/oauth/introspect", "token", next, "client_id", l.p.Live.ClientID, "client_secret", l.p.Live.ClientSecret)
 	l.form("/oauth/token", again...)    // replays the refresh token
 	l.form("/oauth/token", exchange...) // replays the code
@@ -144,17 +144,17 @@ func (l life) registration() {
 // leak.
 func (l life) invitation() {
 	link := l.invites("newcomer@example.com", "lists.view")
-	l.keeps("invitation", strings.TrimPrefix(link, "/join?token="))
+	l.addSecret("invitation", strings.TrimPrefix(link, "/join?token="))
 	guest := newBrowser(l.t, l.p)
 	page := guest.open(link)
-	password := l.keeps("chosen password", "canary password of the guest")
+	password := l.addSecret("chosen password", "canary password of the guest")
 	guest.submit(page, "/join", func(form url.Values) {
 		form.Set("name", "Newcomer")
 		form.Set("password", password)
 	})
-	l.keeps("newcomer's session", guest.secret())
+	l.addSecret("newcomer's session", guest.secret())
 	newBrowser(l.t, l.p).send(link, nil)
-	newBrowser(l.t, l.p).send("/login", url.Values{"email": {"newcomer@example.com"}, "password": {l.keeps("wrong password", "canary password that is wrong")}})
+	newBrowser(l.t, l.p).send("/login", url.Values{"email": {"newcomer@example.com"}, "password": {l.addSecret("wrong password", "canary password that is wrong")}})
 }
 
 var (
@@ -168,7 +168,7 @@ var (
 func (l life) secondFactor() {
 	const security = "/account/security"
 	page := l.submit(l.open(security), security+"/app", unchanged)
-	key := l.keeps("app's key", strings.ReplaceAll(l.mustFind(page, shownAppKey), " ", ""))
+	key := l.addSecret("app's key", strings.ReplaceAll(l.mustFind(page, shownAppKey), " ", ""))
 	code := func() string {
 		l.p.Clock.Advance(time.Minute)
 		text, err := totp.GenerateCode(key, l.p.Clock.Now())
@@ -178,18 +178,18 @@ func (l life) secondFactor() {
 		return text
 	}
 	page = l.submit(page, security+"/app/confirm", func(form url.Values) { form.Set("code", code()) })
-	recovery := l.keeps("recovery code", l.mustFind(page, shownRecovery))
-	l.keeps("recovery code without dashes", strings.ReplaceAll(recovery, "-", ""))
+	recovery := l.addSecret("recovery code", l.mustFind(page, shownRecovery))
+	l.addSecret("recovery code without dashes", strings.ReplaceAll(recovery, "-", ""))
 	for _, proof := range []string{recovery, code(), "canary-guess"} {
 		b := newBrowser(l.t, l.p)
 		b.signIn(l.p.UserEmail, l.p.UserPassword)
-		l.keeps("half session before "+proof, b.secret())
+		l.addSecret("half session before "+proof, b.secret())
 		form := b.form(b.open("/login/second-factor"), "/login/second-factor")
 		form.Set("code", proof)
 		b.send("/login/second-factor", form)
-		l.keeps("session after "+proof, b.secret())
+		l.addSecret("session after "+proof, b.secret())
 	}
-	l.keeps("a guess", "canary-guess")
+	l.addSecret("a guess", "canary-guess")
 }
 
 // everyPage opens ten pages, most of them of the dashboard, and checks that none shows a
@@ -208,8 +208,8 @@ func (l life) everyPage() {
 		}
 	}
 	form := l.browser.form(l.open("/dashboard/keys/new"), "/dashboard/keys/new")
-	l.keeps("form token", form.Get("token"))
-	form.Set("scope", l.keeps("a secret for a scope", access.MintClientSecret().Secret))
+	l.addSecret("form token", form.Get("token"))
+	form.Set("scope", l.addSecret("a secret for a scope", access.MintClientSecret().Secret))
 	l.send("/dashboard/keys/new", form)
 	l.send("/dashboard/audit?actor="+l.secrets["API key"], nil)
 	l.send("/login?next=/"+l.secrets["API key"], nil)
@@ -230,8 +230,8 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				p.Clock.Freeze(p.Clock.Now())
 				folder = p.DataDir
 				l := life{owner(t, p), secrets}
-				l.keeps("password", p.UserPassword)
-				l.keeps("session", l.secret())
+				l.addSecret("password", p.UserPassword)
+				l.addSecret("session", l.secret())
 				l.credentials()
 				l.registration()
 				l.invitation()

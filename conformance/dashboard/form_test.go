@@ -18,16 +18,16 @@ func (b *browser) form(page, action string) url.Values {
 	b.t.Helper()
 	for _, found := range forms.FindAllStringSubmatch(page, -1) {
 		if html.UnescapeString(found[1]) == action {
-			return filled(found[2])
+			return formValues(found[2])
 		}
 	}
 	b.t.Fatalf("the page has no form to %s: %s", action, page)
 	return nil
 }
 
-// filled returns the values that a browser would send for the unchanged fields in a form's
-// HTML.
-func filled(content string) url.Values {
+// formValues returns the values that a browser would send for the unchanged fields in a
+// form's HTML.
+func formValues(content string) url.Values {
 	values := url.Values{}
 	root, err := nethtml.Parse(strings.NewReader(content))
 	if err != nil {

@@ -35,7 +35,7 @@ func (o things) forms() []string {
 	}
 }
 
-func thingsOf(t *testing.T, p *product.Product, orgID, userID string) things {
+func loadThings(t *testing.T, p *product.Product, orgID, userID string) things {
 	t.Helper()
 	keys, err := p.DB.Keys().APIKeysOf(t.Context(), orgID)
 	if err != nil {
@@ -89,7 +89,7 @@ func TestOtherOrganizationsThings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		foreign, own := thingsOf(t, p, p.Other.OrgID, someone.ID), thingsOf(t, p, p.OrgID, someone.ID)
+		foreign, own := loadThings(t, p, p.Other.OrgID, someone.ID), loadThings(t, p, p.OrgID, someone.ID)
 		if status, _, text := boss.send("/dashboard/keys/"+own.key+"/scopes", boss.proof(p.OrgID, "/dashboard/keys/"+own.key+"/scopes")); status != http.StatusSeeOther {
 			t.Fatalf("the proof of this test is none: %d %s", status, text)
 		}
@@ -121,7 +121,7 @@ func TestFormsProveWhereTheyComeFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := thingsOf(t, p, p.OrgID, user.ID)
+		own := loadThings(t, p, p.OrgID, user.ID)
 		before := audited(t, p)
 		for _, path := range append(own.forms(), "/dashboard/keys/new", "/dashboard/clients/new", "/dashboard/clients/block", "/dashboard/clients/unblock") {
 			good := boss.proof(p.OrgID, path)
@@ -180,7 +180,7 @@ func TestPagesOnlyShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := thingsOf(t, p, p.OrgID, user.ID)
+		own := loadThings(t, p, p.OrgID, user.ID)
 		before := audited(t, p)
 		pages := append(own.pages(), "/dashboard", "/dashboard/keys", "/dashboard/keys/new", "/dashboard/clients", "/dashboard/clients/new", "/dashboard/grants", "/dashboard/nothing")
 		for _, path := range pages {
@@ -222,7 +222,7 @@ func TestPagesNameTheMissingPermission(t *testing.T) {
 		kim := person(t, p, "kim", members.PlainMember, everyOther...)
 		b := newBrowser(t, p)
 		b.signIn(kim.Email, personPassword)
-		own := thingsOf(t, p, p.OrgID, kim.ID)
+		own := loadThings(t, p, p.OrgID, kim.ID)
 		for _, path := range append(own.pages(), "/dashboard/keys", "/dashboard/keys/new", "/dashboard/clients", "/dashboard/clients/new") {
 			if status, _, text := b.send(path, nil); status != http.StatusForbidden || !strings.Contains(text, "credentials.manage") {
 				t.Errorf("GET %s: %d", path, status)
@@ -254,7 +254,7 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := thingsOf(t, p, p.OrgID, session.UserID)
+		own := loadThings(t, p, p.OrgID, session.UserID)
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)

@@ -26,9 +26,9 @@ var hostileNames = []string{
 	`</bdi></title></textarea><img src=x onerror=alert(1)>`, "evil\u202egpj.exe", "\u2066zero\u200bwidth\u2069", `{{.}}`, `javascript:alert(1)`, `&lt;b&gt;`, "a\x1bb",
 }
 
-// harmless fails the test if a page contains script, foreign elements or event handlers, or
-// text with invisible or direction-changing characters.
-func harmless(t *testing.T, what, page string) {
+// checkMarkup fails the test if a page contains script, foreign elements or event handlers,
+// or text with invisible or direction-changing characters.
+func checkMarkup(t *testing.T, what, page string) {
 	t.Helper()
 	root, err := nethtml.Parse(strings.NewReader(page))
 	if err != nil {
@@ -90,7 +90,7 @@ func TestHostileNamesOfTheAccount(t *testing.T) {
 		}
 		boss := owner(t, p)
 		page := boss.open("/dashboard/channels")
-		harmless(t, "channels", page)
+		checkMarkup(t, "channels", page)
 		boss.wants(page, "&lt;script&gt;alert(1)&lt;/script&gt;", "{{.}}", "&amp;lt;b&amp;gt;", "evilgpj.exe")
 	})
 }
@@ -110,12 +110,12 @@ func TestHostileNamesOnTheHealthPage(t *testing.T) {
 		recordEvents(t, p, all)
 		boss := owner(t, p)
 		page := boss.open("/dashboard/health")
-		harmless(t, "health", page)
+		checkMarkup(t, "health", page)
 		boss.wants(page, "&lt;script&gt;alert(1)&lt;/script&gt;", "template <bdi>{{.}}</bdi>", "evilgpj.exe")
 
 		reader := newBrowser(t, p)
 		reader.signIn(person(t, p, "reader", members.PlainMember, members.MayViewAnalytics).Email, personPassword)
-		harmless(t, "masked", reader.open("/dashboard/health"))
+		checkMarkup(t, "masked", reader.open("/dashboard/health"))
 	})
 }
 
@@ -138,14 +138,14 @@ func TestHostileUndeliverableAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := boss.open("/dashboard/undeliverable")
-		harmless(t, "the list", page)
+		checkMarkup(t, "the list", page)
 		boss.wants(page, "&lt;script&gt;alert(1)&lt;/script&gt;@x.example", "evilgpj.exe")
 		for _, e := range entries {
-			harmless(t, e.Email, boss.open("/dashboard/undeliverable/"+e.ID()))
+			checkMarkup(t, e.Email, boss.open("/dashboard/undeliverable/"+e.ID()))
 		}
 		for _, name := range hostileNames {
 			if !strings.ContainsAny(name, "\x1b\u202e\u2066") {
-				harmless(t, "a search for "+name, boss.open("/dashboard/undeliverable?q="+url.QueryEscape(name)))
+				checkMarkup(t, "a search for "+name, boss.open("/dashboard/undeliverable?q="+url.QueryEscape(name)))
 			}
 		}
 	})

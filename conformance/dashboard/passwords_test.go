@@ -82,7 +82,7 @@ func TestPasswords(t *testing.T) {
 			l := &log{}
 			p := product.Start(t, product.Options{Postgres: postgres, Mail: true, Log: l})
 			p.Clock.Freeze(p.Clock.Now())
-			link := forgets(t, p)
+			link := requestReset(t, p)
 			resets(t, p, link)
 			changes(t, p)
 			isGuessedAt(t, p)
@@ -116,9 +116,9 @@ func everyFile(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// forgets requests a reset link for the owner's address and for an address without an
+// requestReset requests a reset link for the owner's address and for an address without an
 // account. It checks that both answers are alike and returns the path of the owner's link.
-func forgets(t *testing.T, p *product.Product) string {
+func requestReset(t *testing.T, p *product.Product) string {
 	t.Helper()
 	b := newBrowser(t, p)
 	b.wants(b.open("/login"), `<a href="/login/forgotten">`)

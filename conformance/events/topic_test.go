@@ -168,7 +168,7 @@ func TestForgedTopics(t *testing.T) {
 	}
 	// Amazon signs the messages of every customer's topics, so a valid signature alone does
 	// not make a topic trusted.
-	amazon.alter = altering(t, func(n map[string]any) {
+	amazon.alter = alterJSON(t, func(n map[string]any) {
 		link, _ := n["SubscribeURL"].(string)
 		if err := amazon.Confirm(t.Context(), link, another.TopicARN); err != nil {
 			t.Error(err)
@@ -192,12 +192,12 @@ func TestForgedTopics(t *testing.T) {
 		"older signature":        func(n map[string]any) { n["SignatureVersion"] = "1" },
 		"nothing of a signature": func(n map[string]any) { delete(n, "Signature") },
 	} {
-		amazon.alter = altering(t, alter)
+		amazon.alter = alterJSON(t, alter)
 		if got := post(t, text); got != http.StatusUnauthorized {
 			t.Errorf("%s is answered %d", name, got)
 		}
 	}
-	amazon.alter = altering(t, func(n map[string]any) {
+	amazon.alter = alterJSON(t, func(n map[string]any) {
 		link, _ := n["SubscribeURL"].(string)
 		n["SubscribeURL"] = strings.Replace(link, "https://sns.eu-west-1.amazonaws.com", p.AdminURL, 1)
 	})
@@ -239,9 +239,9 @@ func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	}
 }
 
-// altering returns a function that changes a JSON message: it decodes the body, passes the
+// alterJSON returns a function that changes a JSON message: it decodes the body, passes the
 // members to alter, and encodes them again.
-func altering(t *testing.T, alter func(map[string]any)) func([]byte) []byte {
+func alterJSON(t *testing.T, alter func(map[string]any)) func([]byte) []byte {
 	t.Helper()
 	return func(body []byte) []byte {
 		var n map[string]any

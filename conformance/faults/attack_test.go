@@ -159,13 +159,13 @@ func TestOneOrganizationStallsNoOther(t *testing.T) {
 			n := neighbour{s, s.p.TokenWith(t, s.p.Other.Live, s.p.MCPURL)}
 			n.work(t, "idle")
 			for _, parallel := range []int{8, 24} {
-				t.Run(fmt.Sprint(parallel), func(t *testing.T) { s.stall(t, n, postgres, parallel) })
+				t.Run(fmt.Sprint(parallel), func(t *testing.T) { s.checkNeighbour(t, n, postgres, parallel) })
 			}
 		})
 	}
 }
 
-func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
+func (s *scene) checkNeighbour(t *testing.T, n neighbour, postgres bool, parallel int) {
 	word := fmt.Sprintf("held-%v-%d", postgres, parallel)
 	begun, release := blockSearches(t, s.p, postgres, word)
 	source, err := json.Marshal(map[string]string{"source": attack(word)})
@@ -242,7 +242,7 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 		}
 		if info.Cost == core.Heavy && !lightThere[c.name()] {
 			running.Go(func() {
-				if got := s.doUntil(waiting, s.atWorst(c)); attacked() && got.err == nil && got.said["code"] != "overloaded" {
+				if got := s.doUntil(waiting, s.withWorstArguments(c)); attacked() && got.err == nil && got.said["code"] != "overloaded" {
 					t.Errorf("%s is declared heavy and did not wait for its turn: %d %.200s", c.name(), got.status, got.body)
 				}
 			})
@@ -251,7 +251,7 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 		if postgres && readsEvents[c.operation] {
 			continue // the call would wait for the table message_events, which this test has locked
 		}
-		checkDone(t, c.name()+", by its worst arguments", s.do(t, s.atWorst(c)))
+		checkDone(t, c.name()+", by its worst arguments", s.do(t, s.withWorstArguments(c)))
 	}
 	leave()
 	running.Wait()
@@ -265,9 +265,9 @@ var readsEvents = map[string]bool{"messages_events": true, "messages_get": true,
 // same operation is heavy.
 var lightThere = map[string]bool{"GET /v1/undeliverable": true}
 
-// atWorst returns the call with its most expensive arguments, from the table worst. It
-// returns the call unchanged if the table has no arguments for it.
-func (s *scene) atWorst(c call) call {
+// withWorstArguments returns the call with its most expensive arguments, from the table
+// worst. It returns the call unchanged if the table has no arguments for it.
+func (s *scene) withWorstArguments(c call) call {
 	arguments, ok := worst[strings.TrimSpace(or(c.method, "tool")+" "+c.operation)]
 	switch {
 	case !ok:

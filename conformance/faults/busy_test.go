@@ -15,9 +15,9 @@ import (
 // the code overloaded.
 const turnedAwayAfter = 2 * time.Second
 
-// occupy opens write transactions until no call can open another one. It keeps them open
-// until release is called.
-func occupy(t *testing.T, p *product.Product) (release func()) {
+// blockWriters opens write transactions until no call can open another one. It keeps them
+// open until release is called.
+func blockWriters(t *testing.T, p *product.Product) (release func()) {
 	t.Helper()
 	end := make(chan struct{})
 	var held sync.WaitGroup
@@ -68,7 +68,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 				checkDone(t, c.name(), s.do(t, c.call))
 			}
 			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key-of-"+c.operation) }
-			release := occupy(t, s.p)
+			release := blockWriters(t, s.p)
 			var calling sync.WaitGroup
 			for _, c := range writes {
 				calling.Go(func() { checkTurnedAway(t, c, keyed(c)) })

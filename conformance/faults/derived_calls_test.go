@@ -72,10 +72,10 @@ func allCalls() ([]call, []string) {
 	return all, missing
 }
 
-// about returns a hint to append to the message of a failed call. The hint says that a call
-// that uses the sending account must be an entry of the variable listed. For such an entry
-// about returns "".
-func (c call) about() string {
+// derivedHint returns a hint to append to the message of a failed call. The hint says that
+// a call that uses the sending account must be an entry of the variable listed. For such an
+// entry it returns "".
+func (c call) derivedHint() string {
 	if slices.Contains(listed, c) {
 		return ""
 	}

@@ -48,9 +48,9 @@ func TestSimulatedFaults(t *testing.T) {
 				t.Run(want.name, func(t *testing.T) {
 					s.begin(t, want.name)
 					s.p.Simulator.Faults().Set(fault)
-					s.during(t, want)
+					s.checkFailures(t, want)
 					s.p.Simulator.Faults().Clear()
-					s.afterwards(t, want)
+					s.checkRecovery(t, want)
 				})
 			}
 			log.check(t)
@@ -58,9 +58,9 @@ func TestSimulatedFaults(t *testing.T) {
 	}
 }
 
-// during makes all calls at once while the sending account fails. Calls that need the
+// checkFailures makes all calls at once while the sending account fails. Calls that need the
 // account must fail with the status and Retry-After in want; the others must succeed.
-func (s *scene) during(t *testing.T, want trouble) {
+func (s *scene) checkFailures(t *testing.T, want trouble) {
 	t.Helper()
 	answers := s.askAll(t, func(call) bool { return true })
 	problems := map[string]map[string]any{}
@@ -72,7 +72,7 @@ func (s *scene) during(t *testing.T, want trouble) {
 			checkRefused(t, c, got, want)
 			problems[c.name()] = comparable(got.said)
 		case got.status >= http.StatusBadRequest || got.isError:
-			t.Errorf("%s is answered %d: %s%s", c.name(), got.status, got.body, c.about())
+			t.Errorf("%s is answered %d: %s%s", c.name(), got.status, got.body, c.derivedHint())
 		default:
 			checkPartial(t, c, got, want)
 		}
@@ -89,9 +89,9 @@ func (s *scene) during(t *testing.T, want trouble) {
 	}
 }
 
-// afterwards repeats the calls that use the sending account, right after the account works
-// again. All must succeed.
-func (s *scene) afterwards(t *testing.T, want trouble) {
+// checkRecovery repeats the calls that use the sending account, right after the account
+// works again. All must succeed.
+func (s *scene) checkRecovery(t *testing.T, want trouble) {
 	t.Helper()
 	if want.status == 0 {
 		return

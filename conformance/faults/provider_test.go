@@ -118,9 +118,9 @@ func TestHostileProvider(t *testing.T) {
 				t.Run(want.name, func(t *testing.T) {
 					s.begin(t, want.name)
 					account.ill.Store(&way)
-					s.during(t, want)
+					s.checkFailures(t, want)
 					account.ill.Store(nil)
-					s.afterwards(t, want)
+					s.checkRecovery(t, want)
 				})
 			}
 			log.check(t)

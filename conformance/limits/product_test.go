@@ -111,8 +111,8 @@ func (a answer) want(t *testing.T, status, limit, remaining int) {
 // calls of one test may take that long.
 const slack = 9
 
-// twins starts two products with the same demo data, rate limit and Redis server.
-func twins(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
+// startTwo starts two products with the same demo data, rate limit and Redis server.
+func startTwo(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
 	t.Helper()
 	server := storagetest.Redis(t)
 	opts := product.Options{RateLimit: &limit, RedisURL: server.URL}
@@ -121,7 +121,7 @@ func twins(t *testing.T, limit int) (*product.Product, *product.Product, *storag
 
 func TestTwoServersShareLimitsOfTheAPI(t *testing.T) {
 	t.Parallel()
-	one, other, _ := twins(t, 4)
+	one, other, _ := startTwo(t, 4)
 	for i, p := range []*product.Product{one, other, other, one} {
 		scopes(t, p, one.Live.APIKey).want(t, 200, 4, 3-i)
 	}
@@ -138,7 +138,7 @@ func TestTwoServersShareLimitsOfTheAPI(t *testing.T) {
 
 func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	t.Parallel()
-	one, other, _ := twins(t, 4)
+	one, other, _ := startTwo(t, 4)
 	tokens := map[*product.Product]string{one: one.Token(t, one.MCPURL), other: other.Token(t, other.MCPURL)}
 	// Calls of the public API do not count toward the limit of the agent endpoint.
 	scopes(t, one, one.Live.APIKey).want(t, 200, 4, 3)

@@ -113,18 +113,18 @@ func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 		key := someKey()
 		s.take(t, key, 4, 3)
 		s.pass(-time.Hour)
-		s.want(t, s.takes(t, key, 4), 4, 4, s.now())
+		s.want(t, s.takeOne(t, key, 4), 4, 4, s.now())
 		if got, ok := s.take(t, key, 4, 1); ok || got.RetryAfter != time.Minute {
 			t.Errorf("%t %+v", ok, got)
 		}
 		s.pass(time.Minute)
-		s.want(t, s.takes(t, key, 4), 4, 1, s.now())
+		s.want(t, s.takeOne(t, key, 4), 4, 1, s.now())
 	})
 }
 
-// takes takes one token, and returns the state of the bucket after that. It fails the test
+// takeOne takes one token, and returns the state of the bucket after that. It fails the test
 // if the call is refused.
-func (s store) takes(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
+func (s store) takeOne(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
 	t.Helper()
 	got, ok := s.take(t, key, limit, 1)
 	if !ok {

@@ -98,7 +98,7 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	if err != nil || token == nil {
 		b.Fatalf("listmonk does not install: %v\n%s", err, said)
 	}
-	stayAtHome(b, database)
+	blockOutboundConnections(b, database)
 	l := &listmonk{
 		url: "http://" + address + "/api/import/subscribers", token: "token importer:" + string(token[1]),
 		http: &http.Client{Timeout: listmonkWait},
@@ -133,9 +133,9 @@ func serveListmonk(b *testing.B, dir string, environment []string, program ...st
 	}
 }
 
-// stayAtHome changes listmonk's settings so that it connects to no other host: it turns off
-// the check for updates and all e-mail.
-func stayAtHome(b *testing.B, database *url.URL) {
+// blockOutboundConnections changes listmonk's settings so that it connects to no other
+// host: it turns off the check for updates and all e-mail.
+func blockOutboundConnections(b *testing.B, database *url.URL) {
 	b.Helper()
 	db := openDatabase(b, database.String())
 	defer func() { _ = db.Close() }()

@@ -57,7 +57,7 @@ func (r *reach) times(id string) int {
 	return r.sent[id]
 }
 
-func (r *reach) grow() {
+func (r *reach) addPerson() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.people++
@@ -137,7 +137,7 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	if first.Failed || first.Value["confirmation_required"] != true || outdated == nil || r.times(id) != 0 {
 		t.Fatalf("%s: %+v, sent %d", id, first, r.times(id))
 	}
-	r.grow()
+	r.addPerson()
 	if got := step(outdated); !got.Failed || got.Value["code"] != "confirmation_invalid" || got.Value["preview"] == nil || r.times(id) != 0 {
 		t.Errorf("%s: what was confirmed has changed: %+v, sent %d", id, got, r.times(id))
 	}

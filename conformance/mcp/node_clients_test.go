@@ -60,7 +60,7 @@ func TestNodeClientsDoTheSlice(t *testing.T) {
 				Contact: p.Contact, Confirming: c.url + "/mcp", ConfirmingToken: standin.Token,
 			}, clients.Person{}, &seen)
 			for _, revision := range spoken {
-				if diff := cmp.Diff(expectedSight(revision), seen[revision]); diff != "" {
+				if diff := cmp.Diff(expectedTools(revision), seen[revision]); diff != "" {
 					t.Errorf("at %s (-want +got):\n%s", revision, diff)
 				}
 			}
@@ -68,7 +68,7 @@ func TestNodeClientsDoTheSlice(t *testing.T) {
 	}
 }
 
-func expectedSight(revision string) agentSight {
+func expectedTools(revision string) agentSight {
 	// only at the newest revision can the answer of a call contain a form for the person
 	byForm := "confirmation_required"
 	if revision == modern {

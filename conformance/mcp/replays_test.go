@@ -36,8 +36,8 @@ func (s *replayScene) fill(text string) string {
 // bulkTimeout is how long a test waits for a bulk write. It allows for a busy machine.
 const bulkTimeout = time.Minute
 
-// over makes a REST call. For a bulk write it waits until the job has completed.
-func (s *replayScene) over(bearer, call, body string) {
+// callREST makes a REST call. For a bulk write it waits until the job has completed.
+func (s *replayScene) callREST(bearer, call, body string) {
 	s.Helper()
 	method, path, _ := strings.Cut(s.fill(call), " ")
 	answer := s.request(bearer, method, path, s.fill(body))
@@ -107,19 +107,19 @@ func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 			{"a list, by contact id", func(s *replayScene) {
 				s.call("contacts_set_list_membership", `{"contact":"ID","add":["newsletter"]}`, "")
 			}, false},
-			{"PATCH", func(s *replayScene) { s.over(s.rest, "PATCH /v1/contacts/EMAIL", `{"unsubscribe_all":false}`) }, false},
+			{"PATCH", func(s *replayScene) { s.callREST(s.rest, "PATCH /v1/contacts/EMAIL", `{"unsubscribe_all":false}`) }, false},
 			{"PUT by external id", func(s *replayScene) {
-				s.over(s.rest, "PUT /v1/contacts/by-external-id/EXT", `{"unsubscribe_all":false}`)
+				s.callREST(s.rest, "PUT /v1/contacts/by-external-id/EXT", `{"unsubscribe_all":false}`)
 			}, false},
 			{"archive", func(s *replayScene) { s.call("contacts_archive", `{"external_id":"EXT"}`, "") }, false},
-			{"DELETE", func(s *replayScene) { s.over(s.rest, "DELETE /v1/contacts/EMAIL", "") }, false},
-			{"identify", func(s *replayScene) { s.over(s.rest, "POST /v1/contacts/identify", `{"external_id":"EXT"}`) }, false},
+			{"DELETE", func(s *replayScene) { s.callREST(s.rest, "DELETE /v1/contacts/EMAIL", "") }, false},
+			{"identify", func(s *replayScene) { s.callREST(s.rest, "POST /v1/contacts/identify", `{"external_id":"EXT"}`) }, false},
 			{"bulk", func(s *replayScene) {
-				s.over(s.rest, "POST /v1/contacts/bulk", `{"contacts":[{"email":"EMAIL","external_id":"EXT","unsubscribe_all":false}]}`)
+				s.callREST(s.rest, "POST /v1/contacts/bulk", `{"contacts":[{"email":"EMAIL","external_id":"EXT","unsubscribe_all":false}]}`)
 			}, false},
-			{"another caller", func(s *replayScene) { s.over(others, "PATCH /v1/contacts/EMAIL", `{"unsubscribe_all":false}`) }, true},
+			{"another caller", func(s *replayScene) { s.callREST(others, "PATCH /v1/contacts/EMAIL", `{"unsubscribe_all":false}`) }, true},
 			{"another caller's bulk", func(s *replayScene) {
-				s.over(others, "POST /v1/contacts/bulk", `{"contacts":[{"email":"EMAIL","external_id":"EXT","unsubscribe_all":false}]}`)
+				s.callREST(others, "POST /v1/contacts/bulk", `{"contacts":[{"email":"EMAIL","external_id":"EXT","unsubscribe_all":false}]}`)
 			}, true},
 			{"another contact", func(s *replayScene) { s.call("contacts_upsert", `{"email":"x.EMAIL"}`, "") }, true},
 			{"a read", func(s *replayScene) { s.call("contacts_lookup", `{"email":"EMAIL"}`, "") }, true},
@@ -154,7 +154,7 @@ func TestDerivedReplaysOfOtherTools(t *testing.T) {
 		p.Clock.Freeze(p.Clock.Now())
 		s := &replayScene{T: t, p: p, tool: "Bearer " + p.Token(t, p.MCPURL), rest: "Bearer " + p.Token(t, p.BaseURL), email: "lists@example.com"}
 		s.call("contacts_upsert", `{"email":"EMAIL"}`, "")
-		s.over(s.rest, "POST /v1/lists", `{"name":"Short","key":"short"}`)
+		s.callREST(s.rest, "POST /v1/lists", `{"name":"Short","key":"short"}`)
 		const join, leave = `{"contact":"EMAIL","add":["short"]}`, `{"contact":"EMAIL","remove":["short"]}`
 		for i, step := range []struct {
 			tool, arguments string
@@ -181,10 +181,10 @@ func TestDerivedReplaysOfOtherTools(t *testing.T) {
 		}
 		for _, l := range list.Data {
 			if l.Key == "short" {
-				s.over(s.rest, "DELETE /v1/lists/"+l.ID, "")
+				s.callREST(s.rest, "DELETE /v1/lists/"+l.ID, "")
 			}
 		}
-		s.over(s.rest, "POST /v1/lists", `{"name":"Short","key":"short"}`)
+		s.callREST(s.rest, "POST /v1/lists", `{"name":"Short","key":"short"}`)
 		if got := s.call("contacts_set_list_membership", join, ""); got.replayed() || len(got.structured(t)["lists"].([]any)) != 1 {
 			t.Errorf("a new list of an old name: %s", got.body)
 		}

@@ -136,10 +136,10 @@ func TestAnswersAreUsuallySmall(t *testing.T) {
 	}
 }
 
-// flood fills an organization with data of maximum size. It creates lists with long names,
-// each with the same contact; the parameter count is their number. It also creates
+// fillToMaximum fills an organization with data of maximum size. It creates lists with long
+// names, each with the same contact; the parameter count is their number. It also creates
 // attributes of many multi-byte characters.
-func flood(t *testing.T, p *product.Product, count int) {
+func fillToMaximum(t *testing.T, p *product.Product, count int) {
 	t.Helper()
 	store, now := p.DB.Contacts(), p.Clock.Now()
 	err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
@@ -185,7 +185,7 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 	t.Parallel()
 	const lists = 10_000
 	p := product.Start(t, product.Options{})
-	flood(t, p, lists)
+	fillToMaximum(t, p, lists)
 	token := "Bearer " + p.Token(t, p.MCPURL)
 	for name, schema := range schemasOf(t, p, token) {
 		calls := append(dayOfCalls(p.Contact)[name], `{"limit":200,"query":"flood"}`, `{"email":"`+p.Contact+`","attributes":{"flood_1":"`+strings.Repeat("x", 900)+`"}}`)

@@ -55,7 +55,7 @@ func TestAttackCodeInjection(t *testing.T) {
 				s.granted(s.redeem(s.app, code)) // a failed client authentication must leave the code valid
 			})
 		}
-		s.alive(s.app, before)
+		s.checkTokensWork(s.app, before)
 	})
 }
 
@@ -79,13 +79,13 @@ func TestAttackCodeReplay(t *testing.T) {
 					t.Fatal("the tokens do not work in the first place")
 				}
 				s.refused(s.redeem(thief, code), "invalid_grant")
-				s.ended(s.app, second)
+				s.checkTokensRefused(s.app, second)
 				if got := s.atAPI(first.AccessToken); got != http.StatusUnauthorized {
 					t.Errorf("the first access token still gets %d", got)
 				}
 			})
 		}
-		s.alive(s.app, bystander)
+		s.checkTokensWork(s.app, bystander)
 	})
 }
 
@@ -113,7 +113,7 @@ func (s *scene) oneWinner(c registered, answers []answer) {
 	if len(winners) != 1 {
 		s.t.Fatalf("%d of %d requests won", len(winners), len(answers))
 	}
-	s.ended(c, winners[0])
+	s.checkTokensRefused(c, winners[0])
 }
 
 // TestAttackOldCode checks that a code is refused one minute after it was issued. A code

@@ -69,7 +69,7 @@ func TestAttackOrganizationConfusion(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			s.alive(s.app, victims)
+			s.checkTokensWork(s.app, victims)
 		})
 	})
 }

@@ -36,7 +36,7 @@ func TestAttackMixUp(t *testing.T) {
 			Issuer string `json:"issuer"`
 			Iss    bool   `json:"authorization_response_iss_parameter_supported"`
 		}
-		metadata.into(t, &promises)
+		metadata.decode(t, &promises)
 		if promises.Issuer != s.p.AuthURL || !promises.Iss {
 			t.Fatalf("metadata %+v", promises)
 		}

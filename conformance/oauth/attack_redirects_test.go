@@ -125,10 +125,10 @@ func TestAttackRedirectURI(t *testing.T) {
 	own := s.selfRegistered("", s.native.RedirectURIs...)
 	victim, nobody := s.signedIn(), s.browser()
 	for name, uri := range redirectMutations {
-		t.Run(name, func(t *testing.T) { s.on(t).goesNowhere(query(s.app, "redirect_uri", uri), victim, nobody) })
+		t.Run(name, func(t *testing.T) { s.on(t).checkNotRedirected(query(s.app, "redirect_uri", uri), victim, nobody) })
 	}
 	for name, uri := range loopbackMutations {
-		t.Run(name, func(t *testing.T) { s.on(t).goesNowhere(query(own, "redirect_uri", uri), victim, nobody) })
+		t.Run(name, func(t *testing.T) { s.on(t).checkNotRedirected(query(own, "redirect_uri", uri), victim, nobody) })
 	}
 	for name, q := range map[string]string{
 		"given twice":                   query(s.app) + "&redirect_uri=" + url.QueryEscape("https://evil.example/cb"),
@@ -144,7 +144,7 @@ func TestAttackRedirectURI(t *testing.T) {
 		"client without redirects":      query(s.app, "client_id", s.p.Live.ClientID),
 		"fault beside a strange target": query(s.app, "redirect_uri", "https://evil.example/cb", "response_type", "token"),
 	} {
-		t.Run(name, func(t *testing.T) { s.on(t).goesNowhere(q, victim, nobody) })
+		t.Run(name, func(t *testing.T) { s.on(t).checkNotRedirected(q, victim, nobody) })
 	}
 	if s.grants() != 0 {
 		t.Errorf("%d grants came of it", s.grants())
@@ -158,10 +158,10 @@ func (s *scene) on(t *testing.T) *scene {
 	return &copied
 }
 
-// goesNowhere sends an authorization request, and a forged approval of it, from each
+// checkNotRedirected sends an authorization request, and a forged approval of it, from each
 // browser. Every answer must be a 400 without a redirect and without a link to the
 // attacker.
-func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
+func (s *scene) checkNotRedirected(q string, browsers ...*http.Client) {
 	s.t.Helper()
 	for _, b := range browsers {
 		asked := s.get(b, "/oauth/authorize?"+q)
@@ -200,7 +200,7 @@ func TestLoopbackPortRule(t *testing.T) {
 		} {
 			for _, uri := range []string{"http://127.0.0.1:2222/cb", "http://127.0.0.1/cb", "http://127.0.0.1:1111/cb/"} {
 				t.Log(name, uri)
-				s.goesNowhere(query(c, "redirect_uri", uri), victim, nobody)
+				s.checkNotRedirected(query(c, "redirect_uri", uri), victim, nobody)
 			}
 			s.granted(s.redeem(c, s.code(c)))
 		}

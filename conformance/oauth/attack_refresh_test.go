@@ -19,13 +19,13 @@ func TestAttackRefreshReplay(t *testing.T) {
 		first := s.tokens(s.native)
 		generations := []answer{first}
 		for range 3 {
-			generations = append(generations, s.alive(s.native, generations[len(generations)-1]))
+			generations = append(generations, s.checkTokensWork(s.native, generations[len(generations)-1]))
 		}
 		s.refused(s.refresh(s.native, *first.RefreshToken), "invalid_grant")
 		for _, g := range generations {
-			s.ended(s.native, g)
+			s.checkTokensRefused(s.native, g)
 		}
-		s.alive(s.native, bystander)
+		s.checkTokensWork(s.native, bystander)
 	})
 }
 
@@ -60,7 +60,7 @@ func TestAttackStolenRefreshToken(t *testing.T) {
 				s.on(t).refused(s.refresh(s.app, *victims.RefreshToken, c.parameter, c.value), c.code)
 			})
 		}
-		s.alive(s.app, victims)
+		s.checkTokensWork(s.app, victims)
 	})
 }
 
@@ -104,9 +104,9 @@ func TestAttackRefreshDuringRevocation(t *testing.T) {
 			both.Go(func() { got = s.refresh(s.app, *victims.RefreshToken) })
 			both.Go(func() { s.post("/oauth/revoke", s.app, "token", *victims.RefreshToken) })
 			both.Wait()
-			s.ended(s.app, victims)
+			s.checkTokensRefused(s.app, victims)
 			if got.status == http.StatusOK {
-				s.ended(s.app, got)
+				s.checkTokensRefused(s.app, got)
 			}
 		}
 	})

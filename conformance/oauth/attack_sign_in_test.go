@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// from returns a browser that connects from the given IP address of this machine.
-func (s *scene) from(address string) *http.Client {
+// browserFrom returns a browser that connects from the given IP address of this machine.
+func (s *scene) browserFrom(address string) *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
 	s.must(err)
@@ -35,7 +35,7 @@ func TestAttackGuessingPasswords(t *testing.T) {
 	scenes(t, func(t *testing.T, s *scene) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		s.person("bystander", s.p.OrgID)
-		guesser, ownersDevice := s.from("127.0.0.2"), s.from("127.0.0.2")
+		guesser, ownersDevice := s.browserFrom("127.0.0.2"), s.browserFrom("127.0.0.2")
 		if a := s.signIn(ownersDevice, s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
 			t.Fatalf("the owner before: %d", a.status)
 		}
@@ -58,7 +58,7 @@ func TestAttackGuessingPasswords(t *testing.T) {
 		if right.status != http.StatusTooManyRequests || len(right.header["Set-Cookie"]) != 0 {
 			t.Errorf("the right password meanwhile: %d", right.status)
 		}
-		for _, b := range []*http.Client{s.browser(), s.from("127.0.0.3")} {
+		for _, b := range []*http.Client{s.browser(), s.browserFrom("127.0.0.3")} {
 			if a := s.signIn(b, "bystander@example.net", s.p.UserPassword); a.status != http.StatusSeeOther {
 				t.Errorf("somebody else: %d", a.status)
 			}
@@ -82,7 +82,7 @@ func TestAttackListOfStolenPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
-		guesser := s.from("127.0.0.2")
+		guesser := s.browserFrom("127.0.0.2")
 		known := s.signIn(guesser, s.p.UserEmail, "wrong")
 		stopped := 0
 		for i := range 40 {
@@ -97,7 +97,7 @@ func TestAttackListOfStolenPasswords(t *testing.T) {
 		if stopped < 10 {
 			t.Errorf("%d of 40 stopped", stopped)
 		}
-		if a := s.signIn(s.from("127.0.0.3"), s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
+		if a := s.signIn(s.browserFrom("127.0.0.3"), s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
 			t.Errorf("the victim, from elsewhere: %d", a.status)
 		}
 	})

@@ -34,7 +34,7 @@ func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 			query(native, "redirect_uri", "http://localhost:7777/CB"), query(native, "redirect_uri", "http://localhost:7777/cb?x"),
 			query(native, "redirect_uri", "http://LOCALHOST:7777/cb"), query(native, "redirect_uri", "http://localhost.:7777/cb"),
 		} {
-			w.expectNowhere(t, q)
+			w.expectNoRedirect(t, q)
 		}
 		for _, uri := range []string{
 			"-", "https://app.example/cb/", "https://app.example/CB", "https://app.example/c%62", "https://app.example/%63b", "https://app.example//cb",
@@ -47,12 +47,12 @@ func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 			"https://app.example%00.evil.example/cb", "https://аpp.example/cb", "javascript:alert(1)//https://app.example/cb", "data:text/html,x", "*", "https://*.example/cb",
 			"http://127.0.0.1/cb", "http://localhost/cb", "urn:ietf:wg:oauth:2.0:oob",
 		} {
-			w.expectNowhere(t, query(w.app, "redirect_uri", uri))
+			w.expectNoRedirect(t, query(w.app, "redirect_uri", uri))
 		}
 	})
 }
 
-func (w *world) expectNowhere(t *testing.T, q string) {
+func (w *world) expectNoRedirect(t *testing.T, q string) {
 	t.Helper()
 	_, refused := w.server.ReadAuthorization(t.Context(), q)
 	if refused == nil || refused.Redirect != "" || refused.Message == "" || refused.Err != nil {

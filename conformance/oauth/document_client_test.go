@@ -33,7 +33,7 @@ func newDocumentHost(t *testing.T) *documentHost {
 	server := httptest.NewTLSServer(h)
 	t.Cleanup(server.Close)
 	h.id = server.URL + "/client.json"
-	h.says("client_name", "Helpful Agent", "redirect_uris", []string{loopback}, "scope", "api.lists.view api.contacts.view")
+	h.setMembers("client_name", "Helpful Agent", "redirect_uris", []string{loopback}, "scope", "api.lists.view api.contacts.view")
 	return h
 }
 
@@ -47,8 +47,8 @@ func trusted(t *testing.T) *x509.CertPool {
 	return pool
 }
 
-// says sets members of the metadata document, given in pairs of name and value.
-func (h *documentHost) says(pairs ...any) {
+// setMembers sets members of the metadata document, given in pairs of name and value.
+func (h *documentHost) setMembers(pairs ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.members == nil {
@@ -147,8 +147,8 @@ func (g *guest) switchTo(orgID string) {
 	g.send(http.StatusSeeOther, g.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}})
 }
 
-// alsoIn makes the product's user an owner of another organization.
-func (g *guest) alsoIn(orgID string) {
+// addOwnedOrg makes the product's user an owner of another organization.
+func (g *guest) addOwnedOrg(orgID string) {
 	g.t.Helper()
 	user, err := g.p.DB.Users().UserByEmail(g.t.Context(), g.p.UserEmail)
 	if err == nil {
@@ -214,7 +214,7 @@ func TestDocumentChanges(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
 		tokens := g.authorized()
-		h.says("scope", "api.lists.view")
+		h.setMembers("scope", "api.lists.view")
 		g.p.Clock.Advance(61 * time.Minute)
 		tokens = g.refreshed(http.StatusOK, tokens)
 		g.calls(http.StatusOK, "contacts", tokens) // the server has not read the changed document yet
@@ -228,12 +228,12 @@ func TestDocumentChanges(t *testing.T) {
 			t.Errorf("refreshed for %q", narrowed.Scope)
 		}
 
-		h.says("redirect_uris", []string{"http://localhost/elsewhere"})
+		h.setMembers("redirect_uris", []string{"http://localhost/elsewhere"})
 		g.p.Clock.Advance(61 * time.Minute)
 		if location, page := g.send(http.StatusBadRequest, g.question(), nil); location != "" || !strings.Contains(page, "not registered for it") {
 			t.Errorf("a redirect URI that was removed: %s %s", location, page)
 		}
-		h.says("client_id", "https://other.example/client.json")
+		h.setMembers("client_id", "https://other.example/client.json")
 		g.p.Clock.Advance(61 * time.Minute)
 		g.send(http.StatusBadRequest, g.question(), nil)
 	})
@@ -250,7 +250,7 @@ func (g *guest) blockAndUnblock() {
 	g.t.Helper()
 	ctx, p, t := g.t.Context(), g.p, g.t
 	mine := g.authorized()
-	g.alsoIn(p.Other.OrgID)
+	g.addOwnedOrg(p.Other.OrgID)
 	g.switchTo(p.Other.OrgID)
 	theirs := g.authorized()
 	g.calls(http.StatusOK, "lists", mine)

@@ -22,9 +22,9 @@ func (w *world) rotate(atOnce bool) string {
 	return next.ID
 }
 
-// elsewhere returns the signing keys and the authenticator of another process on the same
+// otherProcess returns the signing keys and the authenticator of another process on the same
 // stores, with separate caches.
-func (w *world) elsewhere() (*signing.Keys, *access.Authenticator) {
+func (w *world) otherProcess() (*signing.Keys, *access.Authenticator) {
 	w.t.Helper()
 	keys, err := signing.NewKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
 	w.must(err)
@@ -55,7 +55,7 @@ func TestTokensOutliveARotation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		before := w.goodToken(w.live)
 		old, next := w.kidOf(before), w.rotate(false)
-		_, other := w.elsewhere()
+		_, other := w.otherProcess()
 		w.must(w.keys.Reload(t.Context()))
 		if !w.publishes(next) || w.kidOf(w.goodToken(w.live)) != old {
 			t.Error("the new key is to be published, and the old one to sign")
@@ -97,7 +97,7 @@ func TestTokensOutliveARotation(t *testing.T) {
 func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		keys, other := w.elsewhere()
+		keys, other := w.otherProcess()
 		next := w.rotate(true)
 		stale := w.goodToken(w.live) // signed by the process that has not loaded the new key
 		w.must(keys.Reload(t.Context()))
@@ -124,7 +124,7 @@ func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 		family := w.family(w.app)
 		old := w.goodToken(w.live)
 		kid, private := w.keys.Current()
-		keys, other := w.elsewhere()
+		keys, other := w.otherProcess()
 		keys.OnRevoke(other.ForgetTokens)
 		w.keys.OnRevoke(w.auth.ForgetTokens)
 		next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
@@ -155,7 +155,7 @@ func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 func TestRotationBesideTokenRequests(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		_, other := w.elsewhere()
+		_, other := w.otherProcess()
 		rotated := make(chan string, 1)
 		go func() {
 			next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(t.Context(), true)

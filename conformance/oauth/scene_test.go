@@ -273,9 +273,9 @@ func (s *scene) callAgent(query string, headers ...string) answer {
 	return s.send(s.p.HTTP, http.MethodPost, s.p.MCPURL+"/mcp"+query, body, headers...)
 }
 
-// ended checks that the answer's access token is refused by the API and its refresh token
-// by the token endpoint.
-func (s *scene) ended(c registered, a answer) {
+// checkTokensRefused checks that the answer's access token is refused by the API and its
+// refresh token by the token endpoint.
+func (s *scene) checkTokensRefused(c registered, a answer) {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusUnauthorized {
 		s.t.Errorf("the access token still gets %d", got)
@@ -283,9 +283,9 @@ func (s *scene) ended(c registered, a answer) {
 	s.refused(s.refresh(c, *a.RefreshToken), "invalid_grant")
 }
 
-// alive checks that the answer's access token and refresh token both work. It returns the
-// new tokens of the refresh.
-func (s *scene) alive(c registered, a answer) answer {
+// checkTokensWork checks that the answer's access token and refresh token both work. It
+// returns the new tokens of the refresh.
+func (s *scene) checkTokensWork(c registered, a answer) answer {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusOK {
 		s.t.Errorf("the victim's token gets %d", got)
@@ -317,8 +317,8 @@ func (s *scene) person(name, orgID string) access.User {
 	return u
 }
 
-// into decodes the JSON body of an answer into v.
-func (a answer) into(t *testing.T, v any) {
+// decode decodes the JSON body of an answer into v.
+func (a answer) decode(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), v); err != nil {
 		t.Fatalf("%v: %s", err, a.body)

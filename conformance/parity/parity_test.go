@@ -66,8 +66,8 @@ func cases(p *product.Product) []sameness {
 		{name: "account is silent", tool: "contacts_lookup", arguments: contact, method: "GET", path: of(p.Contact), live: true, scopes: view, faults: gone},
 		{name: "lists", tool: "lists_list", arguments: `{}`, method: "GET", path: "/v1/lists", live: true, scopes: []string{"api.lists.view"}, pick: itemsOf},
 		{name: "lists, bad limit", tool: "lists_list", arguments: `{"limit":201}`, method: "GET", path: "/v1/lists?limit=201", live: true, scopes: []string{"api.lists.view"}},
-		{name: "segments", tool: "segments_list", arguments: `{}`, method: "GET", path: "/v1/segments", live: true, scopes: segments, pick: briefly},
-		{name: "segments, test credentials", tool: "segments_list", arguments: `{"limit":1}`, method: "GET", path: "/v1/segments?limit=1", scopes: segments, pick: briefly},
+		{name: "segments", tool: "segments_list", arguments: `{}`, method: "GET", path: "/v1/segments", live: true, scopes: segments, pick: segmentsForAgent},
+		{name: "segments, test credentials", tool: "segments_list", arguments: `{"limit":1}`, method: "GET", path: "/v1/segments?limit=1", scopes: segments, pick: segmentsForAgent},
 		{name: "segments, bad limit", tool: "segments_list", arguments: `{"limit":201}`, method: "GET", path: "/v1/segments?limit=201", live: true, scopes: segments},
 		{name: "segments, missing scope", tool: "segments_list", arguments: `{}`, method: "GET", path: "/v1/segments", live: true, scopes: view},
 		{name: "templates", tool: "templates_list", arguments: `{}`, method: "GET", path: "/v1/templates", live: true, scopes: []string{"api.templates.view"}, pick: itemsOf},
@@ -117,16 +117,16 @@ func ordinaryCases(t *testing.T, p *product.Product) []sameness {
 		}
 		all = append(all, sameness{
 			name: info.Name, tool: info.Name, arguments: byTool.Body, method: byRoute.Method, path: byRoute.Path, live: true,
-			scopes: core.Scopes(info.Scopes).Strings(), pick: wholly,
+			scopes: core.Scopes(info.Scopes).Strings(), pick: itemsOrBodies,
 		})
 	}
 	return all
 }
 
-// wholly returns the results of the tool and of the route for comparison. If the route
-// returns a page, it reduces both results to their items; otherwise it returns both
+// itemsOrBodies returns the results of the tool and of the route for comparison. If the
+// route returns a page, it reduces both results to their items; otherwise it returns both
 // complete.
-func wholly(tool, route map[string]any) (map[string]any, map[string]any) {
+func itemsOrBodies(tool, route map[string]any) (map[string]any, map[string]any) {
 	if _, isPage := route["data"]; isPage {
 		return itemsOf(tool, route)
 	}

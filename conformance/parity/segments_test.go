@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// briefly returns the segments in the tool's and in the route's result. From those of the
-// route it removes the members in hiddenOfSegments that the tool leaves out.
-func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
+// segmentsForAgent returns the segments in the tool's and in the route's result. From those
+// of the route it removes the members in hiddenOfSegments that the tool leaves out.
+func segmentsForAgent(tool, route map[string]any) (map[string]any, map[string]any) {
 	seen, all := tool["items"].([]any), route["data"].([]any)
 	for i := range min(len(seen), len(all)) {
 		brief, whole := seen[i].(map[string]any), all[i].(map[string]any)

@@ -80,15 +80,15 @@ var sent = [][]string{
 // and the demo must serve that page.
 func TestContacts(t *testing.T) {
 	t.Parallel()
-	goesOn(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
+	checkNextSteps(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
 }
 
 func TestSending(t *testing.T) {
 	t.Parallel()
-	goesOn(t, "Sending", sent, "http://localhost:8081/docs/guides/sending-account")
+	checkNextSteps(t, "Sending", sent, "http://localhost:8081/docs/guides/sending-account")
 }
 
-func goesOn(t *testing.T, heading string, promised [][]string, guide string) {
+func checkNextSteps(t *testing.T, heading string, promised [][]string, guide string) {
 	t.Helper()
 	before := Blocks(section(t, "Try it"), "sh")[:2] // the credentials and the token
 	text := section(t, heading)

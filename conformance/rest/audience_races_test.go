@@ -19,9 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// patient returns the same caller with a timeout of five minutes. Concurrent calls about
-// one contact run one after another, so the last call waits for all others.
-func (a *api) patient() *api {
+// withLongTimeout returns the same caller with a timeout of five minutes. Concurrent calls
+// about one contact run one after another, so the last call waits for all others.
+func (a *api) withLongTimeout() *api {
 	p, other := *a.Product, *a
 	p.HTTP = &http.Client{Transport: a.HTTP.Transport, Timeout: 5 * time.Minute}
 	other.Product = &p
@@ -62,7 +62,7 @@ func atOnce(t *testing.T, many int, call func(i int) *answer) map[string]int {
 func TestAThousandUpsertsAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		a := on(t, p).patient()
+		a := on(t, p).withLongTimeout()
 		before, err := p.DB.ContactCount().CountContacts(t.Context(), p.OrgID)
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 func TestListsRace(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		a, agent := on(t, p).patient(), p.Token(t, p.MCPURL)
+		a, agent := on(t, p).withLongTimeout(), p.Token(t, p.MCPURL)
 		const path = people + "/race@example.com"
 		contact := a.do(t, "PUT", byID+"race", `{"email":"race@example.com"}`).want(201).contact()
 		log := func(after *core.After) []lists.Transition {

@@ -54,7 +54,7 @@ func (a *api) attributeID(t *testing.T, name string) string {
 func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), newSegments(p)
 		must(t, divided.Follow(t.Context(), p.OrgID))
 		before := a.segmentOn(t, agent)
 		path := "/v1/attributes/" + a.attributeID(t, "orders")

@@ -42,7 +42,7 @@ func (a *api) sent(t *testing.T) {
 		add(messages.Delivery, m, 0)
 	}
 	add(messages.Open, 1, 1)
-	events = append(events, lateMail(at)...)
+	events = append(events, lateEvents(at)...)
 	figures := reports.New(reports.Config{Store: a.DB.Reports(), Clock: a.Clock.Now})
 	err := a.DB.InTx(t.Context(), func(ctx context.Context) error {
 		fresh, err := a.DB.Messages().RecordEvents(ctx, a.OrgID, events, at)
@@ -56,11 +56,11 @@ func (a *api) sent(t *testing.T) {
 	}
 }
 
-// lateMail returns the events of two messages that were sent 48 hours before the time at.
+// lateEvents returns the events of two messages that were sent 48 hours before the time at.
 // The first message was delivered 36 hours before that time, and opened 24 and 12 hours
 // before it. The second message was delivered exactly at that time, and its Send event is
 // missing.
-func lateMail(at time.Time) []messages.Event {
+func lateEvents(at time.Time) []messages.Event {
 	var events []messages.Event
 	for i, kind := range []messages.EventType{messages.Send, messages.Delivery, messages.Open, messages.Open, messages.Delivery} {
 		events = append(events, messages.Event{

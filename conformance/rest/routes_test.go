@@ -174,9 +174,9 @@ func needs(a *api) []need {
 	}
 }
 
-// absences returns calls about objects that do not exist. A caller with the scope of the
-// route gets 404.
-func absences() []need {
+// callsAboutMissingObjects returns calls about objects that do not exist. A caller with the
+// scope of the route gets 404.
+func callsAboutMissingObjects() []need {
 	return []need{
 		{"GET", "/v1/messages/none", "", core.MessagesView, 404},
 		{"GET", "/v1/attributes/none", "", core.AttributesView, 404},
@@ -206,7 +206,7 @@ func ordinaryNeeds(t *testing.T, a *api) []need {
 	t.Helper()
 	var all []need
 	listed := map[string]bool{}
-	for _, n := range append(needs(a), absences()...) {
+	for _, n := range append(needs(a), callsAboutMissingObjects()...) {
 		if _, of, ok := a.description.find(a.request(t, n.method, n.target, n.body)); ok {
 			listed[of.ID] = true
 		}
@@ -236,7 +236,7 @@ func TestScopes(t *testing.T) {
 	a := start(t, product.Options{})
 	nothing := a.as(a.mint(t))
 	nothing.do(t, "GET", "/v1/_scopes", "").want(200)
-	for _, n := range slices.Concat(needs(a), absences(), ordinaryNeeds(t, a)) {
+	for _, n := range slices.Concat(needs(a), callsAboutMissingObjects(), ordinaryNeeds(t, a)) {
 		others := make([]core.Scope, 0, len(core.AllScopes()))
 		for _, s := range core.AllScopes() {
 			if s != n.scope {
@@ -260,7 +260,7 @@ func TestScopesAreAllTested(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
 	tested := map[string]bool{"credentials_get_scopes": true, "health_get": true, "openapi_get": true, "protected_resource_get": true}
-	for _, n := range slices.Concat(needs(a), absences(), ordinaryNeeds(t, a)) {
+	for _, n := range slices.Concat(needs(a), callsAboutMissingObjects(), ordinaryNeeds(t, a)) {
 		r := a.request(t, n.method, n.target, n.body)
 		if _, op, ok := a.description.find(r); ok {
 			tested[op.ID] = true

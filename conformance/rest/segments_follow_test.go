@@ -89,9 +89,9 @@ func (d divided) state(t *testing.T, key string) string {
 	return fmt.Sprintf("%s%s: %d of %s", head.Status, warns, head.MemberCount, strings.Join(names, " "))
 }
 
-// becomes queues the jobs that evaluate segments until the segment's state, as the method
-// state returns it, equals want. It fails the test after followWait.
-func (d divided) becomes(t *testing.T, key, want string) {
+// waitForState queues the jobs that evaluate segments until the segment's state, as the
+// method state returns it, equals want. It fails the test after followWait.
+func (d divided) waitForState(t *testing.T, key, want string) {
 	t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -112,9 +112,9 @@ func (d divided) becomes(t *testing.T, key, want string) {
 	}
 }
 
-// stays checks, without waiting, that the segment's current state equals the parameter
+// checkState checks, without waiting, that the segment's current state equals the parameter
 // want.
-func (d divided) stays(t *testing.T, key, want string) {
+func (d divided) checkState(t *testing.T, key, want string) {
 	t.Helper()
 	if got := d.state(t, key); got != want {
 		t.Errorf("%s became %s, and was to stay %s", key, got, want)
@@ -184,41 +184,41 @@ func TestSegmentsFollowTheRegistry(t *testing.T) {
 		d.save(t, "scored", `has attr.score`)
 		d.save(t, "golden", `attr.tier = "gold"`)
 		d.save(t, "control", `attr.control = true`)
-		d.becomes(t, "high", "active: 1 of bob")
-		d.becomes(t, "scored", "active: 2 of ann bob")
-		d.becomes(t, "golden", "active: 1 of ann")
+		d.waitForState(t, "high", "active: 1 of bob")
+		d.waitForState(t, "scored", "active: 2 of ann bob")
+		d.waitForState(t, "golden", "active: 1 of ann")
 
 		const text, number = `{"name":"score","type":"string"}`, `{"name":"score","type":"number"}`
 		d.has(t, "disruptive, 0 drop out, [high! scored]", "POST", score+"/preview", text)
-		d.stays(t, "high", "active: 1 of bob")
+		d.checkState(t, "high", "active: 1 of bob")
 		d.has(t, "disruptive, 0 drop out, [high! scored]", "PUT", score, text)
-		d.stays(t, "high", "invalid with a warning: 1 of bob") // with the change itself
+		d.checkState(t, "high", "invalid with a warning: 1 of bob") // with the change itself
 		d.put(t, "bob", `{"attributes":{"score":"low","tier":"silver","control":true}}`)
 		d.put(t, "cid", `{"attributes":{"score":"99"}}`)
-		d.becomes(t, "control", "active: 1 of bob")
-		d.stays(t, "high", "invalid with a warning: 1 of bob")
-		d.becomes(t, "scored", "active with a warning: 3 of ann bob cid")
+		d.waitForState(t, "control", "active: 1 of bob")
+		d.checkState(t, "high", "invalid with a warning: 1 of bob")
+		d.waitForState(t, "scored", "active with a warning: 3 of ann bob cid")
 		d.has(t, "disruptive, 1 drop out, [scored]", "PUT", score, number)
-		d.becomes(t, "high", "active with a warning: 1 of cid")
-		d.becomes(t, "scored", "active with a warning: 2 of ann cid")
+		d.waitForState(t, "high", "active with a warning: 1 of cid")
+		d.waitForState(t, "scored", "active with a warning: 2 of ann cid")
 		d.save(t, "high", `attr.score > 10`)
-		d.stays(t, "high", "active: 1 of cid") // saving it ends its warning
+		d.checkState(t, "high", "active: 1 of cid") // saving it ends its warning
 
 		d.has(t, "free", "PUT", tier, `{"name":"tier","type":"enum","enum_values":["silver","gold","lead"]}`)
 		d.put(t, "cid", `{"attributes":{"score":99,"tier":"lead","control":true}}`)
-		d.becomes(t, "control", "active: 2 of bob cid")
-		d.stays(t, "golden", "active: 1 of ann")
+		d.waitForState(t, "control", "active: 2 of bob cid")
+		d.checkState(t, "golden", "active: 1 of ann")
 		d.has(t, "safe_but_stale", "PUT", tier, `{"name":"tier","type":"enum","enum_values":["silver","lead"]}`)
-		d.stays(t, "golden", "active with a warning: 1 of ann")
+		d.checkState(t, "golden", "active with a warning: 1 of ann")
 		d.has(t, "disruptive, 3 drop out, [golden!]", "PUT", tier, `{"name":"rank","type":"enum","enum_values":["silver","lead"]}`)
-		d.stays(t, "golden", "invalid with a warning: 1 of ann")
+		d.checkState(t, "golden", "invalid with a warning: 1 of ann")
 		d.do(t, "PATCH", "/v1/contacts/ann@example.com", `{"attributes":{"rank":"silver"}}`).want(200)
 		d.has(t, "disruptive, 3 drop out, []", "PUT", tier, `{"name":"tier","type":"enum","enum_values":["silver","gold"]}`)
 		d.do(t, "PATCH", "/v1/contacts/bob@example.com", `{"attributes":{"tier":"gold"}}`).want(200)
-		d.becomes(t, "golden", "active with a warning: 1 of bob")
+		d.waitForState(t, "golden", "active with a warning: 1 of bob")
 		d.has(t, "disruptive, 2 drop out, [high! scored!]", "DELETE", score, "")
-		d.stays(t, "high", "invalid with a warning: 1 of cid")
-		d.stays(t, "scored", "invalid with a warning: 2 of ann cid")
+		d.checkState(t, "high", "invalid with a warning: 1 of cid")
+		d.checkState(t, "scored", "invalid with a warning: 2 of ann cid")
 	})
 }
 
@@ -238,31 +238,31 @@ func TestSegmentsFollowProperties(t *testing.T) {
 		d.save(t, "big", `max(amount of activity.paid within 7d) > 10`)
 		d.save(t, "known", `exists(activity.paid where has amount)`)
 		d.save(t, "payers", `exists(activity.paid)`)
-		d.becomes(t, "payers", "active: 3 of ann bob cid")
-		d.becomes(t, "big", "active: 1 of bob")
-		d.becomes(t, "known", "active: 2 of ann bob")
+		d.waitForState(t, "payers", "active: 3 of ann bob cid")
+		d.waitForState(t, "big", "active: 1 of bob")
+		d.waitForState(t, "known", "active: 2 of ann bob")
 
 		const text = `{"activity_name":"paid","property":"amount","type":"string"}`
 		d.has(t, "disruptive, 2 drop out, [big! known]", "POST", amount+"/preview", text)
-		d.stays(t, "known", "active: 2 of ann bob")
+		d.checkState(t, "known", "active: 2 of ann bob")
 		d.has(t, "disruptive, 2 drop out, [big! known]", "PUT", amount, text)
-		d.becomes(t, "known", "active with a warning: 1 of cid")
-		d.stays(t, "big", "invalid with a warning: 1 of bob")
-		d.stays(t, "payers", "active: 3 of ann bob cid")
+		d.waitForState(t, "known", "active with a warning: 1 of cid")
+		d.checkState(t, "big", "invalid with a warning: 1 of bob")
+		d.checkState(t, "payers", "active: 3 of ann bob cid")
 		d.has(t, "free", "PUT", amount, text)
 		d.has(t, "disruptive, 1 drop out, [known]", "PUT", amount, `{"activity_name":"paid","property":"amount","type":"number"}`)
-		d.becomes(t, "known", "active with a warning: 2 of ann bob")
-		d.becomes(t, "big", "active with a warning: 1 of bob")
+		d.waitForState(t, "known", "active with a warning: 2 of ann bob")
+		d.waitForState(t, "big", "active with a warning: 1 of bob")
 		// After eight days the activities are older than the time window of the segment
 		// "big". The sweep job must remove all contacts from the segment.
 		d.Clock.Advance(8 * 24 * time.Hour)
 		if err := d.jobs.Enqueue(t.Context(), segments.SweepArgs{OrgID: d.OrgID}); err != nil {
 			t.Fatal(err)
 		}
-		d.becomes(t, "big", "active with a warning: 0 of ")
+		d.waitForState(t, "big", "active with a warning: 0 of ")
 		d.has(t, "disruptive, 2 drop out, [big! known!]", "DELETE", amount, "")
-		d.stays(t, "known", "invalid with a warning: 2 of ann bob")
-		d.stays(t, "payers", "active: 3 of ann bob cid")
+		d.checkState(t, "known", "invalid with a warning: 2 of ann bob")
+		d.checkState(t, "payers", "active: 3 of ann bob cid")
 	})
 }
 
@@ -278,13 +278,13 @@ func TestSegmentsFollowLists(t *testing.T) {
 		d.put(t, "bob", `{}`)
 		d.save(t, "guests", `in list "guests"`)
 		d.save(t, "of-guests", `in segment "guests"`)
-		d.becomes(t, "of-guests", "active: 1 of ann")
+		d.waitForState(t, "of-guests", "active: 1 of ann")
 		d.put(t, "bob", `{"lists":["guests"]}`)
-		d.becomes(t, "of-guests", "active: 2 of ann bob")
+		d.waitForState(t, "of-guests", "active: 2 of ann bob")
 
 		d.do(t, "DELETE", "/v1/lists/guests", "").want(204)
-		d.stays(t, "guests", "invalid with a warning: 2 of ann bob")
-		d.stays(t, "of-guests", "active: 2 of ann bob")
+		d.checkState(t, "guests", "invalid with a warning: 2 of ann bob")
+		d.checkState(t, "of-guests", "active: 2 of ann bob")
 		var log struct{ Lists []any }
 		if d.do(t, "GET", "/v1/contacts/ann@example.com", "").want(200).decode(&log); len(log.Lists) != 0 {
 			t.Errorf("ann is still on %v", log.Lists)
@@ -295,8 +295,8 @@ func TestSegmentsFollowLists(t *testing.T) {
 
 		again := d.create(t, "/v1/lists", `{"name":"Guests","key":"guests"}`)
 		d.put(t, "bob", fmt.Sprintf(`{"lists":[%q]}`, again))
-		d.becomes(t, "of-guests", "active: 1 of bob")
-		d.becomes(t, "guests", "active with a warning: 1 of bob")
+		d.waitForState(t, "of-guests", "active: 1 of bob")
+		d.waitForState(t, "guests", "active with a warning: 1 of bob")
 		if entered, left := d.logged(t, list); entered != 2 || left != 0 {
 			t.Errorf("later the log has %d entries and %d exits of the list", entered, left)
 		}
@@ -343,16 +343,16 @@ func TestSegmentsFollowTopics(t *testing.T) {
 		d.put(t, "bob", `{"lists":["guests"],"topic_preferences":[{"topic":"cupping","subscription_status":"OPT_IN"}]}`)
 		d.put(t, "cid", `{"lists":["guests"],"topic_preferences":[{"topic":"cupping","subscription_status":"OPT_OUT"}]}`)
 		d.save(t, "readers", `subscribed to "cupping" and in list "guests"`)
-		d.becomes(t, "readers", "active: 2 of ann bob")
+		d.waitForState(t, "readers", "active: 2 of ann bob")
 		d.do(t, "PUT", "/v1/topics/cupping", `{"default_subscription_status":"OPT_OUT"}`).want(200)
-		d.becomes(t, "readers", "active: 1 of bob")
+		d.waitForState(t, "readers", "active: 1 of bob")
 		d.do(t, "PUT", "/v1/topics/cupping", `{"default_subscription_status":"OPT_IN"}`).want(200)
-		d.becomes(t, "readers", "active: 2 of ann bob")
+		d.waitForState(t, "readers", "active: 2 of ann bob")
 		d.do(t, "DELETE", "/v1/topics/cupping", "").want(204)
-		d.stays(t, "readers", "invalid with a warning: 2 of ann bob")
+		d.checkState(t, "readers", "invalid with a warning: 2 of ann bob")
 		d.do(t, "POST", "/v1/topics", topic("OPT_OUT")).want(201)
 		d.put(t, "ann", `{"lists":["guests"],"topic_preferences":[{"topic":"cupping","subscription_status":"OPT_IN"}]}`)
 		d.put(t, "bob", `{"lists":["guests"]}`)
-		d.becomes(t, "readers", "active with a warning: 1 of ann")
+		d.waitForState(t, "readers", "active with a warning: 1 of ann")
 	})
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// divides returns the segments of the product, for tests that evaluate them directly
+// newSegments returns the segments of the product, for tests that evaluate them directly
 // instead of waiting for jobs.
-func divides(p *product.Product) *segments.Segments {
+func newSegments(p *product.Product) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
 	})
@@ -26,7 +26,7 @@ func divides(p *product.Product) *segments.Segments {
 func TestMembersOfASegment(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), newSegments(p)
 		const members = "/v1/segments/good-customers/members"
 		contact := a.do(t, "POST", "/v1/contacts", `{"email":"rich@example.com","attributes":{"spent_eur":5000}}`).want(201).contact()
 		is := func(want bool) {
@@ -83,7 +83,7 @@ func TestMembersOfASegment(t *testing.T) {
 func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), newSegments(p)
 		id := a.segmentOn(t, agent).ID
 		for status, in := range map[segments.Status]string{segments.Paused: `{"is_member":false}`, segments.Active: `{"is_member":true}`} {
 			email := string(status) + "@example.com"
@@ -139,7 +139,7 @@ func TestPagesOfDefinitions(t *testing.T) {
 func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
-		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), newSegments(p)
 		must(t, divided.Follow(t.Context(), p.OrgID))
 		before := a.segmentOn(t, agent)
 		managed := segments.Definition{Key: "good-customers", Name: "Good customers", Source: `attr.spent_eur >= 300 or attr.orders >= 10`, Origin: segments.Managed}

@@ -144,7 +144,7 @@ func invalidValues(t *testing.T, s Subject) {
 func manyContacts(t *testing.T, s Subject) {
 	const unchanged = "person-0002@example.com"
 	s.Seed(t, "org", people())
-	many := crowd(30)
+	many := contactsWithOptOuts(30)
 	put(t, s.Account, many[2])
 	before := get(t, s.Account, unchanged)
 	many[5].Preferences = choices("weather", port.OptIn)
@@ -177,7 +177,7 @@ func manyContacts(t *testing.T, s Subject) {
 		t.Errorf("nobody has %d outcomes, %v", len(outcomes), err)
 	}
 	for name, bad := range map[string][]port.Contact{
-		"one address twice": {{Email: "twice@example.com"}, {Email: "Twice@example.com"}}, "too many": crowd(port.MaxContacts + 1),
+		"one address twice": {{Email: "twice@example.com"}, {Email: "Twice@example.com"}}, "too many": contactsWithOptOuts(port.MaxContacts + 1),
 	} {
 		_, err := s.Account.PutContacts(t.Context(), "org", bad)
 		WantKind(t, name, err, port.Invalid)

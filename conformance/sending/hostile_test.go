@@ -73,8 +73,8 @@ func (h *hostile) account(t *testing.T, timeout time.Duration) *ses.Account {
 	return a
 }
 
-// drip writes a response that does not end until the caller disconnects.
-func drip(w http.ResponseWriter, r *http.Request) {
+// writeEndlessly writes a response that does not end until the caller disconnects.
+func writeEndlessly(w http.ResponseWriter, r *http.Request) {
 	ticks := time.NewTicker(time.Millisecond)
 	defer ticks.Stop()
 	for r.Context().Err() == nil {
@@ -87,9 +87,9 @@ func drip(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// breakOff returns a handler that writes the beginning of a response and then closes the
-// connection.
-func breakOff(beginning string) http.HandlerFunc {
+// truncatedResponse returns a handler that writes the beginning of a response and then
+// closes the connection.
+func truncatedResponse(beginning string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, stream, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -105,7 +105,7 @@ func writeAndClose(stream *bufio.ReadWriter, text string) {
 	_ = stream.Flush()
 }
 
-func say(status int, code, body string) http.HandlerFunc {
+func respondWith(status int, code, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Amzn-Errortype", code)
@@ -121,7 +121,7 @@ func TestEveryCallHasADeadlineOfItsOwn(t *testing.T) {
 	const timeout = 20 * time.Millisecond
 	for name, answer := range map[string]http.HandlerFunc{
 		"never answered":         func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"answered without end":   drip,
+		"answered without end":   writeEndlessly,
 		"never more than a head": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(200); <-r.Context().Done() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,20 +171,20 @@ func TestEveryFailureOfEveryCall(t *testing.T) {
 		ofSends sending.FailureKind
 		tries   int
 	}{
-		"throttled":             {say(429, "TooManyRequestsException", text), sending.Throttled, sending.Throttled, 2},
-		"a failure inside":      {say(500, "InternalServiceErrorException", text), sending.Refused, sending.TimedOut, 2},
-		"a plain 502":           {say(502, "", "<html>"+marker), sending.Refused, sending.TimedOut, 2},
-		"a plain 503":           {say(503, "", marker), sending.Refused, sending.TimedOut, 2},
-		"a gateway's timeout":   {say(504, "", marker), sending.TimedOut, sending.TimedOut, 2},
-		"credentials":           {say(403, "UnrecognizedClientException", text), sending.Refused, sending.Refused, 1},
-		"a code nobody knows":   {say(418, marker, text), sending.Refused, sending.Refused, 1},
-		"an invalid value":      {say(400, "BadRequestException", text), sending.Invalid, sending.Invalid, 1},
-		"a rejection":           {say(400, "MessageRejected", text), sending.Rejected, sending.Rejected, 1},
-		"hung up":               {breakOff(""), sending.Refused, sending.TimedOut, 2},
-		"half a head":           {breakOff("HTTP/1.1 200 OK\r\nContent-Ty"), sending.Refused, sending.TimedOut, 2},
-		"half a body":           {breakOff("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"" + marker), sending.Refused, sending.TimedOut, 0},
-		"no HTTP":               {breakOff("220 " + marker + " ESMTP\r\n"), sending.Refused, sending.TimedOut, 2},
-		"half a chunked answer": {breakOff("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{\""), sending.Refused, sending.TimedOut, 0},
+		"throttled":             {respondWith(429, "TooManyRequestsException", text), sending.Throttled, sending.Throttled, 2},
+		"a failure inside":      {respondWith(500, "InternalServiceErrorException", text), sending.Refused, sending.TimedOut, 2},
+		"a plain 502":           {respondWith(502, "", "<html>"+marker), sending.Refused, sending.TimedOut, 2},
+		"a plain 503":           {respondWith(503, "", marker), sending.Refused, sending.TimedOut, 2},
+		"a gateway's timeout":   {respondWith(504, "", marker), sending.TimedOut, sending.TimedOut, 2},
+		"credentials":           {respondWith(403, "UnrecognizedClientException", text), sending.Refused, sending.Refused, 1},
+		"a code nobody knows":   {respondWith(418, marker, text), sending.Refused, sending.Refused, 1},
+		"an invalid value":      {respondWith(400, "BadRequestException", text), sending.Invalid, sending.Invalid, 1},
+		"a rejection":           {respondWith(400, "MessageRejected", text), sending.Rejected, sending.Rejected, 1},
+		"hung up":               {truncatedResponse(""), sending.Refused, sending.TimedOut, 2},
+		"half a head":           {truncatedResponse("HTTP/1.1 200 OK\r\nContent-Ty"), sending.Refused, sending.TimedOut, 2},
+		"half a body":           {truncatedResponse("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"" + marker), sending.Refused, sending.TimedOut, 0},
+		"no HTTP":               {truncatedResponse("220 " + marker + " ESMTP\r\n"), sending.Refused, sending.TimedOut, 2},
+		"half a chunked answer": {truncatedResponse("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{\""), sending.Refused, sending.TimedOut, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +236,7 @@ func TestRoleOverASocket(t *testing.T) {
 		case r.URL.Path != "/":
 			_, _ = io.WriteString(w, `{"SendingEnabled":true}`)
 		case !strings.Contains(string(body), "Action=AssumeRole&") || !strings.Contains(string(body), "ExternalId=outside&"):
-			say(403, "AccessDenied", string(body))(w, r)
+			respondWith(403, "AccessDenied", string(body))(w, r)
 		default:
 			_, _ = io.WriteString(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>`+
 				`<AccessKeyId>ROLEKEY</AccessKeyId><SecretAccessKey>x</SecretAccessKey><SessionToken>y</SessionToken>`+

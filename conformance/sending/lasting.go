@@ -52,7 +52,7 @@ func concurrentWriters(t *testing.T, s Subject) {
 
 // restartFindsEverything checks that an account has the same content after Subject.Restart.
 func restartFindsEverything(t *testing.T, s Subject) {
-	setup := people(crowd(10)...)
+	setup := people(contactsWithOptOuts(10)...)
 	setup.Identities = []port.Identity{{Identity: "example.com", Verification: port.Success}}
 	setup.ConfigurationSets = []port.ConfigurationSet{{Name: "default", SuppressionPolicy: []string{"BOUNCE"}}}
 	s.Seed(t, "org", setup)
@@ -60,15 +60,15 @@ func restartFindsEverything(t *testing.T, s Subject) {
 	if err := s.Account.DeleteContact(t.Context(), "org", setup.Contacts[3].Email); err != nil {
 		t.Fatal(err)
 	}
-	before := everything(t, s.Account)
-	if diff := cmp.Diff(before, everything(t, s.Restart(t))); diff != "" {
+	before := readAccount(t, s.Account)
+	if diff := cmp.Diff(before, readAccount(t, s.Restart(t))); diff != "" {
 		t.Errorf("the account changed over a restart (-before +after):\n%s", diff)
 	}
 }
 
-// everything reads the whole account of the organization "org", except templates and
+// readAccount reads the whole account of the organization "org", except templates and
 // suppressed addresses.
-func everything(t *testing.T, a port.Account) Setup {
+func readAccount(t *testing.T, a port.Account) Setup {
 	t.Helper()
 	overview, err := a.Overview(t.Context(), "org")
 	if err != nil {

@@ -52,9 +52,9 @@ func addresses(contacts []port.Contact) []string {
 	return emails
 }
 
-// crowd returns n contacts, sorted by address. Every seventh has the global opt-out, and
-// every second has opted out of the topic "news".
-func crowd(n int) []port.Contact {
+// contactsWithOptOuts returns n contacts, sorted by address. Every seventh has the global
+// opt-out, and every second has opted out of the topic "news".
+func contactsWithOptOuts(n int) []port.Contact {
 	contacts := make([]port.Contact, n)
 	for i := range contacts {
 		contacts[i] = port.Contact{Email: fmt.Sprintf("person-%04d@example.com", i), UnsubscribeAll: i%7 == 0}
@@ -70,7 +70,7 @@ func crowd(n int) []port.Contact {
 func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 	for _, n := range []int{0, 1, maxPage, maxPage + 1, 2*maxPage + 345} {
 		org := fmt.Sprint("org-", n)
-		want := crowd(n)
+		want := contactsWithOptOuts(n)
 		s.Seed(t, org, people(want...))
 		got := walk(t, s.Account, org, nil)
 		if !slices.Equal(addresses(got), addresses(want)) {
@@ -88,7 +88,7 @@ func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 // reads. A contact that always exists must be read exactly once, and no contact twice.
 func pagesSurviveChanges(t *testing.T, s Subject) {
 	const n = 3*maxPage + 500
-	all := crowd(n)
+	all := contactsWithOptOuts(n)
 	s.Seed(t, "org", people(all...))
 	deleted := map[string]bool{}
 	got := walk(t, s.Account, "org", func(page int) {
@@ -119,8 +119,8 @@ func pagesSurviveChanges(t *testing.T, s Subject) {
 // badTokens reads contacts with page tokens that the account did not issue. Each read must
 // fail with Invalid.
 func badTokens(t *testing.T, s Subject) {
-	s.Seed(t, "org", people(crowd(maxPage+1)...))
-	s.Seed(t, "other", people(crowd(maxPage+1)...))
+	s.Seed(t, "org", people(contactsWithOptOuts(maxPage+1)...))
+	s.Seed(t, "other", people(contactsWithOptOuts(maxPage+1)...))
 	_, token, err := s.Account.Contacts(t.Context(), "other", "")
 	if err != nil || token == "" {
 		t.Fatalf("token %q, %v", token, err)

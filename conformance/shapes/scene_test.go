@@ -35,7 +35,7 @@ func newScene(t *testing.T) scene {
 	p := product.Start(t, product.Options{Past: true})
 	s := scene{p, p.Live.APIKey, p.Other.Live.APIKey}
 	s.seed(t)
-	s.underWay(t)
+	s.recordUndelivered(t)
 	s.mirror(t)
 	s.bare(t)
 	return s
@@ -59,9 +59,9 @@ func (s scene) seed(t *testing.T) {
 	}
 }
 
-// underWay records a message whose only event is Send. At night, the demo's history has no
-// such message.
-func (s scene) underWay(t *testing.T) {
+// recordUndelivered records a message whose only event is Send. At night, the demo's
+// history has no such message.
+func (s scene) recordUndelivered(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
 	_, err := serve.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{

@@ -131,7 +131,7 @@ func (s survey) members(t *testing.T, what, path string, object map[string]any) 
 		if _, there := object[name]; there || parent != path || strings.HasSuffix(of, "[]") {
 			continue
 		}
-		if s.saw(of, "?"); !m.optional {
+		if s.addKind(of, "?"); !m.optional {
 			t.Errorf("%s: %s is absent", what, of)
 		}
 	}
@@ -149,7 +149,7 @@ func (s survey) value(t *testing.T, what, path string, value any) {
 		t.Errorf("%s: %s is %#v, want %v", what, path, value, m.kinds)
 		return
 	}
-	s.saw(path, kind)
+	s.addKind(path, kind)
 	switch value := value.(type) {
 	case map[string]any:
 		if kind == "object" {
@@ -162,7 +162,7 @@ func (s survey) value(t *testing.T, what, path string, value any) {
 	}
 }
 
-func (s survey) saw(path, kind string) {
+func (s survey) addKind(path, kind string) {
 	if s.seen[path] == nil {
 		s.seen[path] = map[string]bool{}
 	}

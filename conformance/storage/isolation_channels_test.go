@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-func seenBy(org string) channels.Seen {
+func accountCopy(org string) channels.Seen {
 	return channels.Seen{
 		Sync:       channels.Sync{Account: "account of " + org, Region: "eu-central-1", At: start},
 		Sets:       []sending.ConfigurationSet{{Name: "main", TrackingDomain: "click.same"}},
@@ -25,7 +25,7 @@ func seenBy(org string) channels.Seen {
 func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()
-	must(t, store.Mirror(ctx, o.org, seenBy(o.org)))
+	must(t, store.Mirror(ctx, o.org, accountCopy(o.org)))
 	var err error
 	o.channel, err = store.Channel(ctx, o.org, channels.ChannelKey{Slug: "main"})
 	must(t, err)
@@ -75,14 +75,14 @@ func reachChannels(o owned, org string) map[string]reach {
 			return nil, db.Channels().Adopt(t.Context(), org, o.channel.ID, later(1))
 		},
 		"Adopt the same of a shared account": func(t *testing.T, db *storage.DB) (any, error) {
-			must(t, db.Channels().Mirror(t.Context(), org, seenBy(o.org)))
+			must(t, db.Channels().Mirror(t.Context(), org, accountCopy(o.org)))
 			own, err := db.Channels().Channel(t.Context(), org, channels.ChannelKey{Slug: "main"})
 			must(t, err)
 			wantCode(t, "adopting another's", db.Channels().Adopt(t.Context(), org, own.ID, later(1)), core.CodeConflict)
 			return nil, nil
 		},
 		"Mirror": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Channels().Mirror(t.Context(), org, channels.Seen{Sync: seenBy(o.org).Sync})
+			return nil, db.Channels().Mirror(t.Context(), org, channels.Seen{Sync: accountCopy(o.org).Sync})
 		},
 		"LastSync": func(t *testing.T, db *storage.DB) (any, error) { return db.Channels().LastSync(t.Context(), org) },
 		"Identities": func(t *testing.T, db *storage.DB) (any, error) {

@@ -31,7 +31,7 @@ func wantWinners(t *testing.T, what string, want int, outcomes []error) {
 	}
 }
 
-func won(ok bool, err error) error {
+func lostIfFalse(ok bool, err error) error {
 	if err == nil && !ok {
 		return errLost
 	}
@@ -93,7 +93,7 @@ func TestOneTakesATimeStep(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, ada := t.Context(), db.Factors(), core.NewID()
 		must(t, store.SetAuthenticatorApp(ctx, people.AuthenticatorApp{UserID: ada, Sealed: []byte{1}, CreatedAt: start}))
-		wantWinners(t, "one step", 1, atOnce(8, func(int) error { return won(store.UseStep(ctx, ada, 7, start)) }))
+		wantWinners(t, "one step", 1, atOnce(8, func(int) error { return lostIfFalse(store.UseStep(ctx, ada, 7, start)) }))
 	})
 }
 
@@ -114,7 +114,7 @@ func TestRecoveryCodes(t *testing.T) {
 		if used, err := store.UseRecoveryCode(ctx, ada, []byte("x"), start); used || err != nil {
 			t.Errorf("an unknown code: %v, %v", used, err)
 		}
-		wantWinners(t, "one code", 1, atOnce(8, func(int) error { return won(store.UseRecoveryCode(ctx, ada, []byte("a"), start)) }))
+		wantWinners(t, "one code", 1, atOnce(8, func(int) error { return lostIfFalse(store.UseRecoveryCode(ctx, ada, []byte("a"), start)) }))
 		left(ada, 2)
 		left(bob, 1)
 		must(t, store.SetRecoveryCodes(ctx, ada, [][]byte{[]byte("d")}))

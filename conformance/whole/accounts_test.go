@@ -46,7 +46,7 @@ func (w world) organization(t *testing.T, org core.Org, account simulator.Setup)
 
 func (w world) checkOrganization(t *testing.T, h hostile, number int) {
 	t.Helper()
-	slug := fmt.Sprintf("%s-%03d", h.asLongAs(longestName), number)
+	slug := fmt.Sprintf("%s-%03d", h.truncatedTo(longestName), number)
 	held := w.organization(t, core.Org{Name: h.text, Slug: slug}, simulator.Setup{Account: &sending.Overview{Region: h.text}})
 	for _, s := range subjects() {
 		if s.Name != "account_get" || s.surface != core.REST {
@@ -91,7 +91,7 @@ func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 		if len([]rune(h.text)) > 64 {
 			continue
 		}
-		for name, status := range map[string]string{h.text: "pass", "no " + h.asLongAs(60): "fail"} {
+		for name, status := range map[string]string{h.text: "pass", "no " + h.truncatedTo(60): "fail"} {
 			got := of.callTool(t, "sending_readiness_check", map[string]any{"channel": name})
 			checkVoice(t, "sending_readiness_check of the channel "+h.String(), got, batch...)
 			if check := checkOf(got, "channel"); check["status"] != status {

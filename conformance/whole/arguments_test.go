@@ -124,7 +124,7 @@ func checkLog(t *testing.T, log string, texts []hostile) {
 		}
 	}
 	all := held.String()
-	if r, found := concealed(all); found {
+	if r, found := findConcealed(all); found {
 		t.Errorf("the log holds %U", r)
 	}
 	for _, h := range texts {

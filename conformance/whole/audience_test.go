@@ -141,7 +141,7 @@ func TestHostileTextsOfActivitiesAndSegments(t *testing.T) {
 
 func (w world) checkHostileAudience(t *testing.T, i int, h hostile) {
 	t.Helper()
-	now, name := w.p.Clock.Now(), h.asLongAs(190)+fmt.Sprintf("-%03d", i)
+	now, name := w.p.Clock.Now(), h.truncatedTo(190)+fmt.Sprintf("-%03d", i)
 	segment := segments.Segment{
 		ID: core.NewID(), Key: fmt.Sprintf("hostile-%03d", i), Name: h.text, Description: h.text, Source: h.text, ProfileVersion: 1,
 		EvalClass: predicate.Incremental, Status: segments.Invalid, EvalWarning: h.text, Origin: segments.Git, SourcePath: h.text, CreatedAt: now, UpdatedAt: now,

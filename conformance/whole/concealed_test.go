@@ -55,8 +55,8 @@ func isConcealed(r rune) bool {
 	return false
 }
 
-// concealed finds a concealed character.
-func concealed(text string) (rune, bool) {
+// findConcealed finds a concealed character.
+func findConcealed(text string) (rune, bool) {
 	for _, r := range text {
 		if isConcealed(r) {
 			return r, true
@@ -65,9 +65,9 @@ func concealed(text string) (rune, bool) {
 	return 0, false
 }
 
-// concealing returns texts that together have every concealed character that can be stored,
-// each between letters. Each text has as many as fit into a short name.
-func concealing() []hostile {
+// concealedTexts returns texts that together have every concealed character that can be
+// stored, each between letters. Each text has as many as fit into a short name.
+func concealedTexts() []hostile {
 	var all []rune
 	for _, of := range concealedRanges {
 		for r := max(of.first, 1); r <= of.last; r++ {
@@ -99,7 +99,7 @@ func TestNoConcealedCharacterIsVisibleText(t *testing.T) {
 		}
 	}
 	count := 0
-	for _, h := range concealing() {
+	for _, h := range concealedTexts() {
 		visible, removed := core.VisibleText(h.text)
 		count += removed
 		if visible != "ab" {

@@ -89,13 +89,13 @@ func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 			checkVoice(t, what+" about "+h.String(), got, h)
 			h.checkNamedInQuotes(t, what, got)
 		}
-		if _, found := concealed(h.text); !found {
+		if _, found := findConcealed(h.text); !found {
 			continue
 		}
 		for _, form := range []bool{false, true} {
 			got := w.reach(t, url, unquotedOperation, key, form, "")
 			for _, text := range append(got.blocks(), formMessage(got)) {
-				if r, found := concealed(text); found {
+				if r, found := findConcealed(text); found {
 					t.Errorf("a question about %s holds %U, form %v: %.200q", h, r, form, text)
 				}
 			}

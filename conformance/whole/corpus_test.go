@@ -54,7 +54,7 @@ func storable(t *testing.T) []hostile {
 			kept = append(kept, h)
 		}
 	}
-	return append(kept, concealing()...)
+	return append(kept, concealedTexts()...)
 }
 
 // String returns the kind and the JSON of the text in ASCII, which is safe to print.

@@ -26,7 +26,7 @@ const (
 	longestTopic = 128
 )
 
-func (h hostile) asLongAs(limit int) string {
+func (h hostile) truncatedTo(limit int) string {
 	runes := []rune(h.text)
 	return string(runes[:min(len(runes), limit)])
 }
@@ -61,7 +61,7 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 			}
 			if andWrites {
 				for batch := range batches(some) {
-					of.throughWrites(t, batch)
+					of.writeTexts(t, batch)
 				}
 			}
 			of.readDefinitions(t, some)
@@ -120,15 +120,15 @@ func (w world) inOrganization(t *testing.T, texts []hostile) world {
 	now := w.p.Clock.Now()
 	for place := range textsPerContact {
 		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), org.ID, attributes.Attribute{
-			ID: core.NewID(), Name: heldIn(place), Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
+			ID: core.NewID(), Name: textAttribute(place), Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 		}))
 	}
 	return w
 }
 
-// heldIn returns the name of the attribute that stores the text with the index place in a
-// batch.
-func heldIn(place int) string { return fmt.Sprintf("text_%d", place) }
+// textAttribute returns the name of the attribute that stores the text with the index place
+// in a batch.
+func textAttribute(place int) string { return fmt.Sprintf("text_%d", place) }
 
 func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
 
@@ -137,8 +137,8 @@ func batchAddress(batch []hostile) string {
 	return fmt.Sprintf("batch.%03d@example.net", batch[0].number)
 }
 
-// fits reports whether the text is short enough for an external id.
-func (h hostile) fits() bool { return len([]rune(h.text)) <= longestName }
+// fitsExternalID reports whether the text is short enough for an external id.
+func (h hostile) fitsExternalID() bool { return len([]rune(h.text)) <= longestName }
 
 // storeContacts stores one contact with all texts of the batch as attributes. For each text
 // it also stores a contact that has the text as its external id.
@@ -146,8 +146,8 @@ func (w world) storeContacts(t *testing.T, batch []hostile) {
 	t.Helper()
 	held := map[string]any{}
 	for place, h := range batch {
-		held[heldIn(place)] = h.text
-		if h.fits() {
+		held[textAttribute(place)] = h.text
+		if h.fitsExternalID() {
 			w.storeContact(t, map[string]any{"email": address(h.number), "external_id": h.text}, h)
 		} else {
 			w.storeContact(t, map[string]any{"email": address(h.number)}, h)
@@ -172,11 +172,11 @@ func (w world) readContact(t *testing.T, batch []hostile) {
 			checkContact(t, s.name()+" by address", w.own.call(t, s, map[string]any{"email": batchAddress(batch)}), batch)
 		}
 		for place, h := range batch {
-			if s.Name == "contacts_lookup" && s.surface == core.Agent && h.fits() {
+			if s.Name == "contacts_lookup" && s.surface == core.Agent && h.fitsExternalID() {
 				h.checkExternalID(t, s.name()+" by external id", w.own.call(t, s, map[string]any{"external_id": h.text}))
 			}
 			if s.Name == "contacts_list" {
-				got := w.own.call(t, s, map[string]any{"attribute_key": heldIn(place), "attribute_value": h.text})
+				got := w.own.call(t, s, map[string]any{"attribute_key": textAttribute(place), "attribute_value": h.text})
 				checkVoice(t, s.name()+" with "+h.String(), got, batch...)
 				if !strings.Contains(got.body, batchAddress(batch)) {
 					t.Errorf("%s does not find %s: %d %.300s", s.name(), h, got.status, got.body)
@@ -202,7 +202,7 @@ func checkContact(t *testing.T, what string, got answer, batch []hostile) {
 	checkVoice(t, fmt.Sprint(what, " of ", batch), got, batch...)
 	held, _ := contactIn(got)["attributes"].(map[string]any)
 	for place, h := range batch {
-		if back, _ := held[heldIn(place)].(string); back != h.text && !(got.result() != nil && h.clippedTo(back)) {
+		if back, _ := held[textAttribute(place)].(string); back != h.text && !(got.result() != nil && h.clippedTo(back)) {
 			t.Errorf("%s: %s came back as %.200q", what, h, back)
 		}
 	}
@@ -240,7 +240,7 @@ func (w world) checkRefused(t *testing.T, h hostile) {
 	}
 }
 
-func keyOfList(i int, h hostile) string { return fmt.Sprintf("%s-%03d", h.asLongAs(longestName), i) }
+func keyOfList(i int, h hostile) string { return fmt.Sprintf("%s-%03d", h.truncatedTo(longestName), i) }
 
 func nameOfAttribute(h hostile) string { return keyOfList(h.number, h) }
 
@@ -275,15 +275,15 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	w.must(t, err)
 }
 
-// throughWrites calls the operations that have an argument email. Operations without an
+// writeTexts calls the operations that have an argument email. Operations without an
 // external id in their path are called once, for the contact of the batch. Operations with
 // an external id are called once for each text, with the text as the external id if the
 // text is allowed there. Operations that archive are called last.
-func (w world) throughWrites(t *testing.T, batch []hostile) {
+func (w world) writeTexts(t *testing.T, batch []hostile) {
 	t.Helper()
 	shown, values := map[string]bool{}, map[string]any{}
 	for place, h := range batch {
-		values[heldIn(place)], values[nameOfAttribute(h)] = h.text, h.number
+		values[textAttribute(place)], values[nameOfAttribute(h)] = h.text, h.number
 	}
 	for _, s := range subjects() {
 		members := s.input.Members()
@@ -301,9 +301,9 @@ func (w world) throughWrites(t *testing.T, batch []hostile) {
 		for place, h := range batch {
 			arguments := map[string]any{"email": address(h.number), "external_id": fmt.Sprintf("long-%03d", h.number)}
 			if slices.Contains(members, "attributes") {
-				arguments["attributes"] = map[string]any{heldIn(place): h.text, nameOfAttribute(h): h.number}
+				arguments["attributes"] = map[string]any{textAttribute(place): h.text, nameOfAttribute(h): h.number}
 			}
-			if h.fits() {
+			if h.fitsExternalID() {
 				arguments["external_id"] = h.text
 			}
 			w.writeThrough(t, s, arguments, batch[place:place+1], shown)
@@ -336,7 +336,7 @@ func (w world) storeTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	var topics []sending.Topic
 	for i, h := range texts {
-		text := h.asLongAs(longestTopic)
+		text := h.truncatedTo(longestTopic)
 		topics = append(topics, sending.Topic{Name: fmt.Sprintf("hostile-%03d", i), DisplayName: text, Description: text, Default: sending.OptIn})
 	}
 	w.must(t, w.p.Simulator.Seed(t.Context(), w.p.OrgID, simulator.Setup{List: &sending.ContactList{Topics: topics}}))
@@ -423,7 +423,7 @@ func (w world) readTopics(t *testing.T, texts []hostile) {
 			}
 		}
 		for _, h := range batch {
-			if !shown[h.asLongAs(longestTopic)] {
+			if !shown[h.truncatedTo(longestTopic)] {
 				t.Errorf("no topic shows %s as it is", h)
 			}
 		}

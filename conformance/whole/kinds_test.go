@@ -226,10 +226,10 @@ var otherwise = map[string]answered{
 	"recipients_messages email":          {200, "", "nobody mailed it"},
 }
 
-// inAWrite returns the expected answer to a write that names another organization's object
-// in the input member at the path place. The answer is a validation error of the member.
-// The second result is false for a place with another expected answer.
-func inAWrite(place string) (answered, bool) {
+// answerOfWrite returns the expected answer to a write that names another organization's
+// object in the input member at the path place. The answer is a validation error of the
+// member. The second result is false for a place with another expected answer.
+func answerOfWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {
 	case "lists", "lists[]", "add", "remove", "topic_preferences[]", "topic_preferences":
@@ -256,7 +256,7 @@ func (s subject) aFilter(t *testing.T, place string) (answered, bool) {
 
 func (s subject) answersTo(t *testing.T, place string, k kind) answered {
 	t.Helper()
-	if in, ok := inAWrite(place); ok {
+	if in, ok := answerOfWrite(place); ok {
 		return in
 	}
 	other, ok := otherwise[s.Name+" "+place+" "+k.name]

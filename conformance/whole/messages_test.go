@@ -86,7 +86,7 @@ func TestHostileTextsOfMessages(t *testing.T) {
 // events has the hostile text, shortened where names have a maximum length.
 func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
 	t.Helper()
-	name := h.asLongAs(longestName)
+	name := h.truncatedTo(longestName)
 	metadata := map[string]any{name: h.text}
 	for _, member := range []string{"smtp_response", "reject_reason", "errorMessage", "delay_type", "complaint_feedback_type", "user_agent", "click_url"} {
 		metadata[member] = h.text

@@ -116,14 +116,14 @@ func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 		shown := map[string]map[string]bool{}
 		var setup simulator.Setup
 		for i, h := range texts {
-			name := fmt.Sprintf("%03d %s", i, h.asLongAs(60))
+			name := fmt.Sprintf("%03d %s", i, h.truncatedTo(60))
 			setup.ConfigurationSets = append(setup.ConfigurationSets, sending.ConfigurationSet{Name: name, TrackingDomain: name})
 			setup.Identities = append(setup.Identities, sending.Identity{Identity: name, Verification: sending.Success})
-			setup.Templates = append(setup.Templates, sending.Template{Name: fmt.Sprintf("hostile-%03d", i), Subject: h.asLongAs(longestName), Text: h.text})
+			setup.Templates = append(setup.Templates, sending.Template{Name: fmt.Sprintf("hostile-%03d", i), Subject: h.truncatedTo(longestName), Text: h.text})
 		}
 		w.follow(t, p.OrgID, setup)
 		for i, h := range texts {
-			w.suppress(t, p.OrgID, address(i), h.asLongAs(longestName))
+			w.suppress(t, p.OrgID, address(i), h.truncatedTo(longestName))
 			p.Clock.Advance(-61 * time.Second)
 		}
 		p.Clock.Advance(61 * time.Second)
@@ -135,8 +135,8 @@ func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 			w.readWhole(t, s, texts, shown[s.name()])
 		}
 		for i, h := range texts {
-			name := fmt.Sprintf("%03d %s", i, h.asLongAs(60))
-			if subject := h.asLongAs(longestName); !shown["GET /v1/templates"][subject] {
+			name := fmt.Sprintf("%03d %s", i, h.truncatedTo(60))
+			if subject := h.truncatedTo(longestName); !shown["GET /v1/templates"][subject] {
 				t.Errorf("GET /v1/templates does not show %s as it is", h)
 			}
 			for _, of := range []string{"GET /v1/channels", "GET /v1/identities", "GET /v1/tracking-domains"} {

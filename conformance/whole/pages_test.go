@@ -33,7 +33,7 @@ func TestNoTextBreaksOutOfAPage(t *testing.T) {
 		}
 	}
 	for _, h := range storable(t) {
-		text := h.asLongAs(longestName)
+		text := h.truncatedTo(longestName)
 		for path, page := range b.pagesOf(b.named(text)) {
 			for shape := range page.shapes() {
 				if !known[path][shape] {
@@ -134,7 +134,7 @@ func (b *browser) named(name string) things {
 	for _, user := range []string{owner.ID, made.person.ID} {
 		b.must(b.p.DB.Members().SetMember(ctx, members.Member{OrgID: made.org.ID, UserID: user, Role: members.Owner}))
 	}
-	b.enter(made.org.ID)
+	b.switchToOrg(made.org.ID)
 	if b.in != "" {
 		b.must(b.p.DB.Members().RemoveMember(ctx, b.in, owner.ID))
 	}
@@ -142,8 +142,8 @@ func (b *browser) named(name string) things {
 	return made
 }
 
-// enter makes the dashboard show the organization with the id.
-func (b *browser) enter(orgID string) {
+// switchToOrg makes the dashboard show the organization with the id.
+func (b *browser) switchToOrg(orgID string) {
 	b.t.Helper()
 	status, _, text := b.send(http.MethodPost, b.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}}.Encode())
 	if status != http.StatusSeeOther {
@@ -185,7 +185,7 @@ func (b *browser) open(address string) page {
 		b.t.Fatalf("%s: %d %s %.300s", address, status, header.Get("Location"), text)
 	}
 	for name, values := range header {
-		if r, found := concealed(strings.Join(values, "")); found {
+		if r, found := findConcealed(strings.Join(values, "")); found {
 			b.t.Errorf("%s: header %s holds %U", address, name, r)
 		}
 	}

@@ -27,11 +27,11 @@ var scopesOfArguments = map[string]map[string]core.Scope{
 	"messages_search": {"recipient": core.MessagesUnmask},
 }
 
-// holdings returns the sets of scopes with which to call the operation: no scope, exactly
+// scopeSets returns the sets of scopes with which to call the operation: no scope, exactly
 // the required scopes, and all scopes. For each required scope there is a set without it.
 // If an argument requires a further scope, there is a set with that scope alone, and one
 // with the required scopes and that scope.
-func (s subject) holdings() []holding {
+func (s subject) scopeSets() []holding {
 	sets := []holding{{"no scope", nil}}
 	for _, missing := range s.Scopes {
 		others := slices.DeleteFunc(slices.Clone(s.Scopes), func(held core.Scope) bool { return held == missing })
@@ -82,7 +82,7 @@ func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 		for _, env := range []core.Environment{core.Live, core.Test} {
 			callers := map[string]caller{} // by scopes
 			for _, s := range subjects() {
-				for _, h := range s.holdings() {
+				for _, h := range s.scopeSets() {
 					known := strings.Join(h.scopes.Strings(), " ")
 					c, ok := callers[known]
 					if !ok {

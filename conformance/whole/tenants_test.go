@@ -130,7 +130,7 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 			arguments["email"] = own // own is the address of an existing contact of the caller
 		}
 		got := w.own.call(t, s, arguments)
-		got.body = neutral(got.body, name, own)
+		got.body = normalize(got.body, name, own)
 		return got
 	}
 	there, nowhere := ask(foreign, "foreign"), ask(k.absent(number), "absent")
@@ -189,9 +189,9 @@ var (
 	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 )
 
-// neutral replaces the parts of a body that differ between equal answers: the requested
+// normalize replaces the parts of a body that differ between equal answers: the requested
 // names, generated ids and times.
-func neutral(body string, asked ...string) string {
+func normalize(body string, asked ...string) string {
 	for _, text := range asked {
 		body = strings.ReplaceAll(body, text, "ASKED")
 		// replace the list key too, which the product derives from the name
@@ -237,7 +237,7 @@ func (w world) othersState(t *testing.T) map[string]string {
 		state[s.name()] = w.read(t, s, arguments)
 		// without its times, because a sync of the contact list may finish between two reads
 		if s.Name == "contact_list_get" {
-			state[s.name()] = neutral(state[s.name()])
+			state[s.name()] = normalize(state[s.name()])
 		}
 		if s.Name == "contacts_list" {
 			w.readContacts(t, state[s.name()], state)

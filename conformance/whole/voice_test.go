@@ -15,9 +15,9 @@ var ourWords = []string{
 	"summary", "mailable_note", "diagnosis", "claim", "step",
 }
 
-// spoken returns the product's own sentences in an answer, keyed by their path. If a tool
-// returns an error, its text blocks are the product's own too.
-func (a answer) spoken() map[string]string {
+// ownSentences returns the product's own sentences in an answer, keyed by their path. If a
+// tool returns an error, its text blocks are the product's own too.
+func (a answer) ownSentences() map[string]string {
 	sentences := map[string]string{}
 	collect("", a.object, sentences)
 	result := a.result()
@@ -73,18 +73,18 @@ func checkVoice(t *testing.T, what string, a answer, texts ...hostile) {
 	t.Helper()
 	for name, values := range a.header {
 		for _, value := range append(values, name) {
-			if r, found := concealed(value); found || strings.ContainsAny(value, "\r\n") {
+			if r, found := findConcealed(value); found || strings.ContainsAny(value, "\r\n") {
 				t.Errorf("%s: header %s holds %U: %q", what, name, r, value)
 			}
 		}
 	}
 	for _, text := range a.blocks() {
-		if r, found := concealed(text); found {
+		if r, found := findConcealed(text); found {
 			t.Errorf("%s: the text block holds %U: %.300q", what, r, text)
 		}
 	}
-	for at, sentence := range a.spoken() {
-		r, found := concealed(sentence)
+	for at, sentence := range a.ownSentences() {
+		r, found := findConcealed(sentence)
 		if found || strings.ContainsAny(sentence, "\r\n") || utf8.RuneCountInString(sentence) > longestSentence {
 			t.Errorf("%s: %s holds %U, a line break, or %d characters: %.300q", what, at, r, utf8.RuneCountInString(sentence), sentence)
 		}

@@ -47,7 +47,7 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	}
 	now := a.Clock()
 	overview, err := a.Account.Overview(ctx, orgID)
-	decided := afterLook(*r, overview, err == nil, now)
+	decided := nextStatus(*r, overview, err == nil, now)
 	if decided.Status == r.Status {
 		return err
 	}
@@ -58,10 +58,10 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	return err
 }
 
-// afterLook returns the request r with its new status. The status follows from the
+// nextStatus returns the request r with its new status. The status follows from the
 // account's state o and the age of r. If the account did not answer, known is false and o
 // is ignored.
-func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
+func nextStatus(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
 	// A failed review may belong to an earlier request, so it counts only once this request

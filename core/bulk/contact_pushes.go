@@ -201,7 +201,7 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 		free <- struct{}{}
 		readers.Go(func() {
 			defer func() { <-free }()
-			held, err := b.pushes.heldOf(ctx, b.org, pushes[i])
+			held, err := b.pushes.accountConsent(ctx, b.org, pushes[i])
 			if failures[i] = err; err == nil {
 				consent := contacts.MergeConsent(held, pushes[i].Contact, pushes[i].Said)
 				pushes[i].Contact = pushes[i].Contact.WithConsent(withTopics(consent, known))
@@ -224,10 +224,10 @@ func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact 
 	return consent
 }
 
-// heldOf returns the consent that the account has for the contact's address and for its
-// earlier addresses together. An opt-out at any of them counts. It returns nil if the
+// accountConsent returns the consent that the account has for the contact's address and for
+// its earlier addresses together. An opt-out at any of them counts. It returns nil if the
 // account lists none of the addresses.
-func (ps *Pushes) heldOf(ctx context.Context, org string, p Push) (*sending.Contact, error) {
+func (ps *Pushes) accountConsent(ctx context.Context, org string, p Push) (*sending.Contact, error) {
 	var held *sending.Contact
 	addresses := p.Said.Left
 	if !p.Said.Fresh {

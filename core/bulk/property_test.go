@@ -99,7 +99,7 @@ func TestBulkAndSingleWritesAgree(t *testing.T) {
 						t.Fatalf("seed %d round %d row %s: bulk %v, single %q\n%v", seed, round, rows[i], item, refusals[i], history)
 					}
 				}
-				if diff := cmp.Diff(one.everything(t), many.everything(t)); diff != "" {
+				if diff := cmp.Diff(one.storedState(t), many.storedState(t)); diff != "" {
 					t.Fatalf("seed %d round %d: single -, bulk +\n%s\n%v", seed, round, diff, history)
 				}
 				if r.IntN(2) == 0 {
@@ -115,9 +115,9 @@ func TestBulkAndSingleWritesAgree(t *testing.T) {
 	})
 }
 
-// everything returns the stored contacts of the five people of randomRow, and their consent
+// storedState returns the stored contacts of the five people of randomRow, and their consent
 // at the sending account.
-func (b bundle) everything(t *testing.T) map[string]any {
+func (b bundle) storedState(t *testing.T) map[string]any {
 	t.Helper()
 	all := map[string]any{}
 	for i := range 5 {

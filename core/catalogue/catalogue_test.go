@@ -72,9 +72,9 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 // activities), which a connected Git repository may own.
 var definitionScopes = []core.Scope{core.ListsManage, core.TopicsManage, core.AttributesManage, core.ActivitiesManage}
 
-// forgetsGit reports whether an operation changes definitions without declaring, in
+// lacksGitOwned reports whether an operation changes definitions without declaring, in
 // GitOwned, what it does if a Git repository owns them.
-func forgetsGit(info core.OperationInfo) bool {
+func lacksGitOwned(info core.OperationInfo) bool {
 	defines := slices.ContainsFunc(info.Scopes, func(s core.Scope) bool { return slices.Contains(definitionScopes, s) })
 	return defines && info.Effect != core.Reads && info.GitOwned == core.GitIndifferent
 }
@@ -82,22 +82,22 @@ func forgetsGit(info core.OperationInfo) bool {
 func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 	t.Parallel()
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
-		if forgetsGit(op.Info()) {
+		if lacksGitOwned(op.Info()) {
 			t.Errorf("%s writes a definition and does not declare GitOwned", op.Info().Name)
 		}
 	}
 	// The real operations all pass the check above. So made-up operations show that
-	// forgetsGit reports a write without GitOwned.
+	// lacksGitOwned reports a write without GitOwned.
 	for _, scope := range definitionScopes {
 		for _, effect := range []core.Effect{core.Writes, core.Destroys} {
 			info := core.OperationInfo{Effect: effect, Scopes: []core.Scope{core.ContactsManage, scope}}
 			refused := info
 			refused.GitOwned = core.GitRefused
-			if !forgetsGit(info) || forgetsGit(refused) {
+			if !lacksGitOwned(info) || lacksGitOwned(refused) {
 				t.Errorf("%s that %s is not told from one that declares it", scope, effect)
 			}
 		}
-		if forgetsGit(core.OperationInfo{Effect: core.Reads, Scopes: []core.Scope{scope}}) {
+		if lacksGitOwned(core.OperationInfo{Effect: core.Reads, Scopes: []core.Scope{scope}}) {
 			t.Errorf("a read with %s writes nothing", scope)
 		}
 	}

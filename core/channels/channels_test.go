@@ -32,7 +32,7 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}
-		w.shows(w.org, there)
+		w.setAccount(w.org, there)
 		status(channels.Discovered)
 		first := w.channel(t, "marketing")
 		domain := "click.example.com"
@@ -44,12 +44,12 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 			t.Error(diff)
 		}
 		w.now = w.now.Add(time.Hour)
-		w.shows(w.org, gone)
+		w.setAccount(w.org, gone)
 		status(channels.Detached)
 		if _, err := w.Adopt(t.Context(), w.org, "marketing"); code(err) != core.CodeConflict {
 			t.Errorf("a detached channel is adopted: %v", err)
 		}
-		w.shows(w.org, there)
+		w.setAccount(w.org, there)
 		status(channels.Discovered)
 		adopted, err := w.Adopt(t.Context(), w.org, "marketing")
 		if err != nil || adopted.Status != channels.Active {
@@ -58,9 +58,9 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), w.org, "marketing"); err != nil {
 			t.Errorf("adopting again: %v", err)
 		}
-		w.shows(w.org, gone)
+		w.setAccount(w.org, gone)
 		status(channels.Detached)
-		w.shows(w.org, there)
+		w.setAccount(w.org, there)
 		status(channels.Active)
 		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("another channel came back: %+v", again)
@@ -77,8 +77,8 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other := core.NewID()
 		sets := []sending.ConfigurationSet{{Name: "main"}, {Name: "second"}, {Name: "free"}}
-		w.shows(w.org, shown{sets: sets, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "main"}}})
-		w.shows(other, shown{sets: sets, identities: []sending.Identity{{Identity: "Example.com", ConfigurationSet: "second"}}})
+		w.setAccount(w.org, shown{sets: sets, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "main"}}})
+		w.setAccount(other, shown{sets: sets, identities: []sending.Identity{{Identity: "Example.com", ConfigurationSet: "second"}}})
 		w.sync(t, w.org)
 		w.sync(t, other)
 		if _, err := w.Adopt(t.Context(), w.org, "main"); err != nil {
@@ -99,7 +99,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		}
 		// The channel stays reserved for the first organization after the account has lost
 		// it.
-		w.shows(w.org, shown{})
+		w.setAccount(w.org, shown{})
 		w.sync(t, w.org)
 		if _, err := w.Adopt(t.Context(), other, "main"); code(err) != core.CodeConflict {
 			t.Errorf("%v", err)
@@ -107,7 +107,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		// If the provider reports no account id, two organizations never count as sharing an
 		// account.
 		for _, org := range []string{w.org, other} {
-			w.shows(org, shown{sets: sets})
+			w.setAccount(org, shown{sets: sets})
 			w.account[org].overview.AccountID = ""
 			w.sync(t, org)
 			if _, err := w.Adopt(t.Context(), org, "main"); err != nil {
@@ -130,7 +130,7 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 			// Each organization calls Adopt for its own channel "own-N". All of these channels
 			// have the same identity.
 			own := fmt.Sprint("own-", i)
-			w.shows(orgs[i], shown{
+			w.setAccount(orgs[i], shown{
 				sets: []sending.ConfigurationSet{{Name: "main"}, {Name: own}}, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: own}},
 			})
 			w.sync(t, orgs[i])
@@ -172,7 +172,7 @@ const likeAnID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c01"
 func TestChannelsAreFoundByIDSlugAndName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}, {Name: likeAnID}}})
+		w.setAccount(w.org, shown{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}, {Name: likeAnID}}})
 		w.sync(t, w.org)
 		if name, err := w.ChannelNameOf(t.Context(), w.org, likeAnID); name != likeAnID || err != nil {
 			t.Errorf("a slug like an id: %q, %v", name, err)
@@ -218,7 +218,7 @@ func TestNamesThatNoDatabaseTakesAreLeftOut(t *testing.T) {
 			s.sets = append(s.sets, sending.ConfigurationSet{Name: name})
 			s.identities = append(s.identities, sending.Identity{Identity: name})
 		}
-		w.shows(w.org, s)
+		w.setAccount(w.org, s)
 		w.sync(t, w.org)
 		if got := read[core.Page[channels.Channel]](t, w, "channels_list", "").Items; len(got) != 1 || got[0].TrackingDomain != nil {
 			t.Errorf("%+v", got)
@@ -235,7 +235,7 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 		if err := w.Sync(t.Context(), w.org); err != nil {
 			t.Errorf("without an account: %v", err)
 		}
-		w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "main"}}})
+		w.setAccount(w.org, shown{sets: []sending.ConfigurationSet{{Name: "main"}}})
 		w.sync(t, w.org)
 		w.account[w.org].failure = &sending.Failure{Kind: sending.Refused, Err: errors.New("down")}
 		w.account[w.org].sets = nil
@@ -257,7 +257,7 @@ func TestPagesAreNewestFirstAndWhole(t *testing.T) {
 			name := fmt.Sprintf("c%d", i)
 			s.sets = append(s.sets, sending.ConfigurationSet{Name: name, TrackingDomain: name + ".example.com"})
 			s.identities = append(s.identities, sending.Identity{Identity: name + ".example.org"})
-			w.shows(w.org, s)
+			w.setAccount(w.org, s)
 			w.sync(t, w.org)
 			w.now = w.now.Add(time.Minute)
 			want = slices.Insert(want, 0, name)

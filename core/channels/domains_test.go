@@ -43,10 +43,10 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 	})
 }
 
-// looks runs the job every 2 minutes for the given time. It returns how often the job
+// countLooks runs the job every 2 minutes for the given time. It returns how often the job
 // checks the DNS records of click.example.com. The function late returns the delay of each
 // run.
-func (w *world) looks(t *testing.T, during time.Duration, late func() time.Duration) int {
+func (w *world) countLooks(t *testing.T, during time.Duration, late func() time.Duration) int {
 	t.Helper()
 	checked := func() time.Time {
 		d, err := w.Store.TrackingDomain(t.Context(), w.org, "click.example.com")
@@ -80,7 +80,7 @@ func (w *world) tracks(t *testing.T, domains ...string) {
 	for _, domain := range domains {
 		sets = append(sets, sending.ConfigurationSet{Name: "tracks " + domain, TrackingDomain: domain})
 	}
-	w.shows(w.org, shown{sets: sets})
+	w.setAccount(w.org, shown{sets: sets})
 	w.sync(t, w.org)
 }
 
@@ -92,7 +92,7 @@ func (w *world) tracking(t *testing.T) channels.TrackingDomain {
 func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		w.shows(w.org, shown{
+		w.setAccount(w.org, shown{
 			sets:       []sending.ConfigurationSet{{Name: "main", TrackingDomain: "click.example.com"}},
 			identities: []sending.Identity{{Identity: "click.example.com", DKIMTokens: []string{"abc"}}},
 		})
@@ -122,7 +122,7 @@ func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 		if got := w.tracking(t); got.Status != channels.TrackingPending || got.VerifiedAt != nil || got.Records[0].Value != channels.RedirectHost("us-east-1") {
 			t.Errorf("%+v", got)
 		}
-		w.shows(w.org, shown{})
+		w.setAccount(w.org, shown{})
 		w.sync(t, w.org)
 		if _, err := w.call(t, w.org, "tracking_domains_get", `{"domain":"click.example.com"}`); code(err) != core.CodeNotFound {
 			t.Errorf("no channel has it: %v", err)
@@ -151,21 +151,21 @@ func looksSlowDownAndEnd(t *testing.T, late func() time.Duration) {
 	t.Helper()
 	w := newWorld(t, storagetest.SQLite(t))
 	w.tracks(t, "click.example.com")
-	if n := w.looks(t, time.Hour, late); n != 30 {
+	if n := w.countLooks(t, time.Hour, late); n != 30 {
 		t.Errorf("%d looks in the first hour", n)
 	}
-	if n := w.looks(t, 23*time.Hour, late); n != 23*6 {
+	if n := w.countLooks(t, 23*time.Hour, late); n != 23*6 {
 		t.Errorf("%d looks in the rest of the first day", n)
 	}
 	w.down = true // name servers that do not answer must not end the checks early
-	if n := w.looks(t, 6*24*time.Hour-time.Minute, late); n != 6*24 {
+	if n := w.countLooks(t, 6*24*time.Hour-time.Minute, late); n != 6*24 {
 		t.Errorf("%d looks in the rest of the week", n)
 	}
 	w.down = false
 	if got := w.tracking(t); got.Status != channels.TrackingPending {
 		t.Errorf("%+v", got)
 	}
-	if n := w.looks(t, 2*time.Hour, late); n != 1 && n != 2 {
+	if n := w.countLooks(t, 2*time.Hour, late); n != 1 && n != 2 {
 		t.Errorf("%d looks after a week", n)
 	}
 	if got := w.tracking(t); got.Status != channels.TrackingFailed || got.SSL != "failed" {
@@ -182,7 +182,7 @@ func TestAnOutageOfDNSDoesNotFailATrackingDomain(t *testing.T) {
 		w.tracks(t, "click.example.com", "gone.example.com")
 		w.down = true
 		w.now = w.now.Add(7 * 24 * time.Hour)
-		if n := w.looks(t, 3*time.Hour, onTime); n != 3 {
+		if n := w.countLooks(t, 3*time.Hour, onTime); n != 3 {
 			t.Errorf("%d looks in 3 hours of an outage", n)
 		}
 		if got := w.tracking(t); got.Status != channels.TrackingPending || got.SSL != "pending" {
@@ -190,7 +190,7 @@ func TestAnOutageOfDNSDoesNotFailATrackingDomain(t *testing.T) {
 		}
 		w.down = false
 		w.zone["click.example.com"] = channels.RedirectHost("eu-central-1")
-		w.looks(t, time.Hour, onTime)
+		w.countLooks(t, time.Hour, onTime)
 		if got := w.tracking(t); got.Status != channels.TrackingVerified {
 			t.Errorf("after the outage: %+v", got)
 		}

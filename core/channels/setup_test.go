@@ -85,9 +85,9 @@ func each(t *testing.T, f func(*testing.T, *world)) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { f(t, newWorld(t, db)) })
 }
 
-// shows sets what the organization's sending account contains. All organizations of a test
-// have the same account id and region, so they share one account of the provider.
-func (w *world) shows(orgID string, s shown) {
+// setAccount sets what the organization's sending account contains. All organizations of a
+// test have the same account id and region, so they share one account of the provider.
+func (w *world) setAccount(orgID string, s shown) {
 	s.overview = sending.Overview{AccountID: "123456789012", Region: "eu-central-1"}
 	w.account[orgID] = &s
 }

@@ -42,11 +42,12 @@ type Told struct {
 	Note string
 }
 
-// settles reports whether the contact still has an address that this write may replace.
-// That is the address that push wrote to the sending account, or the one that the contact
-// had before. With a third address, set by another write, the transaction must fail.
-// Otherwise consent for the third address would stay at the account, without a contact.
-func (w *write) settles(existing *Contact) bool {
+// mayReplaceAddress reports whether the contact still has an address that this write may
+// replace. That is the address that push wrote to the sending account, or the one that the
+// contact had before. With a third address, set by another write, the transaction must
+// fail. Otherwise consent for the third address would stay at the account, without a
+// contact.
+func (w *write) mayReplaceAddress(existing *Contact) bool {
 	if existing == nil {
 		return true
 	}
@@ -220,7 +221,7 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	if err != nil {
 		return ContactWritten{}, err
 	}
-	if !w.settles(existing) {
+	if !w.mayReplaceAddress(existing) {
 		return ContactWritten{}, &core.Error{
 			Code: core.CodeContactClaimRace, RetryAfter: time.Second,
 			Message: "Another write gave the contact another address at the same moment.",

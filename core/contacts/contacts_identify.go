@@ -139,7 +139,7 @@ func (cs *Contacts) identify(ctx context.Context, c *core.Call, in IdentifyConta
 	default:
 		written, err := cs.writer().store(ctx, c, in.write)
 		if err != nil {
-			return Identified{}, lostRace(err)
+			return Identified{}, raceError(err)
 		}
 		found.ContactID, found.Mailable = written.Contact.ID, written.Contact.Mailable
 		if written.WasCreated() {

@@ -70,7 +70,7 @@ func (cs *Contacts) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCo
 func (cs *Contacts) upsert(ctx context.Context, c *core.Call, in UpsertContactIn) (ContactWritten, error) {
 	written, err := cs.writer().store(ctx, c, in.write)
 	if err != nil {
-		return ContactWritten{}, lostRace(err)
+		return ContactWritten{}, raceError(err)
 	}
 	show := cs.visitors().visitorID
 	if in.IssueVisitorID {

@@ -36,7 +36,7 @@ func (cs *Contacts) contactsUpsertByExternalID() core.Operation {
 		Prepare: cs.prepareUpsertByExternalID,
 		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {
 			written, err := cs.writer().store(ctx, c, in.write)
-			return written, lostRace(err)
+			return written, raceError(err)
 		},
 	})
 }

@@ -16,10 +16,10 @@ import (
 
 var errAway = errors.New("the database went away")
 
-// cutOff runs an operation whose Prepare writes to the sending account and whose
+// failTransaction runs an operation whose Prepare writes to the sending account and whose
 // transaction then fails. If inside is true, the transaction rolls back at its end;
 // otherwise it never begins.
-func (b bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
+func (b bundle) failTransaction(t *testing.T, name, arguments string, inside bool) {
 	t.Helper()
 	op := b.Operation(name)
 	call := &core.Call{Principal: core.Principal{Org: b.Org}, Surface: b.Surface, Now: b.Clock()}
@@ -45,9 +45,9 @@ func (b bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 	}
 }
 
-// everywhere returns the opt-outs of each address as text: those of the active contacts in
-// the database, and those at the sending account.
-func (b bundle) everywhere(t *testing.T) (mirror, account map[string]string) {
+// storedOptOuts returns the opt-outs of each address as text: those of the active contacts
+// in the database, and those at the sending account.
+func (b bundle) storedOptOuts(t *testing.T) (mirror, account map[string]string) {
 	t.Helper()
 	mirror, account = map[string]string{}, map[string]string{}
 	contacts, err := b.DB.Contacts().Contacts(t.Context(), b.Org.ID, contacts.ContactFilter{Limit: 100})
@@ -129,7 +129,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 					if tc.operation == "contacts_upsert" {
 						b.Surface = core.Agent
 					}
-					b.cutOff(t, tc.operation, tc.arguments, inside)
+					b.failTransaction(t, tc.operation, tc.arguments, inside)
 					b.Advance(time.Second)
 					// The write may still be running, so this sync must not repair it yet.
 					if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil {
@@ -140,7 +140,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 					if account == nil {
 						account = tc.mirror
 					}
-					inMirror, atAccount := b.everywhere(t)
+					inMirror, atAccount := b.storedOptOuts(t)
 					if diff := cmp.Diff(tc.mirror, inMirror); diff != "" {
 						t.Errorf("inside %t: mirror (-want +got):\n%s", inside, diff)
 					}

@@ -104,10 +104,10 @@ func (cl Claim) apply(existing *Contact) (Contact, error) {
 	return changed, nil
 }
 
-// lostRace returns contact_claim_race if err is a conflict, and err itself otherwise. A
+// raceError returns contact_claim_race if err is a conflict, and err itself otherwise. A
 // conflict means that another process took the address or external id after Prepare had
 // found it free.
-func lostRace(err error) error {
+func raceError(err error) error {
 	if !core.IsConflict(err) {
 		return err
 	}

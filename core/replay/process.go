@@ -132,7 +132,7 @@ func (p *Process) Tick(ctx context.Context) {
 	// connections are all busy would appear to have ended.
 	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), Silence)
 	defer cancel()
-	defer p.wake()
+	defer p.wakeWaiters()
 	p.returnAll(ctx)
 	if p.Alone {
 		return
@@ -248,7 +248,7 @@ func (p *Process) look(ctx context.Context) error {
 	return nil
 }
 
-func (p *Process) wake() {
+func (p *Process) wakeWaiters() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	close(p.ticked)

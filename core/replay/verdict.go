@@ -35,12 +35,12 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	case holder.Process == "":
 		return Verdict{RetryAfter: Beat}, nil
 	}
-	first, known, ticked := p.sightOf(holder.Process)
+	first, known, ticked := p.lastHeartbeat(holder.Process)
 	if !known {
 		if err := p.look(ctx); err != nil {
 			return Verdict{}, err
 		}
-		if first, known, ticked = p.sightOf(holder.Process); !known {
+		if first, known, ticked = p.lastHeartbeat(holder.Process); !known {
 			return Verdict{Ended: true}, nil
 		}
 	}
@@ -59,13 +59,13 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 			return Verdict{}, context.Cause(ctx)
 		case <-ticked:
 		}
-		s, known, ticked = p.sightOf(holder.Process)
+		s, known, ticked = p.lastHeartbeat(holder.Process)
 	}
 }
 
-// sightOf returns the last heartbeat of a process that p has read, and whether p has read
-// one. The returned channel is closed by the next Tick.
-func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
+// lastHeartbeat returns the last heartbeat of a process that p has read, and whether p has
+// read one. The returned channel is closed by the next Tick.
+func (p *Process) lastHeartbeat(process string) (sight, bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, known := p.seen[process]

@@ -31,9 +31,9 @@ type wanted struct{ days, groups bool }
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
-		return r.readSpan(ctx, orgID, f, cut(f.Window), want)
+		return r.readSpan(ctx, orgID, f, splitAtMidnight(f.Window), want)
 	}
-	found, err := r.readSpan(ctx, orgID, f, cut(core.Window{From: f.From, To: later.To}), want)
+	found, err := r.readSpan(ctx, orgID, f, splitAtMidnight(core.Window{From: f.From, To: later.To}), want)
 	if err != nil {
 		return figures{}, err
 	}
@@ -42,7 +42,7 @@ func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Tim
 		return figures{}, fmt.Errorf("report on the rest of a day: %w", err)
 	}
 	if ahead {
-		return r.readSpan(ctx, orgID, f, cut(f.Window), want)
+		return r.readSpan(ctx, orgID, f, splitAtMidnight(f.Window), want)
 	}
 	return found, nil
 }
@@ -94,7 +94,7 @@ func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into fig
 		window core.Window
 	}
 	var sources []source
-	hours, minutes := cutAtHours(f.Window)
+	hours, minutes := splitAtHours(f.Window)
 	if hours.From.Before(hours.To) {
 		sources = append(sources, source{r.Store.HourCounts, hours})
 	}

@@ -19,8 +19,8 @@ type span struct {
 	parts []core.Window
 }
 
-// cut splits a window at the first and the last midnight (UTC) in it.
-func cut(w core.Window) span {
+// splitAtMidnight splits a window at the first and the last midnight (UTC) in it.
+func splitAtMidnight(w core.Window) span {
 	days, parts := cutAt(core.Window{From: w.From.UTC().Truncate(time.Microsecond), To: w.To.UTC().Truncate(time.Microsecond)}, day)
 	return span{days, parts}
 }
@@ -32,9 +32,9 @@ func rest(w core.Window) core.Window {
 	return core.Window{From: to, To: nextMidnight(to)}
 }
 
-// cutAtHours splits a part of a day into its whole hours and the partial hours before and
+// splitAtHours splits a part of a day into its whole hours and the partial hours before and
 // after them.
-func cutAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //nolint:nonamedreturns // says which is which
+func splitAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //nolint:nonamedreturns // says which is which
 	return cutAt(w, time.Hour)
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// circle reports whether err is the error that Save returns for segments that test each
-// other in a cycle.
-func circle(err error) bool {
+// isCycleError reports whether err is the error that Save returns for segments that test
+// each other in a cycle.
+func isCycleError(err error) bool {
 	e := core.AsError(err)
 	return e != nil && e.Code == core.CodeValidationFailed && len(e.Fields) == 1 &&
 		e.Fields[0].Reason == "tests the segment itself, directly or through other segments"
@@ -34,14 +34,14 @@ func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 		w.save(t, "two", `subscribed to "news" and in segment "one"`)
 		w.topics(t, segments.Redefinition{GoneTopics: []string{"news"}})
 		w.follow(t)
-		if err := define(t.Context(), w.Segments, w.org, "one", `in segment "two"`); !circle(err) {
+		if err := define(t.Context(), w.Segments, w.org, "one", `in segment "two"`); !isCycleError(err) {
 			t.Errorf("a circle through an invalid segment: %v", err)
 		}
 		three := w.save(t, "three", `in segment "one"`)
 		w.save(t, "four", `in segment "three"`)
 		_, err := w.SetStatus(t.Context(), w.org, three.ID, segments.Archived)
 		must(t, err)
-		if err := define(t.Context(), w.Segments, w.org, "one", `in segment "four"`); !circle(err) {
+		if err := define(t.Context(), w.Segments, w.org, "one", `in segment "four"`); !isCycleError(err) {
 			t.Errorf("a circle through what tests an archived segment: %v", err)
 		}
 		w.topics(t, segments.Redefinition{}, sending.Topic{Name: "news", Default: sending.OptIn})
@@ -69,7 +69,7 @@ func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 		}
 		first.Store = store
 		must(t, define(t.Context(), first, w.org, "one", `in segment "two"`))
-		if err := define(t.Context(), w.Segments, w.org, "two", `in segment "one"`); !circle(err) {
+		if err := define(t.Context(), w.Segments, w.org, "two", `in segment "one"`); !isCycleError(err) {
 			t.Errorf("the second, once the first is saved: %v", err)
 		}
 	})

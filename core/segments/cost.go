@@ -22,10 +22,10 @@ const (
 	weighty = 20
 )
 
-// affordable fails with core.CodeValidationFailed if a predicate needs more steps than a
-// preview may take. It runs before the query of the preview. It counts rows only up to the
-// number that the limit allows, which takes a small part of the time of the query.
-func (s *Segments) affordable(ctx context.Context, q Question) error {
+// checkPreviewCost fails with core.CodeValidationFailed if a predicate needs more steps
+// than a preview may take. It runs before the query of the preview. It counts rows only up
+// to the number that the limit allows, which takes a small part of the time of the query.
+func (s *Segments) checkPreviewCost(ctx context.Context, q Question) error {
 	weight := q.Predicate.Weigh()
 	left := s.PreviewSteps
 	spend := func(source *predicate.EventSource, steps int, what string) error {

@@ -88,7 +88,7 @@ func (s *Segments) updateStatus(ctx context.Context, orgID, id string) error {
 // invalid; see definition.isSame.
 func (s *Segments) activate(ctx context.Context, orgID string, segment Segment) error {
 	segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
-	if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
+	if segment.EvalWarning = warningAfterRepair(segment.EvalWarning); segment.EvalWarning == "" {
 		segment.EvalWarningAt = nil
 	}
 	return s.Store.UpdateSegment(ctx, orgID, segment)
@@ -260,16 +260,16 @@ const earlier = "\nBefore that: "
 // It also returns "" if next does not begin with the text broken. Such a text stays in the
 // warning after the predicate compiles again.
 func keptOf(warning, next string) string {
-	if kept := afterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
+	if kept := warningAfterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
 		return earlier + kept
 	}
 	return ""
 }
 
-// afterRepair returns the warning that a segment has after its predicate compiles again. It
-// removes the part that says that the predicate does not compile. It returns "" if nothing
-// else remains.
-func afterRepair(warning string) string {
+// warningAfterRepair returns the warning that a segment has after its predicate compiles
+// again. It removes the part that says that the predicate does not compile. It returns ""
+// if nothing else remains.
+func warningAfterRepair(warning string) string {
 	if strings.HasPrefix(warning, broken) {
 		_, kept, _ := strings.Cut(warning, earlier)
 		return kept

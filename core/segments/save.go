@@ -62,7 +62,7 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 		if err != nil {
 			return err
 		}
-		saved = d.onto(saved, checked)
+		saved = d.applyTo(saved, checked)
 		saved.UpdatedAt = s.Clock()
 		if at >= 0 {
 			return s.Store.UpdateSegment(ctx, orgID, saved)
@@ -73,9 +73,9 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	return saved, err
 }
 
-// onto returns the segment in the parameter before, with its definition replaced by d. If
+// applyTo returns the segment in the parameter before, with its definition replaced by d. If
 // before is the zero Segment, the result is a new segment without id.
-func (d Definition) onto(before Segment, checked *predicate.Checked) Segment {
+func (d Definition) applyTo(before Segment, checked *predicate.Checked) Segment {
 	status := Active
 	if before.Status == Paused {
 		status = Paused

@@ -85,7 +85,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	bounded, cancel := context.WithTimeout(ctx, s.PreviewTime)
 	defer cancel()
 	q := Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: c.Now}
-	if err = s.affordable(bounded, q); err == nil {
+	if err = s.checkPreviewCost(bounded, q); err == nil {
 		found.Count, err = s.Store.CountMatching(bounded, q)
 	}
 	if err == nil {

@@ -50,9 +50,9 @@ func runOnce(happens *func()) {
 	}
 }
 
-// during returns a second Segments on the same database, which acts as another worker. Its
-// store is the given one, which calls a function of the test during a sweep.
-func (w *world) during(store amid) *segments.Segments {
+// segmentsWithStore returns a second Segments on the same database, which acts as another
+// worker. Its store is the given one, which calls a function of the test during a sweep.
+func (w *world) segmentsWithStore(store amid) *segments.Segments {
 	worker := segments.New(w.Config)
 	store.Store = worker.Store
 	worker.Store = &store
@@ -187,7 +187,7 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 					w.advance(time.Second)
 					var store amid
 					hook(&store, func() { tc.change(t, w); w.advance(time.Second) })
-					must(t, w.during(store).Follow(t.Context(), w.org))
+					must(t, w.segmentsWithStore(store).Follow(t.Context(), w.org))
 					w.follow(t)
 					w.wantMembers(t, "one", "bob")
 					if seen, err := w.Store.Segment(t.Context(), w.org, "one"); err != nil || seen.Status != segments.Active || seen.Stale {
@@ -213,7 +213,7 @@ func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 				w.follow(t)
 				w.wantMembers(t, "one", "ann")
 				w.advance(time.Second)
-				slow := w.during(amid{before: func() {
+				slow := w.segmentsWithStore(amid{before: func() {
 					tc.change(t, w)
 					w.advance(time.Second)
 					w.follow(t)
@@ -240,7 +240,7 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
 		w.advance(time.Second)
-		slow := w.during(amid{after: func() {
+		slow := w.segmentsWithStore(amid{after: func() {
 			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
 			must(t, err)
 			w.put(t, "ann", map[string]any{"plan": "pro"})
@@ -264,7 +264,7 @@ func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
 		_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
 		must(t, err)
-		slow := w.during(amid{noting: func() {
+		slow := w.segmentsWithStore(amid{noting: func() {
 			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Active)
 			must(t, err)
 			w.follow(t)
@@ -410,7 +410,7 @@ func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 		w.save(t, "pros", `attr.plan = "pro"`)
 		w.follow(t)
 		w.put(t, "ann", map[string]any{"plan": "pro"})
-		slow := w.during(amid{after: func() {
+		slow := w.segmentsWithStore(amid{after: func() {
 			w.advance(time.Second)
 			w.follow(t)
 			w.wantMembers(t, "pros", "ann")

@@ -16,10 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// poll reads all changes since the given time, as the documentation advises. It stores each
-// change in the map into, keyed by email address. It returns the greatest last_changed_at
-// that it received.
-func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
+// pollOnce reads all changes since the given time, as the documentation advises. It stores
+// each change in the map into, keyed by email address. It returns the greatest
+// last_changed_at that it received.
+func (b *bundle) pollOnce(since time.Time, into map[string]string) time.Time {
 	b.t.Helper()
 	greatest := since
 	for cursor := ""; ; {
@@ -91,10 +91,10 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 				running = false
 			default:
 			}
-			since = b.poll(since, followed)
+			since = b.pollOnce(since, followed)
 		}
 		exact := map[string]string{}
-		b.poll(noon.Add(-24*time.Hour), exact)
+		b.pollOnce(noon.Add(-24*time.Hour), exact)
 		if diff := cmp.Diff(exact, followed); diff != "" || len(exact) != writers*5 {
 			t.Errorf("%d addresses, what a poller has of them (-stored +polled):\n%s", len(exact), diff)
 		}
@@ -118,7 +118,7 @@ func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 		b := setup(t, db)
 		b.must(b.record(t.Context(), b.event("a@example.com", messages.Complaint, "", 1), b.event("b@example.com", messages.Complaint, "", 1)))
 		followed := map[string]string{}
-		since := b.poll(noon, followed)
+		since := b.pollOnce(noon, followed)
 		b.mu.Lock()
 		b.now = noon.Add(-time.Hour)
 		b.mu.Unlock()
@@ -129,7 +129,7 @@ func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 			t.Errorf("excluded at %v, which is not what the clock said", excluded.ExcludedAt)
 		}
 		b.must(b.record(t.Context(), b.event("c@example.com", messages.Complaint, "", 1)))
-		b.poll(since, followed)
+		b.pollOnce(since, followed)
 		if len(followed) != 3 || followed["a@example.com"][:8] != "excluded" {
 			t.Errorf("polled: %v", followed)
 		}

@@ -144,9 +144,9 @@ func TestDocumentIsStrictJSON(t *testing.T) {
 	}
 }
 
-// leadsHome reports whether a redirect URI is on the loopback or at app.example. It uses
+// isOwnRedirect reports whether a redirect URI is on the loopback or at app.example. It uses
 // net/url, which the product's check does not use.
-func leadsHome(uri string) bool {
+func isOwnRedirect(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil || u.User != nil || u.Fragment != "" {
 		return false
@@ -178,7 +178,7 @@ func FuzzDocument(f *testing.F) {
 			t.Fatalf("%+v", d)
 		}
 		for _, uri := range d.RedirectURIs {
-			if !leadsHome(uri) || access.CheckRedirectURI(uri) != nil {
+			if !isOwnRedirect(uri) || access.CheckRedirectURI(uri) != nil {
 				t.Fatalf("%q passes", uri)
 			}
 		}

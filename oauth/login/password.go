@@ -60,7 +60,7 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !ok || !p.checkToken(w, r, v, PasswordPath) {
 		return
 	}
-	next, err := chosenTwice(r)
+	next, err := readNewPassword(r)
 	if err != nil {
 		p.refusePassword(w, r, v, err)
 		return
@@ -95,9 +95,9 @@ func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v
 	}
 }
 
-// chosenTwice returns the new password from a form with two fields for it. It fails with
+// readNewPassword returns the new password from a form with two fields for it. It fails with
 // validation_failed if the two differ.
-func chosenTwice(r *http.Request) (string, error) {
+func readNewPassword(r *http.Request) (string, error) {
 	next := r.PostForm.Get(fieldPassword)
 	if next != r.PostForm.Get(fieldRepeated) {
 		return "", &core.Error{

@@ -86,7 +86,7 @@ func (p *resetPages) askNewPassword(w http.ResponseWriter, r *http.Request, secr
 // resetPassword sets the new password from a reset link and redirects to the sign-in page.
 func (p *resetPages) resetPassword(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get(fieldToken)
-	next, err := chosenTwice(r)
+	next, err := readNewPassword(r)
 	if err == nil {
 		err = p.passwords.Reset(r.Context(), people.UseReset{
 			Secret: secret, Next: next, Client: p.clientOf(r), RequestID: requestID(r),

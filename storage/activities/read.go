@@ -92,18 +92,18 @@ func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter
 func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
 	var from engine.Time = math.MinInt64
 	if f.From != nil {
-		from = upward(*f.From)
+		from = roundUpToMicros(*f.From)
 	}
 	at, id := engine.PageStart(f.After)
-	if f.To != nil && (f.After == nil || upward(*f.To) <= at) {
-		at, id = upward(*f.To), ""
+	if f.To != nil && (f.After == nil || roundUpToMicros(*f.To) <= at) {
+		at, id = roundUpToMicros(*f.To), ""
 	}
 	return from, at, id
 }
 
-// upward returns t rounded up to a microsecond. Stored times are rounded down, so an upper
-// bound that was rounded down would miss rows.
-func upward(t time.Time) engine.Time {
+// roundUpToMicros returns t rounded up to a microsecond. Stored times are rounded down, so
+// an upper bound that was rounded down would miss rows.
+func roundUpToMicros(t time.Time) engine.Time {
 	at := engine.At(t)
 	if at.Time().Before(t) {
 		at++

@@ -83,7 +83,7 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 		return err
 	}
 	defer ready.pass.leave()
-	rows, err := ready.query(db.patience(ctx, s), args)
+	rows, err := ready.query(db.statementContext(ctx, s), args)
 	if err != nil {
 		return db.wrapFailure(ctx, s, err)
 	}
@@ -110,10 +110,10 @@ func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	return unbegun{err}
 }
 
-// patience returns the context under which the statement s runs. On SQLite, a statement
-// registered with RegisterPoint gets ctx without its cancellation. Every other statement
-// gets ctx.
-func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
+// statementContext returns the context under which the statement s runs. On SQLite, a
+// statement registered with RegisterPoint gets ctx without its cancellation. Every other
+// statement gets ctx.
+func (db *DB) statementContext(ctx context.Context, s *Statement) context.Context {
 	if s.point && db.dialect == SQLite && ctx.Err() == nil {
 		return context.WithoutCancel(ctx)
 	}

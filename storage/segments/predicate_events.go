@@ -85,9 +85,9 @@ func asksSubject(n predicate.Node) bool {
 	return false
 }
 
-// inside sets c.event to e while it runs f. Fields of properties then refer to properties
+// withEvent sets c.event to e while it runs f. Fields of properties then refer to properties
 // of that event.
-func (c *condition) inside(e *predicate.Event, f func()) {
+func (c *condition) withEvent(e *predicate.Event, f func()) {
 	c.event = e
 	f()
 	c.event = nil
@@ -98,7 +98,7 @@ func (c *condition) inside(e *predicate.Event, f func()) {
 // or of existence. The SQL has no NOT EXISTS, because SQLite would run that subquery for
 // each contact, with an unsuitable index.
 func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
-	some, none := existence(n)
+	some, none := existenceTest(n)
 	if negated {
 		some, none = none, some
 	}
@@ -112,7 +112,7 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 		return test
 	}
 	var text string
-	c.inside(&n.Source.Event, func() {
+	c.withEvent(&n.Source.Event, func() {
 		from, where, by := c.events(&n.Source)
 		of := `SELECT ` + by.column + ` FROM ` + from + ` WHERE ` + where
 		if !some {
@@ -127,9 +127,9 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 // 0).
 func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
 
-// existence reports whether an event test is equivalent to "at least one event" (some) or
-// to "no event" (none). For any other event test, both results are false.
-func existence(n *predicate.EventTest) (some, none bool) {
+// existenceTest reports whether an event test is equivalent to "at least one event" (some)
+// or to "no event" (none). For any other event test, both results are false.
+func existenceTest(n *predicate.EventTest) (some, none bool) {
 	if n.Kind == predicate.Exists {
 		return true, false
 	}
@@ -195,7 +195,7 @@ func (c *condition) figureTest(n *predicate.EventTest, figure string) string {
 func (c *condition) eventTest(n *predicate.EventTest) string {
 	c.aggregated++
 	alias := `a` + strconv.Itoa(c.aggregated)
-	c.inside(&n.Source.Event, func() {
+	c.withEvent(&n.Source.Event, func() {
 		figure := c.figure(n)
 		from, where, by := c.events(&n.Source)
 		groups := c.groups(`SELECT ` + by.column + ` AS who, ` + figure + ` AS figure FROM ` + from + ` WHERE ` + where + ` GROUP BY ` + by.column)

@@ -20,8 +20,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// fresh returns a valid configuration with an empty data folder and free ports.
-func fresh(t *testing.T) config.Config {
+// newConfig returns a valid configuration with an empty data folder and free ports.
+func newConfig(t *testing.T) config.Config {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -36,7 +36,7 @@ func fresh(t *testing.T) config.Config {
 // used returns a valid configuration with which a server has run and stopped.
 func used(t *testing.T) config.Config {
 	t.Helper()
-	cfg := fresh(t)
+	cfg := newConfig(t)
 	h, err := serve.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -49,12 +49,12 @@ func used(t *testing.T) config.Config {
 
 func TestHealthyConfigurations(t *testing.T) {
 	t.Parallel()
-	for name, cfg := range map[string]config.Config{"fresh": fresh(t), "used": used(t)} {
+	for name, cfg := range map[string]config.Config{"fresh": newConfig(t), "used": used(t)} {
 		if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK {
 			t.Errorf("%s: %s", name, text(r))
 		}
 	}
-	missing := fresh(t)
+	missing := newConfig(t)
 	missing.DataDir = filepath.Join(missing.DataDir, "deep", "er")
 	if r := doctor.Examine(t.Context(), missing, ""); r.Status != doctor.OK {
 		t.Errorf("folder to be made: %s", text(r))
@@ -74,7 +74,7 @@ func text(r doctor.Report) string {
 
 func TestRunningServerIsRecognised(t *testing.T) {
 	t.Parallel()
-	cfg := fresh(t)
+	cfg := newConfig(t)
 	cfg.Public = config.Public{}
 	h, err := serve.Start(t.Context(), cfg)
 	if err != nil {
@@ -170,7 +170,7 @@ func mailServer(address string) func(*testing.T, *config.Config) {
 
 func TestRedisIsAsked(t *testing.T) {
 	t.Parallel()
-	cfg := fresh(t)
+	cfg := newConfig(t)
 	cfg.RedisURL = storagetest.Redis(t).URL
 	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || !strings.Contains(text(r), "rate limits are shared") {
 		t.Errorf("with a Redis:%s", text(r))
@@ -185,7 +185,7 @@ func TestRedisIsAsked(t *testing.T) {
 // warn if the password is wrong or if the server does not support the configured TLS.
 func TestMailServerIsAsked(t *testing.T) {
 	t.Parallel()
-	cfg := fresh(t)
+	cfg := newConfig(t)
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return mailSession{}, nil }))
 	server.AllowInsecureAuth, server.ErrorLog = true, quiet{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -232,7 +232,7 @@ func (mailSession) Logout() error { return nil }
 
 func TestConfigurationFileWithSecretsOpenToOthers(t *testing.T) {
 	t.Parallel()
-	cfg := fresh(t)
+	cfg := newConfig(t)
 	file := filepath.Join(t.TempDir(), "mailhelm.toml")
 	write(t, file, "")
 	chmod(t, file, 0o644)

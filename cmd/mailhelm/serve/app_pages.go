@@ -26,7 +26,7 @@ func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 	guard *guardrails.Guard,
 ) (map[string]http.Handler, error) {
-	entrance, factors, err := entrance(cfg, public, s)
+	entrance, factors, err := newSignInPages(cfg, public, s)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	}
 	app = at(people, app)
 	if origin == public.App {
-		app = below(path, documentation, app)
+		app = routeBelow(path, documentation, app)
 	}
 	sites := []site{{config.AppService, public.App, app}}
 	if public.App != public.Auth {
@@ -104,9 +104,9 @@ func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	})
 }
 
-// below returns a handler that passes requests for path, and for paths under it, to the
+// routeBelow returns a handler that passes requests for path, and for paths under it, to the
 // handler inside. It passes all other requests to the handler outside.
-func below(path string, inside, outside http.Handler) http.Handler {
+func routeBelow(path string, inside, outside http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") {
 			inside.ServeHTTP(w, r)

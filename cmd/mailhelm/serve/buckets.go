@@ -44,9 +44,9 @@ func (s *stores) sharedBuckets() guardrails.Buckets {
 	return s.buckets
 }
 
-// shares reports whether Redis, with the shared rate limits, answers within a second. It
+// isSharing reports whether Redis, with the shared rate limits, answers within a second. It
 // logs a warning if not. r.buckets must not be nil.
-func (r *readiness) shares(ctx context.Context) bool {
+func (r *readiness) isSharing(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()
 	err := r.buckets.Ping(ctx)

@@ -27,9 +27,10 @@ func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
 	}
 }
 
-// entrance returns the sign-in pages and the [people.SecondFactors] that these pages use.
-// If the operator has configured no SMTP server, the pages offer no password reset by mail.
-func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
+// newSignInPages returns the sign-in pages and the [people.SecondFactors] that these pages
+// use. If the operator has configured no SMTP server, the pages offer no password reset by
+// mail.
+func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
 		return nil, nil, err

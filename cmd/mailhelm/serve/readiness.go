@@ -73,7 +73,7 @@ func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	defer cancel()
 	c, why := checks{}, causes{}
 	if r.buckets != nil {
-		c.set("redis", r.shares(ctx))
+		c.set("redis", r.isSharing(ctx))
 	}
 	ready := c.set("accepting", !r.draining.Load())
 	ready = c.set("database", r.answers(ctx, why)) && ready

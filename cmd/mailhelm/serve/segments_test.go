@@ -13,10 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// divided creates an organization and calls the function define with its id. It then adds
-// one segment whose expression is source. It returns the organization's id and the manager
-// of its segments.
-func divided(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
+// newOrgWithSegment creates an organization and calls the function define with its id. It
+// then adds one segment whose expression is source. It returns the organization's id and
+// the manager of its segments.
+func newOrgWithSegment(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "demo", RetentionDays: 365}
 	if err := db.Orgs().InsertOrg(t.Context(), org); err != nil {
@@ -32,10 +32,10 @@ func divided(t *testing.T, db *storage.DB, define func(org string) error, source
 	return org.ID, s
 }
 
-// warns checks whether the stored segment "one" has a warning about a changed attribute,
-// property, topic or list. want is true if it must have one. After a preview want is false,
-// because a preview must not change the segment.
-func warns(t *testing.T, s *segments.Segments, org string, want bool) {
+// checkWarning checks whether the stored segment "one" has a warning about a changed
+// attribute, property, topic or list. want is true if it must have one. After a preview
+// want is false, because a preview must not change the segment.
+func checkWarning(t *testing.T, s *segments.Segments, org string, want bool) {
 	t.Helper()
 	if seen, err := s.Store.Segment(t.Context(), org, "one"); err != nil || (seen.EvalWarning != "") != want {
 		t.Errorf("the segment warns %q, %v, want a warning: %v", seen.EvalWarning, err, want)
@@ -49,7 +49,7 @@ func TestSegmentsHearOfPromotedProperties(t *testing.T) {
 		ID: core.NewID(), ActivityName: "purchase", Property: "amount", Type: activities.NumberProperty, Origin: activities.Managed,
 		CreatedAt: core.SystemClock(), UpdatedAt: core.SystemClock(),
 	}
-	org, s := divided(t, db, func(org string) error {
+	org, s := newOrgWithSegment(t, db, func(org string) error {
 		return db.Activities().InsertProperty(t.Context(), org, amount)
 	}, `exists(activity.purchase where has amount)`)
 	price, text := amount, amount
@@ -68,7 +68,7 @@ func TestSegmentsHearOfPromotedProperties(t *testing.T) {
 			if err != nil || len(a) != 1 || a[0].Name != "One" || a[0].TypecheckOK != tc.fits || a[0].Warning == "" {
 				t.Errorf("%+v: %+v, %v", tc.after, a, err)
 			}
-			warns(t, s, org, !preview)
+			checkWarning(t, s, org, !preview)
 		}
 		if _, err := s.Save(t.Context(), org, segments.Definition{Key: "one", Name: "One", Source: `exists(activity.purchase where has amount)`, Origin: segments.Managed}); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestSegmentsHearOfAttributes(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
 	plan := attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}, Origin: core.ManagedOrigin}
-	org, s := divided(t, db, func(org string) error {
+	org, s := newOrgWithSegment(t, db, func(org string) error {
 		return db.Attributes().InsertAttribute(t.Context(), org, plan)
 	}, `attr.plan = "pro"`)
 	narrow := plan
@@ -90,6 +90,6 @@ func TestSegmentsHearOfAttributes(t *testing.T) {
 		if a, err := attributeSegments(s)(t.Context(), org, change); err != nil || len(a) != 1 || !a[0].TypecheckOK {
 			t.Errorf("%+v, %v", a, err)
 		}
-		warns(t, s, org, !preview)
+		checkWarning(t, s, org, !preview)
 	}
 }

@@ -67,7 +67,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	events := eventSource(cfg, public, s, domains, simulated, seen)
 	simulated.to.Handler = events
 	web := []site{
-		{config.APIService, public.API, below(ingest.Path, events, api.Handler())},
+		{config.APIService, public.API, routeBelow(ingest.Path, events, api.Handler())},
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}

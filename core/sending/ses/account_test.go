@@ -26,7 +26,7 @@ func TestOverview(t *testing.T) {
 		`{"unheard":{"of":["things"]},"SendQuota":{"a":"b"} }`: {Sandbox: true},
 	} {
 		p := newProvider(t)
-		p.handle(getAccount, say(answer))
+		p.handle(getAccount, respondWith(answer))
 		want.AccountID, want.Region = "111122223333", "eu-central-1"
 		got, err := open(t, config(p)).Overview(t.Context(), "org")
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -45,8 +45,8 @@ const role = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-1
 func TestAccountIDIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, say(`{}`))
-	p.handle(askTokens, say(identity))
+	p.handle(getAccount, respondWith(`{}`))
+	p.handle(askTokens, respondWith(identity))
 	c := config(p)
 	c.AccountID = ""
 	a := open(t, c)
@@ -59,7 +59,7 @@ func TestAccountIDIsAskedForOnce(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	p = newProvider(t)
-	p.handle(getAccount, say(`{}`))
+	p.handle(getAccount, respondWith(`{}`))
 	p.handle(askTokens, refuse(403, "AccessDenied"))
 	c.HTTPClient = &http.Client{Transport: p}
 	if o, err := open(t, c).Overview(t.Context(), "org"); err != nil || o.AccountID != "" {
@@ -70,8 +70,8 @@ func TestAccountIDIsAskedForOnce(t *testing.T) {
 func TestRolesAreTakenOn(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, say(`{}`))
-	p.handle(askTokens, say(role))
+	p.handle(getAccount, respondWith(`{}`))
+	p.handle(askTokens, respondWith(role))
 	shared := config(p)
 	shared.Credentials = ses.Credentials{AccessKeyID: "OURKEY", Secret: "ours"}
 	a, err := ses.Open(shared)(sending.Connection{
@@ -113,16 +113,16 @@ func TestIdentities(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.handle("POST /v2/email/list-identities", answerInTurn(
-		say(`{"EmailIdentities":[{"IdentityName":"a.example","IdentityType":"DOMAIN","VerificationStatus":"SUCCESS"},
+		respondWith(`{"EmailIdentities":[{"IdentityName":"a.example","IdentityType":"DOMAIN","VerificationStatus":"SUCCESS"},
 			{"IdentityName":"gone.example","IdentityType":"DOMAIN","VerificationStatus":"SUCCESS"}],"NextToken":"t"}`),
-		say(`{"EmailIdentities":[{"IdentityName":"b@b.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"NOT_STARTED"},
+		respondWith(`{"EmailIdentities":[{"IdentityName":"b@b.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"NOT_STARTED"},
 			{"IdentityName":"c@c.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"TEMPORARY_FAILURE"},
 			{"IdentityName":"d@d.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"FAILED"}]}`),
 	))
-	p.handle("GET /v2/email/identities/a.example", say(`{"DkimAttributes":{"Tokens":["x","y","z"]},"ConfigurationSetName":"marketing"}`))
-	p.handle("GET /v2/email/identities/b%40b.example", say(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
+	p.handle("GET /v2/email/identities/a.example", respondWith(`{"DkimAttributes":{"Tokens":["x","y","z"]},"ConfigurationSetName":"marketing"}`))
+	p.handle("GET /v2/email/identities/b%40b.example", respondWith(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
 	for _, name := range []string{"c%40c.example", "d%40d.example"} {
-		p.handle("GET /v2/email/identities/"+name, say(`{}`))
+		p.handle("GET /v2/email/identities/"+name, respondWith(`{}`))
 	}
 	p.handle("GET /v2/email/identities/gone.example", refuse(404, "NotFoundException"))
 	got, err := open(t, config(p)).Identities(t.Context(), "org")
@@ -140,7 +140,7 @@ func TestIdentities(t *testing.T) {
 func TestListingsEnd(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle("POST /v2/email/list-configuration-sets", say(`{"ConfigurationSets":[],"NextToken":"more"}`))
+	p.handle("POST /v2/email/list-configuration-sets", respondWith(`{"ConfigurationSets":[],"NextToken":"more"}`))
 	_, err := open(t, config(p)).ConfigurationSets(t.Context(), "org")
 	wantFailure(t, "a listing without an end", err, sending.Refused)
 }
@@ -150,10 +150,10 @@ func TestListingsEnd(t *testing.T) {
 func TestPutContactKeepsAttributes(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(contactLists, say(oneList))
-	p.handle("GET "+contact, say(`{"EmailAddress":"Ada@example.com","AttributesData":"{\"crm\":7}","TopicPreferences":[{"TopicName":"news","SubscriptionStatus":"OPT_IN"}]}`))
-	p.handle("PUT "+contact, say(`{}`))
-	p.handle("PUT "+strings.Replace(contact, "ada", "Ada", 1), say(`{}`))
+	p.handle(contactLists, respondWith(oneList))
+	p.handle("GET "+contact, respondWith(`{"EmailAddress":"Ada@example.com","AttributesData":"{\"crm\":7}","TopicPreferences":[{"TopicName":"news","SubscriptionStatus":"OPT_IN"}]}`))
+	p.handle("PUT "+contact, respondWith(`{}`))
+	p.handle("PUT "+strings.Replace(contact, "ada", "Ada", 1), respondWith(`{}`))
 	a := open(t, config(p))
 	same := sending.Contact{Email: "ada@example.com", Preferences: map[string]sending.Subscription{"news": sending.OptIn}}
 	if err := a.PutContact(t.Context(), "org", same); err != nil {
@@ -201,8 +201,8 @@ func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 	} {
 		p := newProvider(t)
 		summary, _, _ := strings.Cut(answer, `,"Attributes"`)
-		p.handle(one, say(`{"SuppressedDestination":{"EmailAddress":"ada@example.com",`+answer+`}}`))
-		p.handle(list, say(`{"SuppressedDestinationSummaries":[{"EmailAddress":"ada@example.com",`+summary+`}]}`))
+		p.handle(one, respondWith(`{"SuppressedDestination":{"EmailAddress":"ada@example.com",`+answer+`}}`))
+		p.handle(list, respondWith(`{"SuppressedDestinationSummaries":[{"EmailAddress":"ada@example.com",`+summary+`}]}`))
 		a := open(t, config(p))
 		if got, err := a.FindSuppressed(t.Context(), "org", "ada@example.com"); err != nil || got.Reason != want {
 			t.Errorf("%s: %s, %v, want %s", answer, got.Reason, err, want)
@@ -213,7 +213,7 @@ func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 		}
 	}
 	p := newProvider(t)
-	p.handle(one, say(`{}`))
+	p.handle(one, respondWith(`{}`))
 	_, err := open(t, config(p)).FindSuppressed(t.Context(), "org", "ada@example.com")
 	wantFailure(t, "an answer without the entry", err, sending.Refused)
 }

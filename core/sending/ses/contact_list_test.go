@@ -28,28 +28,28 @@ func TestReplacedContactListIsNoticed(t *testing.T) {
 			do: func(t *testing.T, a sending.Account) error {
 				return a.DeleteContact(t.Context(), "org", "ada@example.com")
 			},
-			asked: "DELETE " + replaced, answer: say(`{}`),
+			asked: "DELETE " + replaced, answer: respondWith(`{}`),
 		},
 		"looked up": {
 			do: func(t *testing.T, a sending.Account) error {
 				_, err := a.Contact(t.Context(), "org", "ada@example.com")
 				return err
 			},
-			asked: "GET " + replaced, answer: say(`{"EmailAddress":"ada@example.com"}`), after: 5 * time.Second,
+			asked: "GET " + replaced, answer: respondWith(`{"EmailAddress":"ada@example.com"}`), after: 5 * time.Second,
 		},
 		"listed": {
 			do: func(t *testing.T, a sending.Account) error {
 				_, _, err := a.Contacts(t.Context(), "org", "")
 				return err
 			},
-			asked: page(replaced), answer: say(`{"Contacts":[]}`),
+			asked: page(replaced), answer: respondWith(`{"Contacts":[]}`),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.handle(contactLists, answerInTurn(say(oneList), say(`{"ContactLists":[{"ContactListName":"subscribers"}]}`)))
-			p.handle("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
+			p.handle(contactLists, answerInTurn(respondWith(oneList), respondWith(`{"ContactLists":[{"ContactListName":"subscribers"}]}`)))
+			p.handle("GET "+contact, respondWith(`{"EmailAddress":"ada@example.com"}`))
 			c, now := config(p), time.Unix(0, 0)
 			c.Clock = func() time.Time { return now }
 			a := open(t, c)
@@ -71,7 +71,7 @@ func TestReplacedContactListIsNoticed(t *testing.T) {
 func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(contactLists, say(oneList))
+	p.handle(contactLists, respondWith(oneList))
 	p.handle("GET "+contact, refuse(404, "NotFoundException"))
 	c := config(p)
 	c.Clock = func() time.Time { return time.Unix(0, 0) }
@@ -91,8 +91,8 @@ func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
 func TestPutContactBesideOthers(t *testing.T) {
 	t.Parallel()
 	create := "POST " + strings.TrimSuffix(contact, "/ada%40example.com")
-	absent, there := refuse(404, "NotFoundException"), say(`{"EmailAddress":"ada@example.com","AttributesData":"theirs"}`)
-	done := say(`{}`)
+	absent, there := refuse(404, "NotFoundException"), respondWith(`{"EmailAddress":"ada@example.com","AttributesData":"theirs"}`)
+	done := respondWith(`{}`)
 	for name, test := range map[string]struct {
 		get, create, update http.HandlerFunc
 		last                string
@@ -105,7 +105,7 @@ func TestPutContactBesideOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.handle(contactLists, say(oneList))
+			p.handle(contactLists, respondWith(oneList))
 			p.handle("GET "+contact, test.get)
 			p.handle(create, test.create)
 			p.handle("PUT "+contact, test.update)
@@ -129,8 +129,8 @@ func TestPutContactBesideOthers(t *testing.T) {
 func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(contactLists, answerInTurn(say(oneList), refuse(403, "AccessDeniedException")))
-	p.handle("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
+	p.handle(contactLists, answerInTurn(respondWith(oneList), refuse(403, "AccessDeniedException")))
+	p.handle("GET "+contact, respondWith(`{"EmailAddress":"ada@example.com"}`))
 	p.handle("DELETE "+contact, refuse(404, "NotFoundException"))
 	a := open(t, config(p))
 	if _, err := a.Contact(t.Context(), "org", "ada@example.com"); err != nil {
@@ -151,13 +151,13 @@ func TestContactListIsMadeWhereThereIsNone(t *testing.T) {
 		want    sending.FailureKind
 		creates int
 	}{
-		"there already":      {[]http.HandlerFunc{say(oneList)}, nil, "", 0},
-		"none":               {[]http.HandlerFunc{say(none)}, say(`{}`), "", 1},
-		"made meanwhile":     {[]http.HandlerFunc{say(none), say(oneList)}, refuse(400, "AlreadyExistsException"), "", 1},
-		"one is the limit":   {[]http.HandlerFunc{say(none), say(oneList)}, refuse(400, "BadRequestException"), "", 1},
-		"not allowed":        {[]http.HandlerFunc{say(none)}, refuse(403, "AccessDeniedException"), sending.Unsupported, 1},
-		"a key that is none": {[]http.HandlerFunc{say(none)}, refuse(403, "UnrecognizedClientException"), sending.Refused, 1},
-		"slow down":          {[]http.HandlerFunc{say(none)}, refuse(429, "TooManyRequestsException"), sending.Throttled, 2},
+		"there already":      {[]http.HandlerFunc{respondWith(oneList)}, nil, "", 0},
+		"none":               {[]http.HandlerFunc{respondWith(none)}, respondWith(`{}`), "", 1},
+		"made meanwhile":     {[]http.HandlerFunc{respondWith(none), respondWith(oneList)}, refuse(400, "AlreadyExistsException"), "", 1},
+		"one is the limit":   {[]http.HandlerFunc{respondWith(none), respondWith(oneList)}, refuse(400, "BadRequestException"), "", 1},
+		"not allowed":        {[]http.HandlerFunc{respondWith(none)}, refuse(403, "AccessDeniedException"), sending.Unsupported, 1},
+		"a key that is none": {[]http.HandlerFunc{respondWith(none)}, refuse(403, "UnrecognizedClientException"), sending.Refused, 1},
+		"slow down":          {[]http.HandlerFunc{respondWith(none)}, refuse(429, "TooManyRequestsException"), sending.Throttled, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -130,11 +130,12 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// handedOver converts the error of a call that must not be repeated, such as sending a
-// message. It returns TimedOut unless the error proves that the call had no effect: after a
-// broken connection, a partial response or a 5xx status, the outcome is unknown. It returns
-// Rejected for a missing template or configuration set, and else the result of failureOf.
-func handedOver(ctx context.Context, err error) error {
+// unrepeatableFailure converts the error of a call that must not be repeated, such as
+// sending a message. It returns TimedOut unless the error proves that the call had no
+// effect: after a broken connection, a partial response or a 5xx status, the outcome is
+// unknown. It returns Rejected for a missing template or configuration set, and else the
+// result of failureOf.
+func unrepeatableFailure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

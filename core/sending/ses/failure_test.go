@@ -89,9 +89,9 @@ func TestThrottlingSaysHowLong(t *testing.T) {
 func TestAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
-		"not JSON":      say(`<html>` + hidden),
-		"half of it":    say(`{"SendQuota":{"Max24HourSend":`),
-		"another type":  say(`{"SendQuota":{"Max24HourSend":"many"}}`),
+		"not JSON":      respondWith(`<html>` + hidden),
+		"half of it":    respondWith(`{"SendQuota":{"Max24HourSend":`),
+		"another type":  respondWith(`{"SendQuota":{"Max24HourSend":"many"}}`),
 		"no error body": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
 		"endless": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"x":"`+strings.Repeat("x", 9<<20)+`"}`)
@@ -116,7 +116,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 func TestRetriesAreAtOneLayer(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, answerInTurn(refuse(503, ""), say(`{"SendingEnabled":true}`)))
+	p.handle(getAccount, answerInTurn(refuse(503, ""), respondWith(`{"SendingEnabled":true}`)))
 	a := open(t, config(p))
 	if o, err := a.Overview(t.Context(), "org"); err != nil || !o.SendingEnabled {
 		t.Errorf("the second try: %+v, %v", o, err)
@@ -137,7 +137,7 @@ func TestRetriesAreAtOneLayer(t *testing.T) {
 		"rejected":         {refuse(400, "MessageRejected"), sending.Rejected},
 		"refused":          {refuse(403, "AccessDeniedException"), sending.Refused},
 		"a failure inside": {refuse(500, "InternalServiceErrorException"), sending.TimedOut},
-		"half an answer":   {say(`{"MessageId":`), sending.TimedOut},
+		"half an answer":   {respondWith(`{"MessageId":`), sending.TimedOut},
 		"unavailable":      {refuse(503, ""), sending.TimedOut},
 	} {
 		p.handle(sendEmail, answer.HandlerFunc)

@@ -91,6 +91,6 @@ func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sendi
 			MailType: mailTypes[r.MailType], WebsiteURL: &r.Website, UseCaseDescription: &r.UseCase,
 			ContactLanguage: types.ContactLanguageEn, ProductionAccessEnabled: aws.Bool(true),
 		}, disableRetries)
-		return handedOver(ctx, err)
+		return unrepeatableFailure(ctx, err)
 	})
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// impatient returns a Config with a short deadline, so that a message fails if it would
+// shortDeadline returns a Config with a short deadline, so that a message fails if it would
 // have to wait for the send rate.
-func impatient(p *provider) ses.Config {
+func shortDeadline(p *provider) ses.Config {
 	c := config(p)
 	c.CallTimeout = 200 * time.Millisecond
 	return c
@@ -30,10 +30,10 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 		release := make(chan struct{})
 		p.handle(getAccount, func(w http.ResponseWriter, r *http.Request) {
 			<-release
-			say(`{"SendQuota":{"MaxSendRate":3}}`)(w, r)
+			respondWith(`{"SendQuota":{"MaxSendRate":3}}`)(w, r)
 		})
-		p.handle(sendEmail, say(`{"MessageId":"m"}`))
-		a := open(t, impatient(p))
+		p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
+		a := open(t, shortDeadline(p))
 		var taken, throttled atomic.Int64
 		var all sync.WaitGroup
 		for range 20 {
@@ -64,9 +64,9 @@ func TestTheRateIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t)
-		p.handle(getAccount, answerInTurn(say(`{"SendQuota":{"MaxSendRate":1}}`), say(`{"SendQuota":{"MaxSendRate":100}}`)))
-		p.handle(sendEmail, say(`{"MessageId":"m"}`))
-		a := open(t, impatient(p))
+		p.handle(getAccount, answerInTurn(respondWith(`{"SendQuota":{"MaxSendRate":1}}`), respondWith(`{"SendQuota":{"MaxSendRate":100}}`)))
+		p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
+		a := open(t, shortDeadline(p))
 		send := func() error { _, err := a.Send(t.Context(), "org", message()); return err }
 		if err := send(); err != nil {
 			t.Fatal(err)
@@ -94,9 +94,9 @@ func TestTheRateIsReadAgain(t *testing.T) {
 func TestTheRateIsTheAccounts(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
-	p.handle(sendEmail, say(`{"MessageId":"m"}`))
-	opener := ses.Open(impatient(p))
+	p.handle(getAccount, respondWith(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
+	opener := ses.Open(shortDeadline(p))
 	send := func(c sending.Connection) error {
 		t.Helper()
 		a, err := opener(c)
@@ -134,8 +134,8 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.handle(getAccount, refuse(403, "AccessDeniedException"))
-	p.handle(sendEmail, say(`{"MessageId":"m"}`))
-	a := open(t, impatient(p))
+	p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
+	a := open(t, shortDeadline(p))
 	for range 5 {
 		if _, err := a.Send(t.Context(), "org", message()); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	if n := p.count(getAccount); n != 1 {
 		t.Errorf("the rate was asked for %d times at once", n)
 	}
-	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":0.5}}`))
+	p.handle(getAccount, respondWith(`{"SendQuota":{"MaxSendRate":0.5}}`))
 	if _, err := a.Overview(t.Context(), "org"); err != nil {
 		t.Fatal(err)
 	}
@@ -155,9 +155,9 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	p = newProvider(t)
-	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
-	p.handle(sendEmail, say(`{"MessageId":"m"}`))
-	a = open(t, impatient(p))
+	p.handle(getAccount, respondWith(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
+	a = open(t, shortDeadline(p))
 	_, err = a.Send(ended, "org", message())
 	wantFailure(t, "a caller who has left", err, sending.TimedOut)
 	if _, err = a.Send(t.Context(), "org", message()); err != nil {
@@ -174,7 +174,7 @@ func TestARateThatNeverComesHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t)
 		p.handle(getAccount, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p.handle(sendEmail, say(`{"MessageId":"m"}`))
+		p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
 		a := open(t, config(p))
 		for range 3 {
 			if _, err := a.Send(t.Context(), "org", message()); err != nil {

@@ -100,7 +100,7 @@ func refuse(status int, code string) http.HandlerFunc {
 	}
 }
 
-func say(text string) http.HandlerFunc {
+func respondWith(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, text)

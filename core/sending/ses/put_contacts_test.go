@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-func crowd(n int) []sending.Contact {
+func manyContacts(n int) []sending.Contact {
 	all := make([]sending.Contact, n)
 	for i := range all {
 		all[i] = sending.Contact{Email: fmt.Sprintf("p%d@example.com", i)}
@@ -29,12 +29,12 @@ func TestContactsThatAreNotWritten(t *testing.T) {
 	} {
 		for _, taken := range []int64{0, limit} {
 			p := newProvider(t)
-			p.handle(contactLists, say(oneList))
+			p.handle(contactLists, respondWith(oneList))
 			var written atomic.Int64
 			create := strings.TrimSuffix(contact, "/ada%40example.com")
 			p.handle("POST "+create, func(w http.ResponseWriter, r *http.Request) {
 				if written.Add(1) <= taken {
-					say(`{}`)(w, r)
+					respondWith(`{}`)(w, r)
 					return
 				}
 				refuse(400, code)(w, r)
@@ -42,7 +42,7 @@ func TestContactsThatAreNotWritten(t *testing.T) {
 			for i := range contacts {
 				p.handle(fmt.Sprintf("GET %s/p%d%%40example.com", create, i), refuse(404, "NotFoundException"))
 			}
-			outcomes, err := open(t, config(p)).PutContacts(t.Context(), "org", crowd(contacts))
+			outcomes, err := open(t, config(p)).PutContacts(t.Context(), "org", manyContacts(contacts))
 			if taken == 0 {
 				wantFailure(t, code, err, kind)
 			} else if err != nil {

@@ -40,7 +40,7 @@ func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string
 			Content:     contentOf(m), EmailTags: messageTags(tagsOf(m.Envelope, m.Content.Template)),
 		}, disableRetries)
 		if err != nil {
-			return handedOver(ctx, err)
+			return unrepeatableFailure(ctx, err)
 		}
 		id = aws.ToString(out.MessageId)
 		return nil

@@ -49,7 +49,7 @@ func (a *Account) SendBulk(ctx context.Context, _ string, b sending.Bulk) ([]sen
 		}
 		out, err := a.api.SendBulkEmail(ctx, bulkInput(from, b), disableRetries)
 		if err != nil {
-			return handedOver(ctx, err)
+			return unrepeatableFailure(ctx, err)
 		}
 		if len(out.BulkEmailEntryResults) != len(b.Recipients) {
 			return &sending.Failure{Kind: sending.TimedOut, Err: errors.New("the number of results differs from the number of recipients")}

@@ -49,8 +49,8 @@ func wantBody(t *testing.T, p *provider, want string) {
 func TestSend(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, say(`{}`))
-	p.handle(sendEmail, say(`{"MessageId":"m-1"}`))
+	p.handle(getAccount, respondWith(`{}`))
+	p.handle(sendEmail, respondWith(`{"MessageId":"m-1"}`))
 	a := open(t, config(p))
 	if id, err := a.Send(t.Context(), "org", message()); err != nil || id != "m-1" {
 		t.Errorf("%q, %v", id, err)
@@ -92,14 +92,14 @@ func TestSend(t *testing.T) {
 func TestSendBulk(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, say(`{}`))
+	p.handle(getAccount, respondWith(`{}`))
 	var results []string
 	want := []sending.FailureKind{"", sending.Rejected, sending.Rejected, sending.Rejected, sending.Rejected, sending.Throttled, sending.Throttled, sending.Throttled, sending.Invalid, sending.Rejected, sending.Rejected}
 	for _, status := range strings.Fields("SUCCESS MESSAGE_REJECTED ACCOUNT_SENDING_PAUSED TEMPLATE_NOT_FOUND CONFIGURATION_SET_NOT_FOUND " +
 		"ACCOUNT_THROTTLED ACCOUNT_DAILY_QUOTA_EXCEEDED TRANSIENT_FAILURE INVALID_PARAMETER FAILED UNHEARD_OF") {
 		results = append(results, fmt.Sprintf(`{"Status":%q,"MessageId":"m","Error":%q}`, status, hidden))
 	}
-	p.handle(sendBulk, say(`{"BulkEmailEntryResults":[`+strings.Join(results, ",")+`]}`))
+	p.handle(sendBulk, respondWith(`{"BulkEmailEntryResults":[`+strings.Join(results, ",")+`]}`))
 	a := open(t, config(p))
 	b := bulk(len(want))
 	b.Recipients[1].Tags, b.Recipients[1].Data = map[string]string{"own": "2", "all": "3"}, `{"name":"Ada"}`
@@ -133,9 +133,9 @@ func TestSendBulk(t *testing.T) {
 func TestSendingIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
-	p.handle(sendEmail, say(`{"MessageId":"m"}`))
-	p.handle(sendBulk, say(`{"BulkEmailEntryResults":[{"Status":"SUCCESS","MessageId":"m"}]}`))
+	p.handle(getAccount, respondWith(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.handle(sendEmail, respondWith(`{"MessageId":"m"}`))
+	p.handle(sendBulk, respondWith(`{"BulkEmailEntryResults":[{"Status":"SUCCESS","MessageId":"m"}]}`))
 	c := config(p)
 	c.CallTimeout = 200 * time.Millisecond
 	a := open(t, c)
@@ -152,7 +152,7 @@ func TestSendingIsPaced(t *testing.T) {
 	if sends, rates := p.count(sendEmail)+p.count(sendBulk), p.count(getAccount); sends != 1 || rates != 1 {
 		t.Errorf("%d messages, the rate read %d times; want one of each", sends, rates)
 	}
-	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1000}}`))
+	p.handle(getAccount, respondWith(`{"SendQuota":{"MaxSendRate":1000}}`))
 	if _, err := a.Overview(t.Context(), "org"); err != nil {
 		t.Fatal(err)
 	}

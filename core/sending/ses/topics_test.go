@@ -33,7 +33,7 @@ func listOf(topics ...string) http.HandlerFunc {
 	for i, name := range topics {
 		all[i] = `{"TopicName":"` + name + `","DisplayName":"` + name + `","DefaultSubscriptionStatus":"OPT_IN"}`
 	}
-	return say(`{"ContactListName":"people","Description":"Everybody","Topics":[` + strings.Join(all, ",") + `]}`)
+	return respondWith(`{"ContactListName":"people","Description":"Everybody","Topics":[` + strings.Join(all, ",") + `]}`)
 }
 
 // writes returns the bodies of all requests that wrote the topics.
@@ -52,7 +52,7 @@ func (p *provider) writes() []string {
 // writer.
 func TestTopicsAreChangedBesideOthers(t *testing.T) {
 	t.Parallel()
-	taken, collided := say(`{}`), refuse(409, "ConcurrentModificationException")
+	taken, collided := respondWith(`{}`), refuse(409, "ConcurrentModificationException")
 	for name, test := range map[string]struct {
 		read, write []http.HandlerFunc
 		want        sending.FailureKind
@@ -73,7 +73,7 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.handle(contactLists, say(oneList))
+			p.handle(contactLists, respondWith(oneList))
 			p.handle(getList, answerInTurn(test.read...))
 			p.handle(putList, answerInTurn(test.write...))
 			err := open(t, config(p)).ChangeTopics(t.Context(), "org", addWeather)
@@ -100,7 +100,7 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 func TestTopicsThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.handle(contactLists, say(oneList))
+	p.handle(contactLists, respondWith(oneList))
 	p.handle(getList, listOf(strings.Split("abcdefghijklmnopqrst", "")...))
 	a := open(t, config(p))
 	wantFailure(t, "a 21st topic", a.ChangeTopics(t.Context(), "org", addWeather), sending.Full)
@@ -108,7 +108,7 @@ func TestTopicsThatAreNotWritten(t *testing.T) {
 	if err := a.ChangeTopics(t.Context(), "org", addWeather); !errors.Is(err, errTaken) {
 		t.Errorf("a topic that there is: %v", err)
 	}
-	p.handle(contactLists, say(`{"ContactLists":[]}`))
+	p.handle(contactLists, respondWith(`{"ContactLists":[]}`))
 	wantFailure(t, "no list", a.ChangeTopics(t.Context(), "org", addWeather), sending.NotFound)
 	if writes := p.writes(); len(writes) != 0 {
 		t.Errorf("wrote %v", writes)

@@ -110,15 +110,15 @@ func (d *dispatch) checkFrom() error {
 		return err
 	}
 	d.fromDomain = from[strings.LastIndexByte(from, '@')+1:]
-	if d.identity = d.covering(from); d.identity == "" {
+	if d.identity = d.verifiedIdentity(from); d.identity == "" {
 		return rejectedError(errors.New("simulator: the sender is not verified"))
 	}
 	return nil
 }
 
-// covering returns the verified identity that allows sending from an address: the address
-// itself, its domain, or a parent domain. It returns "" if there is none.
-func (d *dispatch) covering(address string) string {
+// verifiedIdentity returns the verified identity that allows sending from an address: the
+// address itself, its domain, or a parent domain. It returns "" if there is none.
+func (d *dispatch) verifiedIdentity(address string) string {
 	address = strings.ToLower(address)
 	if slices.Contains(d.verified, address) {
 		return address

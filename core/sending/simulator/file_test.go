@@ -49,9 +49,9 @@ func TestOpenRefusesWhatItCannotRead(t *testing.T) {
 		"no folder":       {func(t *testing.T, path string) { mustRemove(t, filepath.Dir(path)) }, "no such file or directory"},
 		"a folder":        {func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "is a directory"},
 		"text":            {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, "is damaged"},
-		"a cut file":      {cut, "is damaged"},
+		"a cut file":      {truncateFile, "is damaged"},
 		"an overwritten":  {overwrite, "is damaged"},
-		"another program": {foreign("CREATE TABLE songs (title TEXT)"), "database of something else"},
+		"another program": {execSQL("CREATE TABLE songs (title TEXT)"), "database of something else"},
 		"a newer version": {makeNewer, "written by a newer version"},
 	}
 	for name, test := range tests {
@@ -98,7 +98,10 @@ func fillFile(t *testing.T, path string) []byte {
 	return b
 }
 
-func cut(t *testing.T, path string) { t.Helper(); write(t, path, string(fillFile(t, path)[:5000])) }
+func truncateFile(t *testing.T, path string) {
+	t.Helper()
+	write(t, path, string(fillFile(t, path)[:5000]))
+}
 
 // overwrite creates an account's SQLite file and overwrites the schema in the file, but
 // keeps the header of the file.
@@ -111,7 +114,7 @@ func overwrite(t *testing.T, path string) {
 	write(t, path, string(b))
 }
 
-func foreign(text string) func(t *testing.T, path string) {
+func execSQL(text string) func(t *testing.T, path string) {
 	return func(t *testing.T, path string) {
 		t.Helper()
 		db, err := sql.Open("sqlite", path)
@@ -125,7 +128,7 @@ func foreign(text string) func(t *testing.T, path string) {
 func makeNewer(t *testing.T, path string) {
 	t.Helper()
 	fillFile(t, path)
-	foreign("PRAGMA user_version = 99")(t, path)
+	execSQL("PRAGMA user_version = 99")(t, path)
 }
 
 // TestOpenAtOnce checks that several goroutines can open the same missing file at once.

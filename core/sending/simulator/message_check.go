@@ -96,7 +96,7 @@ func (d *dispatch) checkMessage(m sending.Message) error {
 		return err
 	}
 	for _, recipient := range recipients {
-		if !isMailboxSimulator(recipient) && d.covering(recipient) == "" {
+		if !isMailboxSimulator(recipient) && d.verifiedIdentity(recipient) == "" {
 			return rejectedError(errors.New("simulator: in the sandbox, a recipient is not verified"))
 		}
 	}

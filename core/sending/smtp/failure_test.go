@@ -116,7 +116,7 @@ func TestConnectionsThatAreNotTrusted(t *testing.T) {
 			if strings.Contains(err.Error(), test.secret) {
 				t.Errorf("the log has the password: %v", err)
 			}
-			if got := m.took(); len(got) != 0 {
+			if got := m.received(); len(got) != 0 {
 				t.Errorf("the server took %+v", got)
 			}
 		})

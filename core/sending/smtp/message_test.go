@@ -49,7 +49,7 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 	one.From = "=?utf-8?q?a=0D=0ABcc:_evil@example.net?= <orders@example.com>"
 	_, err := a.Send(t.Context(), "org", one)
 	wantKind(t, "an encoded line break", err, sending.Invalid)
-	if got := m.took(); len(got) != 0 {
+	if got := m.received(); len(got) != 0 {
 		t.Errorf("the server took %+v", got)
 	}
 }

@@ -51,7 +51,7 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	if err != nil {
 		return "", err
 	}
-	if f := s.hand(ctx, caller, box.connections, loginOf(server), l); f != nil {
+	if f := s.deliverOnce(ctx, caller, box.connections, loginOf(server), l); f != nil {
 		if f.Kind != sending.TimedOut {
 			giveBack()
 		}
@@ -65,9 +65,9 @@ func (s *SMTP) SendBulk(ctx context.Context, orgID string, _ sending.Bulk) ([]se
 	return nil, s.unsupportedError(ctx, orgID, "the server renders no templates")
 }
 
-// hand sends the message once, over an idle connection that still works or over a new one.
-// It waits while all connections of the organization are in use.
-func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
+// deliverOnce sends the message once, over an idle connection that still works or over a
+// new one. It waits while all connections of the organization are in use.
+func (s *SMTP) deliverOnce(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
 	if err := connections.enter(ctx); err != nil {
 		if caller.Err() != nil {
 			return newFailure(sending.TimedOut, caller.Err())
@@ -86,7 +86,7 @@ func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l 
 			return f
 		}
 	}
-	if f := session.hand(ctx, caller, l); f != nil {
+	if f := session.sendMessage(ctx, caller, l); f != nil {
 		session.close()
 		return f
 	}

@@ -36,7 +36,7 @@ func TestSendOverSTARTTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := m.took()
+	got := m.received()
 	if len(got) != 1 || !got[0].tls || got[0].user != user || got[0].from != "orders@example.com" {
 		t.Fatalf("the server took %+v", got)
 	}
@@ -101,7 +101,7 @@ func TestSendOverImplicitTLS(t *testing.T) {
 	if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.took(); len(got) != 1 || !got[0].tls || !strings.Contains(got[0].data, "Content-Type: text/plain") {
+	if got := m.received(); len(got) != 1 || !got[0].tls || !strings.Contains(got[0].data, "Content-Type: text/plain") {
 		t.Errorf("the server took %+v", got)
 	}
 }
@@ -115,7 +115,7 @@ func TestSendToThisMachineInTheClear(t *testing.T) {
 	if _, err := a.Send(t.Context(), "org", html); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.took(); len(got) != 1 || got[0].tls || got[0].user != user || !strings.Contains(got[0].data, "Content-Type: text/html") {
+	if got := m.received(); len(got) != 1 || got[0].tls || got[0].user != user || !strings.Contains(got[0].data, "Content-Type: text/html") {
 		t.Errorf("the server took %+v", got)
 	}
 }
@@ -149,7 +149,7 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 		t.Errorf("%d sessions for messages at the same time, want at most 8", n)
 	}
 	byRecipient := map[string]string{}
-	for _, got := range m.took()[5:] {
+	for _, got := range m.received()[5:] {
 		byRecipient[got.to[0]] = got.data
 	}
 	for i, id := range ids {
@@ -229,7 +229,7 @@ func TestWhatIsNotHandedOver(t *testing.T) {
 			t.Errorf("from %s: %v", from, err)
 		}
 	}
-	if got := m.took(); len(got) != 2 {
+	if got := m.received(); len(got) != 2 {
 		t.Errorf("the server took %d messages, want 2", len(got))
 	}
 	_, err := a.SendBulk(t.Context(), "org", sending.Bulk{Template: "welcome"})

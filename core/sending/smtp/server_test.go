@@ -115,7 +115,7 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
-func (m *mailServer) took() []taken {
+func (m *mailServer) received() []taken {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]taken(nil), m.messages...)

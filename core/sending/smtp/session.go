@@ -133,9 +133,9 @@ func signIn(client *smtp.Client, as login) error {
 
 var errSize = errors.New("smtp: the message is larger than the server accepts")
 
-// hand sends one message over the connection. After a failure the connection must be
+// sendMessage sends one message over the connection. After a failure the connection must be
 // closed.
-func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
+func (s *session) sendMessage(ctx, caller context.Context, l letter) *sending.Failure {
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()
 	s.uses++

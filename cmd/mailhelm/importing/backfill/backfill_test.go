@@ -30,9 +30,9 @@ func taker(db *storage.DB) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock})
 }
 
-// mixed returns a file with every kind of line: plain, wrapped and duplicate events, empty
-// lines, malformed lines and lines that are too long.
-func mixed(t *testing.T) []byte {
+// fileWithAllLines returns a file with every kind of line: plain, wrapped and duplicate
+// events, empty lines, malformed lines and lines that are too long.
+func fileWithAllLines(t *testing.T) []byte {
 	t.Helper()
 	wrapped, err := json.Marshal(map[string]string{"Type": "Notification", "TopicArn": "arn:x", "Message": sent(2)})
 	if err != nil {
@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 	db := storagetest.SQLite(t)
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	if _, err := z.Write(mixed(t)); err != nil {
+	if _, err := z.Write(fileWithAllLines(t)); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 	}
 	cfg := backfill.Config{Events: taker(db), OrgID: "org", Clock: clock}
 	want := backfill.Summary{Lines: 11, Events: 10, New: 8, Duplicates: 2, Malformed: 5, MalformedLines: []int{5, 8, 9, 10, 11}, FailedLines: []int{}}
-	got, err := backfill.Run(t.Context(), cfg, bytes.NewReader(mixed(t)))
+	got, err := backfill.Run(t.Context(), cfg, bytes.NewReader(fileWithAllLines(t)))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -95,7 +95,7 @@ func (c *cannot) Record(ctx context.Context, orgID string, events []messages.Eve
 	return c.Messages.Record(ctx, orgID, events)
 }
 
-func many(n int) *strings.Reader {
+func sentLines(n int) *strings.Reader {
 	var file strings.Builder
 	for i := range n {
 		file.WriteString(sent(i) + "\n")
@@ -110,21 +110,21 @@ func TestRunFaults(t *testing.T) {
 	db := storagetest.SQLite(t)
 	progressCalls := 0
 	cfg := backfill.Config{Events: &cannot{Messages: taker(db)}, OrgID: "org", Clock: clock, Progress: func(backfill.Summary) { progressCalls++ }}
-	got, err := backfill.Run(t.Context(), cfg, many(600))
+	got, err := backfill.Run(t.Context(), cfg, sentLines(600))
 	want := backfill.Summary{Lines: 600, Events: 1200, New: 1198, MalformedLines: []int{}, Failed: 1, FailedLines: []int{8}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || progressCalls < 3 {
 		t.Errorf("%v, told %d times (-want +got):\n%s", err, progressCalls, diff)
 	}
 
 	cfg.OrgID, cfg.Events = "other", &cannot{Messages: taker(storagetest.SQLite(t)), until: 2}
-	got, err = backfill.Run(t.Context(), cfg, many(5000))
+	got, err = backfill.Run(t.Context(), cfg, sentLines(5000))
 	if !errors.Is(err, errStore) || got.Lines >= 5000 || got.Failed != 20 {
 		t.Errorf("the database is gone: %+v, %v", got, err)
 	}
 
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err = backfill.Run(ctx, cfg, many(10)); !errors.Is(err, context.Canceled) {
+	if _, err = backfill.Run(ctx, cfg, sentLines(10)); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

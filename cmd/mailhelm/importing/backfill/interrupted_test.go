@@ -36,13 +36,13 @@ func TestInterruptedRunIsRepeated(t *testing.T) {
 					kill()
 				}
 			}}
-			first, err := backfill.Run(ctx, cfg, many(lines))
+			first, err := backfill.Run(ctx, cfg, sentLines(lines))
 			kill()
 			if !errors.Is(err, context.Canceled) || first.New == 0 || first.New == 2*lines {
 				t.Fatalf("cut off: %+v, %v", first, err)
 			}
 			cfg.Progress = nil
-			second, err := backfill.Run(t.Context(), cfg, many(lines))
+			second, err := backfill.Run(t.Context(), cfg, sentLines(lines))
 			want := backfill.Summary{
 				Lines: lines, Events: 2 * lines, New: 2*lines - first.New, Duplicates: first.New, MalformedLines: []int{}, FailedLines: []int{},
 			}
@@ -120,7 +120,7 @@ func TestEndlessFilesCanBeStopped(t *testing.T) {
 			t.Errorf("%q: %v, told %d times", text, err, progressCalls)
 		}
 	}
-	bomb := bombOf(64 << 20)
+	bomb := gzipBomb(64 << 20)
 	if len(bomb) > 1<<20 {
 		t.Fatal("no bomb")
 	}
@@ -130,7 +130,7 @@ func TestEndlessFilesCanBeStopped(t *testing.T) {
 	}
 }
 
-func bombOf(size int) []byte {
+func gzipBomb(size int) []byte {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	part := bytes.Repeat([]byte("x"), 1<<20)

@@ -91,7 +91,7 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, er
 	parts, ended := make(chan []contactfile.Row), make(chan error, 1)
 	go func() {
 		defer close(parts)
-		ended <- cut(ctx, rows, parts)
+		ended <- divideRows(ctx, rows, parts)
 	}()
 	for part := range parts {
 		if err := r.do(ctx, part); err != nil {
@@ -105,10 +105,10 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, er
 	return r.Summary, <-ended
 }
 
-// cut reads the file, divides its rows into parts of several rows, and sends the parts to
-// the channel. It returns nil at the end of the file, and an error if reading fails or ctx
-// ends.
-func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
+// divideRows reads the file, divides its rows into parts of several rows, and sends the
+// parts to the channel. It returns nil at the end of the file, and an error if reading
+// fails or ctx ends.
+func divideRows(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
 	for {
 		part, err := readPart(rows)
 		if len(part) > 0 {
