@@ -140,9 +140,9 @@ func TestQueuesAreBounded(t *testing.T) {
 	})
 }
 
-// TestWaitingIsNotRunning checks that a call is refused if it gets no slot within 15 s.
-// Once it has a slot, it may run for 12 s, however long it waited.
-func TestWaitingIsNotRunning(t *testing.T) {
+// TestWaitingCallsAreRefusedAfterFifteenSeconds checks that a call is refused if it gets no
+// slot within 15 s. Once it has a slot, it may run for 12 s, however long it waited.
+func TestWaitingCallsAreRefusedAfterFifteenSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newReads(1)

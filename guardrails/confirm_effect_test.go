@@ -77,11 +77,11 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	})
 }
 
-// TestASlowConfirmerIsNoSecondOne checks a call that sends its confirmation in the last
-// second of the confirmation's validity, and commits later. If another call used the
+// TestALateConfirmationHasNoSecondEffect checks a call that sends its confirmation in the
+// last second of the confirmation's validity, and commits later. If another call used the
 // confirmation first, the slow call must fail. It must fail even if expired records were
 // purged in between.
-func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
+func TestALateConfirmationHasNoSecondEffect(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		r := newRig(t, db, nil)

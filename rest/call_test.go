@@ -221,7 +221,7 @@ func TestPanicOutsideOfOperations(t *testing.T) {
 	}
 }
 
-func TestFaultsStayInside(t *testing.T) {
+func TestInternalErrorsAreNotInTheResponse(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
 	a := s.do(t, "GET", "/v1/failures/a", "")

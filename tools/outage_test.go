@@ -33,9 +33,9 @@ func TestAnOutageIsTheServersFailure(t *testing.T) {
 	}
 }
 
-// TestATurnedAwayCallSaysWhenToComeAgain checks that a call that is refused because of
+// TestARefusedCallHasRetryAfter checks that a call that is refused because of
 // overload gets a tool error with the time to wait before a retry.
-func TestATurnedAwayCallSaysWhenToComeAgain(t *testing.T) {
+func TestARefusedCallHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, failing(func() error { return core.Overloaded(2 * time.Second) }))
 	a := w.send(call(legacy, "contacts_lookup", map[string]any{})).result(t).Result

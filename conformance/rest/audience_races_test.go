@@ -110,11 +110,11 @@ func insertWaits(ctx context.Context, database *sql.DB, table string) error {
 	}
 }
 
-// TestALostClaimSaysWhenToComeBack writes a contact while another transaction has written a
+// TestALostClaimHasRetryAfter writes a contact while another transaction has written a
 // contact with the same external id and has not committed. It checks that the second write
 // waits, and then fails with a time to retry. SQLite has a single writer, so this race
 // exists only on PostgreSQL.
-func TestALostClaimSaysWhenToComeBack(t *testing.T) {
+func TestALostClaimHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})
 	database := a.SQL(t)

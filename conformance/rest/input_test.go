@@ -190,9 +190,9 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestStrangersAreNotReadFrom checks that the server does not read the body of a request
-// without a valid credential.
-func TestStrangersAreNotReadFrom(t *testing.T) {
+// TestBodiesWithoutATokenAreNotRead checks that the server does not read the body of a
+// request without a valid credential.
+func TestBodiesWithoutATokenAreNotRead(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
 	r := a.as("").request(t, "POST", "/v1/contacts", "x")

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-func TestOneQuestionForAllWhoAskAtOnce(t *testing.T) {
+func TestConcurrentCallersShareOneAccountRead(t *testing.T) {
 	t.Parallel()
 	o := overviews{byOrg: map[string]*answer{}}
 	clock := func() time.Time { return time.Unix(0, 0) }

@@ -35,10 +35,11 @@ func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 	return beats, err
 }
 
-// TestALateLookForgetsNoProcess checks two concurrent reads of the heartbeats. The first
-// read happens before another process starts, but returns after the second read, which
-// finds that process. The process must still count as running and keep its reservations.
-func TestALateLookForgetsNoProcess(t *testing.T) {
+// TestALateHeartbeatReadForgetsNoProcess checks two concurrent reads of the heartbeats. The
+// first read happens before another process starts, but returns after the second read,
+// which finds that process. The process must still count as running and keep its
+// reservations.
+func TestALateHeartbeatReadForgetsNoProcess(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

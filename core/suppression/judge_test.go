@@ -163,10 +163,10 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotShow checks that the order in which events arrive does not change the
-// entry of an undeliverable address. This includes events before and after an exclusion by
-// a person.
-func TestOrderDoesNotShow(t *testing.T) {
+// TestEventOrderDoesNotChangeTheResult checks that the order in which events arrive does
+// not change the entry of an undeliverable address. This includes events before and after
+// an exclusion by a person.
+func TestEventOrderDoesNotChangeTheResult(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		first := rapid.SliceOfN(rapid.Custom(drawAdverse), 1, 8).Draw(t, "first")

@@ -42,7 +42,7 @@ func checkWarning(t *testing.T, s *segments.Segments, org string, want bool) {
 	}
 }
 
-func TestSegmentsHearOfPromotedProperties(t *testing.T) {
+func TestPropertyChangesWarnSegments(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
 	amount := activities.Property{
@@ -76,7 +76,7 @@ func TestSegmentsHearOfPromotedProperties(t *testing.T) {
 	}
 }
 
-func TestSegmentsHearOfAttributes(t *testing.T) {
+func TestAttributeChangesWarnSegments(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
 	plan := attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}, Origin: core.ManagedOrigin}
