@@ -22,21 +22,40 @@ func (o owned) names() []string {
 	}
 }
 
+// instants returns the times with which the method is called: one before and one after all
+// times of the owner's objects, so that a lower and an upper bound both match the objects.
+// A method without a time needs one call only.
+func (m storeMethod) instants() []time.Time {
+	for in := range m.signature().Ins() {
+		if in == reflect.TypeFor[time.Time]() {
+			return []time.Time{start.Add(-time.Hour), later(9)}
+		}
+	}
+	return []time.Time{start}
+}
+
 // derivedReaches generates calls of the store methods that neither the function reaches
 // calls nor the list exempt names. Each call runs as the organization org with one name of
-// the owner's objects. It fails the test for a method with an argument that argumentsFor
-// cannot make.
+// the owner's objects, and with each of its instants. It fails the test for a method with an
+// argument that argumentsFor cannot make.
 func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
 	t.Helper()
 	all := map[string]reach{}
 	for _, m := range notListed() {
+		if _, err := argumentsFor(m, org, "", start); err != nil {
+			t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the reaches of its domain in conformance/storage, for %s: %v", m.name, m.store, err)
+			continue
+		}
 		for _, name := range o.names() {
-			arguments, err := argumentsFor(m, org, name)
-			if err != nil {
-				t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the reaches of its domain in conformance/storage, for %s: %v", m.name, m.store, err)
-				break
+			for _, at := range m.instants() {
+				arguments, err := argumentsFor(m, org, name, at)
+				all[fmt.Sprint(m.name, " ", name, " ", at)] = func(t *testing.T, db *storage.DB) (any, error) {
+					if err != nil {
+						return nil, err
+					}
+					return m.call(t.Context(), db, arguments)
+				}
 			}
-			all[m.name+" "+name] = func(t *testing.T, db *storage.DB) (any, error) { return m.call(t.Context(), db, arguments) }
 		}
 	}
 	return all
@@ -55,9 +74,10 @@ func (m storeMethod) signature() reflect.Type {
 }
 
 // argumentsFor returns the arguments for a call of the method m, without the context. The
-// first argument is org. Every other string and list of strings is name. It returns an
-// error if the method has a parameter of a type for which argumentsFor has no value.
-func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
+// first argument is org. Every other string and list of strings is name, and every time is
+// at. It returns an error if the method has a parameter of a type for which argumentsFor
+// has no value.
+func argumentsFor(m storeMethod, org, name string, at time.Time) ([]reflect.Value, error) {
 	if _, err := m.accessor(); err != nil {
 		return nil, err
 	}
@@ -74,7 +94,7 @@ func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 		case of == reflect.TypeFor[[]string]():
 			arguments = append(arguments, reflect.ValueOf([]string{name}))
 		case of == reflect.TypeFor[time.Time]():
-			arguments = append(arguments, reflect.ValueOf(later(9)))
+			arguments = append(arguments, reflect.ValueOf(at))
 		case of.Kind() == reflect.Int:
 			arguments = append(arguments, reflect.ValueOf(10).Convert(of))
 		case of.Kind() == reflect.Bool:
@@ -128,19 +148,19 @@ func TestDerivedReaches(t *testing.T) {
 		Named(ctx context.Context, orgID, name string) error
 	}
 	contact := storeMethod{reflect.TypeFor[contacts.Store](), "ContactByEmail"}
-	arguments, err := argumentsFor(contact, "org", "name")
+	arguments, err := argumentsFor(contact, "org", "name", start)
 	if err != nil || len(arguments) != 2 || arguments[0].String() != "org" || arguments[1].String() != "name" {
 		t.Errorf("%v, %v", arguments, err)
 	}
 	for _, m := range []storeMethod{{reflect.TypeFor[contacts.Store](), "Contacts"}, {reflect.TypeFor[unknown](), "Named"}} {
-		if arguments, err := argumentsFor(m, "org", "name"); err == nil {
+		if arguments, err := argumentsFor(m, "org", "name", start); err == nil {
 			t.Errorf("%s: %v", m.name, arguments)
 		}
 	}
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		o := own(t, db)
 		for org, isFound := range map[string]bool{o.org: true, core.NewID(): false} {
-			arguments, err := argumentsFor(contact, org, o.contact.Email)
+			arguments, err := argumentsFor(contact, org, o.contact.Email, start)
 			if err != nil {
 				t.Fatal(err)
 			}
