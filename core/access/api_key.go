@@ -30,7 +30,7 @@ type KeyState string
 // The states of an API key.
 const (
 	KeyActive KeyState = "active"
-	// the key was rotated and still works until its grace period of 24 hours ends
+	// The key was rotated and still works until its grace period of 24 hours ends.
 	KeyInGrace KeyState = "grace"
 	KeyExpired KeyState = "expired" // the key was rotated, and its 24 hours of grace have ended
 	KeyRevoked KeyState = "revoked" // a person or the operator revoked the key
