@@ -101,8 +101,8 @@ func anyPathsOf(t reflect.Type) *AnyPaths {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// anyPathsOfMembers returns the paths of the values of a struct type. The names in a path
-// are the JSON names of the fields.
+// anyPathsOfMembers returns the paths at which a value of a struct type may have any JSON,
+// nil for none. The names in a path are the JSON names of the fields.
 func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	var p *AnyPaths
 	for _, f := range reflect.VisibleFields(t) {

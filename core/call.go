@@ -18,7 +18,8 @@ type Call struct {
 	Principal Principal
 	Surface   Surface
 	RequestID string
-	// Now is the instant of the call. All records that the call stores have this time.
+	// Now is the instant at which the call began. Most records that the call stores have
+	// this time; contacts and list memberships have a later one.
 	Now time.Time
 
 	subject string

@@ -180,8 +180,8 @@ func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
 }
 
-// Overloaded returns the error overloaded: the call waited for the longest allowed time and
-// did nothing.
+// Overloaded returns the error overloaded: the call waited for the longest allowed time, or
+// too many calls were waiting already. The call did nothing.
 func Overloaded(retryAfter time.Duration) *Error {
 	return &Error{Code: CodeOverloaded, Message: "Too many calls are waiting, so this one was refused. Nothing was stored.", RetryAfter: retryAfter}
 }

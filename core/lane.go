@@ -15,8 +15,8 @@ const (
 	// that may read much of an organization's data.
 	ExpensiveReads
 	// Vital is the lane (class of work with its own database connections) of tokens,
-	// revocations and readiness checks. These must work even when all connections of the
-	// other lanes are busy.
+	// revocations, readiness checks and heartbeats. These must work even when all
+	// connections of the other lanes are busy.
 	Vital
 	// Background is the lane of jobs. A job may wait longer for a connection than an API
 	// call may.

@@ -41,9 +41,9 @@ type Op[In, Out any] struct {
 	Writes Subject
 	Replay ReplayScope
 
-	// Confirm returns the consequence of a call to which the caller must agree first. Only
-	// the two irreversible operations set it; nil means that no confirmation is needed. It
-	// runs when the caller requests the confirmation, when the caller confirms, and in the
+	// Confirm returns the consequence of a call to which the caller must agree first. It is
+	// meant for irreversible operations; nil means that no confirmation is needed. It runs
+	// when the caller requests the confirmation, when the caller confirms, and in the
 	// transaction before Do. So it must not use the network or change anything.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)
 	// Prepare runs before the transaction and may use the network. Do receives the input

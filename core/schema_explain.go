@@ -13,8 +13,8 @@ import (
 )
 
 // explain converts the validator's tree of causes to an error with the code
-// validation_failed and a flat list. The list has one entry for each leaf of the tree, with
-// the member's path and a reason in plain words.
+// validation_failed and a flat list. The list has one entry for each fault, with the
+// member's path and a reason in plain words.
 func (s *Schema) explain(err error) error {
 	v, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
@@ -160,8 +160,8 @@ func alternatives(types []string) string {
 	return strings.Join(slices.Compact(types), " or ")
 }
 
-// reason returns in plain words what a keyword of the schema requires. For a keyword that
-// Mailhelm's schemas do not use, it returns the path of the keyword.
+// reason returns in plain words what a keyword of the schema requires. For a keyword
+// without a text of its own, it returns a text with the path of the keyword.
 func reason(k validator.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:

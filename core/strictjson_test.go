@@ -11,8 +11,8 @@ import (
 
 func TestCanonicalJSON(t *testing.T) {
 	t.Parallel()
-	// The third text is a part of the example in RFC 8785 section 3.2.2. It omits what
-	// CheckJSON refuses.
+	// The third text is taken from the example in RFC 8785 section 3.2.2. A number that
+	// CheckJSON refuses is shortened, and the other members are omitted.
 	for in, want := range map[string]string{
 		`{ "b" : 1.0, "a" : [ true , null ] }`: `{"a":[true,null],"b":1}`,
 		`"\u00e9\/"`:                           `"é/"`,

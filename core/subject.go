@@ -21,13 +21,13 @@ const (
 // the result of the first call.
 type ReplayScope int
 
-// The values of ReplayScope: how long a call without an idempotency key is answered with
-// the result of an earlier equal call.
+// The values of ReplayScope: how long a call of an agent without an idempotency key is
+// answered with the result of an earlier equal call.
 const (
 	// ReplayFiveMinutes ends after five minutes.
 	ReplayFiveMinutes ReplayScope = iota
 	// ReplayUntilNextWrite ends the replay after five minutes, or earlier with the caller's
-	// next write to the same record. A repeated call after that write is taken as a new
-	// call. Only an operation whose Writes is OneContact may declare it.
+	// next write to the same contact or to many contacts. A repeated call after that write
+	// is taken as a new call. Only an operation whose Writes is OneContact may declare it.
 	ReplayUntilNextWrite
 )

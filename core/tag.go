@@ -1,7 +1,7 @@
 package core
 
-// The tags that Mailhelm adds to the messages that it sends. Providers return a message's
-// tags with every event about it. So Mailhelm can read from an event the message's
+// The tags that Mailhelm adds to the messages that it sends. SES returns a message's tags
+// with every event about it. So Mailhelm can read from such an event the message's
 // template, and whether the message was a test.
 const (
 	// TestTag marks a message that was sent as a test.

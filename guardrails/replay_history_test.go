@@ -230,9 +230,9 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
-// TestHistoriesShowFaults checks that the check of histories detects the faulty stores and
-// transactors in the variable breakages. The faulty store of type generous is not included:
-// reservation tokens prevent a second effect in spite of its fault.
+// TestHistoriesShowFaults checks that the check of histories detects three of the faulty
+// stores and transactors in the variable breakages. The faulty store of type generous
+// cannot be detected: reservation tokens prevent a second effect in spite of its fault.
 func TestHistoriesShowFaults(t *testing.T) {
 	t.Parallel()
 	const histories = 60

@@ -75,7 +75,7 @@ func (m *model) attempt(a act, p core.Principal) *attempt {
 type verdict struct {
 	code  core.Code
 	again time.Duration // Retry-After
-	// id of the operation's run whose result is replayed; "" unless the response is a replay
+	// id of the effect, if the response is a replay of that effect's result; otherwise ""
 	replayed string
 }
 

@@ -16,8 +16,8 @@ const maxHolders = 3
 type contest struct {
 	replay.Record
 	won bool
-	// retryAfter is how long the caller should wait before it tries again. It is set only if
-	// a call that still runs has reserved the idempotency key.
+	// retryAfter is how long the caller should wait before it tries again. It has a meaning
+	// only if a call that still runs has reserved the idempotency key.
 	retryAfter time.Duration
 }
 
@@ -45,7 +45,8 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 }
 
 // contend tries to reserve the idempotency key, and takes over a reservation whose process
-// has ended. Finding out whether a process has ended takes up to [replay.Silence].
+// has ended. Finding out whether a process has ended may take a little longer than
+// [replay.Silence].
 func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Claim) (contest, error) {
 	var outcome contest
 	for range maxHolders {

@@ -15,7 +15,7 @@ const Window = time.Minute
 const marksInWindow = 120
 
 // Grain returns the length of the period whose calls the window stores as one entry. It is
-// half a second for limits above 120. For lower limits it is 0: each call is stored
+// half a second for limits above 120. For limits up to 120 it is 0: each call is stored
 // separately.
 func Grain(limit int) time.Duration {
 	if limit <= marksInWindow {

@@ -1,11 +1,12 @@
-// Package storage opens the database with the stores of all domains. [DB] has a method for
-// each store, and [Open] constructs them.
+// Package storage opens the database with the stores of all domains. [Open] opens it, and
+// [DB] has a method for each store, which constructs the store.
 //
 // Package engine provides the connections, transactions, statements and migrations, and the
-// rules for SQL. Each domain of core has a subpackage of the same name with its statements
-// and its store. Subpackages import engine, slots and membership, but no other subpackage
-// that owns tables. A subpackage that needs data of another declares an interface, which
-// this package implements. The migrations of all subpackages are in schema, in one order.
+// rules for SQL. Each domain of core that stores data has a subpackage of the same name
+// with its statements and its store. Subpackages import engine, slots and membership, but
+// no other subpackage that owns tables. A subpackage that needs data of another declares an
+// interface, for which this package passes the store of the other. The migrations of all
+// subpackages are in schema, in one order.
 //
 // Package bulk is the exception: it imports contacts, because a write of a thousand
 // contacts stores the same columns and choices as a write of one. DB has no methods for the

@@ -38,7 +38,7 @@ func LongTexts() []string {
 	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
 		texts = append(texts, whole[:n])
 	}
-	for at := range 4 { // puts a four-byte character across the maximum length, at four different offsets
+	for at := range 4 { // puts a four-byte character across or just behind the maximum length, at four offsets
 		wide := whole[:2045+at] + "\U0001F600" + whole[:1000]
 		texts = append(texts, wide, wide+"z", wide[:2045+at+4])
 	}

@@ -86,8 +86,7 @@ type timedPage struct {
 // filters: the first page, one in the middle and one at the end. It also counts the
 // messages. For each class of filters (see classOf) it prints the three slowest. Each page
 // is read three times and the shortest time counts, because other programs run on the
-// machine. The benchmark runs only if selected by name, because inserting the messages
-// takes minutes.
+// machine. Inserting the messages takes minutes, so select the benchmark by name.
 func BenchmarkMessagePages(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()

@@ -88,8 +88,8 @@ func (db *DB) Sessions() people.SessionStore { return peoplestore.NewSessionStor
 // Factors returns the store of authenticator apps and recovery codes.
 func (db *DB) Factors() people.FactorStore { return peoplestore.NewFactorStore(db.DB) }
 
-// Passkeys returns the store of passkeys. It also stores the registrations of passkeys and
-// the sign-ins with passkeys that are in progress.
+// Passkeys returns the store of passkeys. It also stores the ceremonies that are in
+// progress: registrations of passkeys, sign-ins and second factors with passkeys.
 func (db *DB) Passkeys() people.PasskeyStore { return peoplestore.NewPasskeyStore(db.DB) }
 
 // Orgs returns the store of organizations.

@@ -7,9 +7,8 @@ import (
 )
 
 // hints says how an agent can repair an error, by error code. For these codes, the text of
-// the error catalogue mentions REST routes, which an agent cannot call. The problem
-// document still has the text of the catalogue in next_step, so that next_step is the same
-// for a tool and a route.
+// the error catalogue is meant for callers of the REST API: most of these texts mention
+// routes or headers.
 var hints = map[core.Code]string{
 	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
 		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",
@@ -23,9 +22,10 @@ var hints = map[core.Code]string{
 	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 }
 
-// hintOf returns the text of a tool result that says how to repair an error: the error's
-// own next step, or else the text for the error's code in hints. The text names the member
-// retry_after instead of the header Retry-After, because a result has no headers.
+// hintOf returns the text that says how to repair an error: the error's own next step, or
+// else the text for its code in hints, or else that of the error catalogue. The text names
+// the member retry_after instead of the header Retry-After, because a result has no
+// headers.
 func hintOf(e *core.Error) string {
 	if hint, ok := hints[e.Code]; ok && e.Next == "" {
 		return hint

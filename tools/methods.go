@@ -72,8 +72,7 @@ func checkNotification(m *message) error {
 }
 
 // statusOf returns the HTTP status of a JSON-RPC error. At protocol revision 2026-07-28
-// (modern is true) that is the given status. At earlier revisions, every error of a
-// readable request has status 200.
+// (modern is true) that is the given status. At earlier revisions it is 200.
 func statusOf(modern bool, status int) int {
 	if modern {
 		return status

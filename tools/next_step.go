@@ -26,8 +26,8 @@ var (
 )
 
 // nextCall returns the tool call that repairs an error. It returns nil if no call repairs
-// it, or if the caller may not call that tool. For an invalid confirmation token it returns
-// the call that the agent made, without this token.
+// it, if the caller may not call that tool, or if it is the tool of this request. For an
+// invalid confirmation token it returns the call that the agent made, without this token.
 func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)

@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// probes are test operations under the names of real tools. The endpoint treats each of
-// them in a different way. The counters say how often an operation was executed.
+// probes are test operations. All except unlistedOperation have the names of real tools.
+// The endpoint treats each of them in a different way. The counters say how often an
+// operation was executed.
 type probes struct {
 	upserts, archives, sends atomic.Int64
 	entered                  chan struct{} // sent when contacts_set_list_membership begins

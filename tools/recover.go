@@ -11,9 +11,9 @@ import (
 )
 
 // recoverPanic is middleware that recovers panics in the handling of an MCP request. Panics
-// of the operations themselves are recovered by package guardrails. The SDK runs each call
-// in its own goroutine, where an unrecovered panic would end the process. With
-// recoverPanic, a panic ends only the call.
+// of the operations themselves are recovered by package guardrails. Each MCP request is
+// handled outside the goroutine of net/http, where an unrecovered panic would end the
+// process. With recoverPanic, a panic ends only the call.
 func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		var result mcp.Result

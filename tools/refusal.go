@@ -76,9 +76,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	s.writeProblem(w, x, e)
 }
 
-// logRefusal writes the log line of a refusal. The line contains only ids, and names that
-// Mailhelm defines or has stored. It omits the path and the method of the request, because
-// the caller can put any text there.
+// logRefusal writes the log line of a refusal. Besides the attributes in more, the line
+// contains only the status, ids, and names that Mailhelm defines or has stored. It omits
+// the path and the method of the request, because the caller can put any text there.
 func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.requestID),

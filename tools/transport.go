@@ -61,7 +61,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 
 // answerCall passes a tool call directly to the SDK's method handlers and returns the
 // response. The SDK's message reader is not used, because it would decode the parameters
-// two or three more times, with up to 32 KB each time.
+// two or three more times.
 func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
 	answer := &jsonrpc.Response{ID: id}
 	result, err := p.methods(ctx, methodCallTool, call)

@@ -155,7 +155,7 @@ func TestAdminRevokesAGrant(t *testing.T) {
 			t.Errorf("revoked %v", revoked)
 		}
 		// Introspection reads the database, so it reports the revocation at once. The API
-		// caches grants, so the call of the function answers below waits until the API
+		// caches callers, so the call of the function answers below waits until the API
 		// refuses the token.
 		if _, response := tokens(t, port+1, "/oauth/introspect", client, "token", token); response["active"] != false {
 			t.Errorf("introspection says %v", response)

@@ -99,8 +99,8 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 	}
 }
 
-// halfSent is an API call of which only a part of the body was sent. It stays in flight
-// until the test writes the rest of the body, in the field rest, to conn.
+// halfSent is an API call of which the header was sent, but not the body. It stays in
+// flight until the test writes the body, in the field rest, to conn.
 type halfSent struct {
 	conn net.Conn
 	rest string

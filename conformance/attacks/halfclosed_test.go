@@ -53,8 +53,7 @@ func stopSending(t *testing.T, address, text string) reply {
 // TestWhoStopsSendingIsAnsweredWholeOrNotAtAll checks clients that close the sending half
 // of their connection after a request. To the server such a client looks as if it had
 // disconnected, so the server cancels the call. The client must get a complete JSON answer
-// or none, never a server error. The log and the metrics must show neither an error nor a
-// refusal.
+// or none, never a server error. The log must show no error, and the metrics no refusal.
 func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	log := &lines{}

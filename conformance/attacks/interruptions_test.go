@@ -12,7 +12,7 @@ import (
 
 // TestLeavingAtAnyMomentWritesOnce interrupts 40 writes, each after another delay. It
 // repeats each write with the same idempotency key. After the repetition the contact must
-// exist once, with one audit event, and must be equal in the database and in the sending
+// exist once, with one audit event. It must be opted out in the database and in the sending
 // account.
 func TestLeavingAtAnyMomentWritesOnce(t *testing.T) {
 	t.Parallel()

@@ -64,8 +64,8 @@ func (s *scene) demote(to members.Permission) {
 	}
 }
 
-// send records message events of the organization for each of the last days, with a
-// different number of messages on each day.
+// send records message events of the organization for each of the last days. The number of
+// messages varies from day to day.
 func (s *scene) send(days int) {
 	s.t.Helper()
 	var events []messages.Event

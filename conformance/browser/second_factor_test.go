@@ -106,7 +106,8 @@ func TestSecondFactor(t *testing.T) {
 
 // TestOrganizationRequiresSecondFactor checks the sign-in of a person without a second
 // factor to an organization that requires a second factor. The browser must show the page
-// that sets up a second factor, and then the consent page again.
+// that sets up a second factor, and then the consent page. After eleven minutes a new API
+// key requires another code.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {

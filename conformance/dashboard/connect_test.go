@@ -238,8 +238,9 @@ func TestSecondFactorBeforeConnecting(t *testing.T) {
 	})
 }
 
-// requireFactor makes the organization require a second factor. It dates the last
-// second-factor check of the browser's session back by the duration in the parameter ago.
+// requireFactor makes the organization require a second factor, and gives the person a
+// passkey. It dates the last second-factor check of the browser's session back by the
+// duration in the parameter ago.
 func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Duration) {
 	t.Helper()
 	ctx, now := t.Context(), p.Clock.Now()

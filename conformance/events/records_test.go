@@ -27,8 +27,8 @@ const (
 type record struct {
 	file string
 	kind messages.EventType
-	// status is the expected status of the message. An event that is not about delivery
-	// leaves the status Send, which an accepted message has.
+	// status is the expected status of the message. An event about a subscription leaves the
+	// status Send, which an accepted message has.
 	status  messages.EventType
 	outcome messages.Outcome
 	events  int

@@ -113,8 +113,8 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 }
 
 // fillPostgres adds triggers to a migrated PostgreSQL database. The triggers can make
-// writes fail, with the SQLSTATE and message of a full disk. The returned function turns
-// the failure on and off.
+// inserts and updates fail, with the SQLSTATE and message of a full disk. The returned
+// function turns the failure on and off.
 func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	t.Helper()
 	db, err := sql.Open("postgres", address)

@@ -17,7 +17,7 @@ const goldenTest = "TestGolden"
 // test may be.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
-	uses := map[string]map[string][]string{} // the names in the body of each function, by folder and function
+	uses := map[string]map[string][]string{} // the names that each function uses, by folder and function
 	for _, s := range repository(t).Sources {
 		if s.IsTest() {
 			if uses[s.Folder()] == nil {
@@ -47,8 +47,9 @@ func TestGoldensAreWrittenByName(t *testing.T) {
 }
 
 // namesUsed adds an entry to the map into for each function of the file. The key is the
-// function's name. The value has the names of the functions that it calls and of the
-// pointers that it dereferences. The entry "var" has the names of the package variables.
+// function's name, with a dot before the name of a method. The value has the names of the
+// functions that it calls and of the pointers that it dereferences. The entry "var" has the
+// names of the package variables.
 func namesUsed(file *ast.File, into map[string][]string) {
 	for _, declaration := range file.Decls {
 		switch d := declaration.(type) {

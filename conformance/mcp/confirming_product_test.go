@@ -14,9 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// reach is a running product with an additional operation that sends mail to people and
-// needs confirmation. Calls of this operation pass the same guardrails, listeners and token
-// checks as in the product.
+// reach is a running product with an additional operation that needs confirmation. It
+// imitates sending mail to people, and only counts its calls. Calls of this operation pass
+// the same guardrails, listeners and token checks as in the product.
 type reach struct {
 	p *product.Product
 

@@ -179,8 +179,9 @@ func fillToMaximum(t *testing.T, p *product.Product, count int) {
 	}
 }
 
-// TestNoAnswerIsTooLarge checks answers in an organization with very much data. Each answer
-// must have at most 32 KB, match its schema and say how many items there are.
+// TestNoAnswerIsTooLarge checks answers in an organization with very much data. Text and
+// structured content have at most 32 KB each. The structured content matches the tool's
+// schema. The answers of contacts_lookup and lists_list must say how many lists there are.
 func TestNoAnswerIsTooLarge(t *testing.T) {
 	t.Parallel()
 	const lists = 10_000

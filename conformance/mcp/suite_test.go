@@ -19,7 +19,8 @@ import (
 
 // TestOfficialSuite runs the official MCP conformance suite against the endpoint with the
 // suite's own tools, at two revisions of MCP. Each entry of a file in testdata/suite allows
-// one scenario to fail and gives the reason. The test fails if such a scenario passes.
+// one scenario, or one check of it, to fail and gives the reason. The test fails if such a
+// scenario passes.
 func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{modern, "2025-11-25"} {

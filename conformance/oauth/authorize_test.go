@@ -12,8 +12,8 @@ import (
 )
 
 // TestAuthorizationNeverRedirectsToAStranger checks requests with an unknown client, or
-// without exactly one of the client's redirect URIs. Each must be refused without a
-// redirect.
+// without exactly one of the client's redirect URIs. It also checks registered redirect
+// URIs that are not allowed. Each request must be refused without a redirect.
 func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {

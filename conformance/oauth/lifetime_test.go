@@ -34,7 +34,8 @@ func (w *world) lifecycle() access.Lifecycle {
 
 // TestRefreshLifetimeIsAbsolute checks that a grant ends one refresh lifetime after the
 // authorization, to the second. Three things must not change this end: a late redemption of
-// the authorization code, a refresh, and a new lifetime in the client's settings.
+// the authorization code, a refresh, and a new lifetime in the client's settings. A grant
+// with the lifetime 0 must not end.
 func TestRefreshLifetimeIsAbsolute(t *testing.T) {
 	t.Parallel()
 	for _, days := range lifetimes {

@@ -24,8 +24,8 @@ type Call struct{ Method, Path, Body string }
 // whose names begin with "lists_".
 type Values map[string]string
 
-// Tool returns a call of the operation's MCP tool. It fails if a required argument has no
-// value in values.
+// Tool returns a call of the operation's MCP tool, with the values that [Arguments]
+// returns. It fails if Arguments fails.
 func Tool(op core.Operation, values Values) (Call, error) {
 	arguments, err := Arguments(op, core.Agent, values)
 	if err != nil {

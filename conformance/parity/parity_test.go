@@ -253,7 +253,7 @@ func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
 	for _, c := range slices.Concat(cases(&product.Product{}), suppressionCases(), ordinaryCases(t, &product.Product{})) {
 		compared[c.tool] = true
 	}
-	// these operations take a body, for which ordinaryCases cannot build a call
+	// these operations take a body, and ordinaryCases accepts no call with a body
 	for _, name := range comparedElsewhere {
 		compared[name] = true
 	}

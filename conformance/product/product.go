@@ -274,9 +274,9 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	}
 }
 
-// prepare writes the demo data to the data folder of a new product and, for a product on
-// PostgreSQL, to the PostgreSQL database. It sets the master key and the database URL in
-// cfg.
+// prepare writes the demo data to the data folder of a new product and, for a product with
+// a PostgreSQL database of its own, to that database. It sets the master key and the
+// database URL in cfg.
 func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	t.Helper()
 	filled, err := filledTemplate()

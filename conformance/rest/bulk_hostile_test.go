@@ -52,9 +52,9 @@ var hostileRows = []struct{ name, row, outcome string }{
 	{"what is hidden in a value stays the value", `{"email":"v12@example.com","attributes":{"city":"\u202eemoR\u0007\u2028"}}`, "created "},
 }
 
-// TestHostileRowsOfBulk checks that a malformed row fails without affecting the other rows
-// of the bulk write. Error messages must contain no invisible or control characters from
-// the rows.
+// TestHostileRowsOfBulk checks the outcome of each row in hostileRows. Most of them must
+// fail, without affecting the valid rows between them. Error messages must contain no
+// invisible or control characters from the rows.
 func TestHostileRowsOfBulk(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -78,8 +78,8 @@ func describe(t testing.TB, p *product.Product) *description {
 }
 
 // check compares a response with the OpenAPI document. The operation must declare the
-// status. It must also declare each response header that is listed in the variable ours.
-// The body must fit the declared schema.
+// status. It must also declare each rate-limit header, and each response header that is
+// listed in the variable ours. The body must fit the declared schema.
 func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {

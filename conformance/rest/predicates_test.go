@@ -12,7 +12,7 @@ import (
 )
 
 // previewed is the answer to a preview of a predicate: how many contacts match, a sample of
-// them, and faults of the predicate.
+// them, its evaluation class, warnings, and the predicate's fault.
 type previewed struct {
 	Count  int
 	Class  string `json:"eval_class"`
@@ -136,8 +136,8 @@ var meanings = []struct{ source, found, class string }{
 	{`not in list "newsletter"`, "hn", "incremental"},
 	{`in segment "good-customers"`, "", "incremental"},
 	{`not in segment "good-customers"`, "fhn", "incremental"},
-	// In a predicate with many other tests, the compiler translates tests of topics and
-	// lists to a different form of SQL. The result must be the same.
+	// Each of the following predicates repeats a test of suppression, which the SQL then has
+	// only once. The tests of topics and lists must still decide the result.
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "offers" and in list "newsletter"`, "f", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and opted out of "offers" and not in list "newsletter"`, "hn", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "product-news" and (suppressed or opted out of "offers")`, "n", "incremental"},
@@ -208,7 +208,7 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 		}
 		for _, m := range meanings {
 			// The condition on the address limits the matches to the contacts of this test,
-			// but it changes the evaluation class. So the class is checked with another
+			// but it can change the evaluation class. So the class is checked with another
 			// preview, without this condition.
 			framed, tool := v.ask(t, `attr.email ends with "@p.example" and (`+m.source+"\n)")
 			var route previewed
@@ -258,7 +258,7 @@ var predicateFaults = []struct {
 	{`subscribed to "offer"`, 1, 15, []string{`did you mean "offers"?`}},
 	{`in list "newsleter"`, 1, 9, []string{`did you mean "newsletter"?`}},
 	{`in segment "good-customer"`, 1, 12, []string{`did you mean "good-customers"?`}},
-	// Each of the following predicates exceeds a limit of the language by one. The
+	// Each of the following predicates exceeds a limit of the language by one or two. The
 	// predicates in atTheLimits reach the limits exactly.
 	{limit(201, "suppressed", " and "), 0, 0, []string{"200 nodes"}},
 	{strings.Repeat("not ", 20) + "suppressed", 0, 0, []string{"20 deep"}},

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestContactFromBirthToArchive calls every route that writes contacts for one contact, on
-// SQLite and on PostgreSQL.
+// TestContactFromBirthToArchive creates, changes, replaces and archives one contact by its
+// address, on SQLite and on PostgreSQL.
 func TestContactFromBirthToArchive(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -199,9 +199,9 @@ func callsAboutMissingObjects() []need {
 	}
 }
 
-// ordinaryNeeds returns a call of each operation for which neither the function needs nor
-// the function absences returns one. Scope and status of each call come from the
-// operation's declaration.
+// ordinaryNeeds returns a call of each route that needs a scope and whose operation has no
+// call in the functions needs and callsAboutMissingObjects. The scope comes from the
+// operation's declaration, and the status from the route's.
 func ordinaryNeeds(t *testing.T, a *api) []need {
 	t.Helper()
 	var all []need
@@ -228,9 +228,9 @@ func ordinaryNeeds(t *testing.T, a *api) []need {
 	return all
 }
 
-// TestScopes checks for each route that a credential with only the route's scope may call
-// it. A credential without scopes must be refused, and so must a credential with all scopes
-// except the route's.
+// TestScopes checks for each route that needs a scope that a credential with only this
+// scope may call it. A credential without scopes must be refused, and so must a credential
+// with all scopes except the route's.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -137,9 +137,9 @@ func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) 
 	}
 }
 
-// missing compares two JSON values. It returns a text about the first member of want that
-// is absent in got or has another value there. It returns "" if got has all members of
-// want.
+// missing compares two JSON values. It returns a text about one member of want that is
+// absent in got or has another value there. It returns "" if got has all members of want.
+// Arrays must have the same length, and an empty object matches only an empty one.
 func missing(path string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

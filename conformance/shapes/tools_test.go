@@ -103,8 +103,8 @@ func below(path, record string) string {
 }
 
 // sampleOf returns the expected members of a shortened list in a tool's result: the shown
-// items, their number, the number of all items, and a mark of truncation. An item has the
-// members in record.
+// items, their number, the number of all items, and a mark of truncation. The optional
+// member more says how to get the rest. An item has the members in record.
 func sampleOf(record string) string {
 	return below("items[]", record) + `
 		shown                                 int

@@ -140,8 +140,9 @@ func (m storeMethod) accessor() (string, error) {
 }
 
 // TestDerivedReaches checks that argumentsFor makes arguments for a method that takes
-// strings, and refuses a method that takes other types. A call with such arguments must
-// find only the contact of the organization that makes the call.
+// strings. It must refuse a method that takes other types, and a method of a store that
+// storage.DB does not have. A call with such arguments must find only the contact of the
+// organization that makes the call.
 func TestDerivedReaches(t *testing.T) {
 	t.Parallel()
 	type unknown interface {

@@ -16,8 +16,8 @@ import (
 var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)}}
 
 // ownReports gives the organization a bounce and an open event, and the daily and hourly
-// counts of the bounce. It also stores the mark of a counted event. The mark prevents
-// counting the event twice.
+// counts of the bounce. It also stores a mark, the key of a unique open or click. A stored
+// mark prevents counting a repeated open or click as unique.
 func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	t.Helper()
 	at := start.Truncate(24 * time.Hour)

@@ -107,8 +107,8 @@ func own(t *testing.T, db *storage.DB) owned {
 	return o
 }
 
-// state returns everything that the organization in o can read, so that two states can be
-// compared.
+// state returns data that the organization in o can read, from the stores that the tests
+// call, so that two states can be compared.
 func (o owned) state(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Contacts()

@@ -144,9 +144,8 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	}
 }
 
-// TestDemoMailHasACourse checks mail that the demo's account sends. Events such as
-// deliveries must follow, and must reach the product in the same way as events of a real
-// account.
+// TestDemoMailHasACourse sends a message with the demo's account. An event of the message
+// must reach the product, so that the product shows the message with its channel.
 func TestDemoMailHasACourse(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})

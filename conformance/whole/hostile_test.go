@@ -41,10 +41,10 @@ const (
 	textsPerOrganization = 48
 )
 
-// TestStoredTextComesBackAsText stores each hostile test text in every text member that
-// callers can write. It reads the texts with every tool and route, and checks that they are
-// returned as text. Answers to writes, refusals and confirmations get their text from the
-// same SQL statements as the reads. They are therefore checked on SQLite only, unless
+// TestStoredTextComesBackAsText stores each hostile test text in contacts, lists, attribute
+// definitions and topics. It reads the texts with tools and routes, and checks that they
+// are returned as text. Answers to writes, refusals and confirmations get their text from
+// the same SQL statements as the reads. They are therefore checked on SQLite only, unless
 // MAILHELM_TEST_FULL is 1.
 func TestStoredTextComesBackAsText(t *testing.T) {
 	t.Parallel()
@@ -141,7 +141,8 @@ func batchAddress(batch []hostile) string {
 func (h hostile) fitsExternalID() bool { return len([]rune(h.text)) <= longestName }
 
 // storeContacts stores one contact with all texts of the batch as attributes. For each text
-// it also stores a contact that has the text as its external id.
+// it also stores a contact. This contact has the text as its external id, if the text is
+// short enough.
 func (w world) storeContacts(t *testing.T, batch []hostile) {
 	t.Helper()
 	held := map[string]any{}
@@ -216,7 +217,7 @@ func (h hostile) checkExternalID(t *testing.T, what string, got answer) {
 	}
 }
 
-// clippedTo reports whether text is the beginning of the hostile text h, followed by an
+// clippedTo reports whether h is a huge text and text is its beginning, followed by an
 // ellipsis. Results of tools are limited in size and shorten huge texts.
 func (h hostile) clippedTo(text string) bool {
 	beginning, clipped := strings.CutSuffix(text, "…")

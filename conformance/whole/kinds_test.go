@@ -165,9 +165,9 @@ type answered struct {
 }
 
 // otherwise has the expected answers other than 404 of calls that name an object of another
-// organization. A key of the map is an operation and a member of its arguments, sometimes
-// followed by the kind of name. The answers for filters are not in the map:
-// [subject.aFilter] returns them.
+// organization. A key is an operation and a member of its arguments, sometimes followed by
+// the kind of name or by ", asked by agents". Answers of [answerOfWrite] and, for filters,
+// of [subject.aFilter] are not in the map.
 var otherwise = map[string]answered{
 	"contacts_archive email":       {200, "", "archiving nobody is no error"},
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
@@ -246,8 +246,8 @@ var identifying = []string{"email", "external_id", "contact_id", "id", "message_
 
 // aFilter returns the expected answer to a read whose filter names another organization's
 // object: an empty result. The filter is the input member at place. The second result is
-// false if that member is no filter: it is required, identifies an object, or belongs to a
-// write.
+// false if that member is no filter: it is required or nested, identifies an object, or
+// belongs to a write.
 func (s subject) aFilter(t *testing.T, place string) (answered, bool) {
 	t.Helper()
 	optional := !slices.Contains(nodeOf(t, s.input).Required, place) && slices.Contains(s.input.Members(), place)

@@ -104,10 +104,10 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 	w.p.Clock.Advance(61 * time.Second) // until the cached suppression list has expired
 }
 
-// TestNamesInTheMirrorComeBackAsText uses each hostile test text as the name of a channel,
-// a tracking domain, an identity and a template. Each text is also the subject of a
-// template and the reason of a suppression. The test checks every operation that returns
-// these texts.
+// TestNamesInTheMirrorComeBackAsText uses each hostile test text in the name of a channel,
+// a tracking domain and an identity. Each text is also the subject and the text of a
+// template, and the reason of a suppression. The test checks the operations in mirrored,
+// and those that read one such object.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -150,7 +150,7 @@ func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 }
 
 // mirrored has the names of operations that list channels, templates and other objects. The
-// test stores these objects with hostile names.
+// test stores these objects with hostile texts in names, subjects or reasons.
 var mirrored = []string{
 	"channels_list", "identities_list", "tracking_domains_list", "templates_list", "suppressions_list", "undeliverable_list", "sending_readiness_check",
 }

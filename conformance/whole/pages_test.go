@@ -198,7 +198,8 @@ func (b *browser) open(address string) page {
 type page struct{ root *html.Node }
 
 // shapes returns the set of elements of a page. Each element is described by its parent,
-// the names of its attributes, and the kind of URL in its links.
+// the names of its attributes, and the kind of URL in its links. The set also has the text
+// of scripts and styles, and one entry for comments.
 func (p page) shapes() map[string]bool {
 	found := map[string]bool{}
 	for n := range p.root.Descendants() {

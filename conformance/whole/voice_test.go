@@ -66,9 +66,9 @@ var quoted = regexp.MustCompile("`[^`]*`|" + `"[^"]*"`)
 // shortens the names, and the lists of names, that such a sentence contains.
 const longestSentence = 1600
 
-// checkVoice checks rules of every answer. Text blocks and the product's own sentences have
-// no concealed characters. Sentences have no line breaks, and contain the given hostile
-// texts only in quotation marks.
+// checkVoice checks rules of every answer. Headers, text blocks and the product's own
+// sentences have no concealed characters. Sentences have no line breaks and a limited
+// length, and contain the given hostile texts only in quotation marks.
 func checkVoice(t *testing.T, what string, a answer, texts ...hostile) {
 	t.Helper()
 	for name, values := range a.header {

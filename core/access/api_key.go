@@ -37,8 +37,8 @@ const (
 )
 
 // StateAt returns the key's state at the time in the parameter now. A job sets RevokedAt on
-// a rotated key after its grace, so an expired key has both times. The earlier of ExpiresAt
-// and RevokedAt decides whether the key counts as expired or as revoked.
+// a rotated key after its grace, so an expired key may have both times. The earlier of
+// ExpiresAt and RevokedAt decides whether the key counts as expired or as revoked.
 func (k APIKey) StateAt(now time.Time) KeyState {
 	expired := k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 	switch {

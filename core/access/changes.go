@@ -37,8 +37,8 @@ func ParseChange(text string) Change {
 	return Change{Kind: Anything}
 }
 
-// Apply removes the cached principals whose credentials the change may have ended. The next
-// request with one of these credentials reads the store.
+// Apply removes the cached principals that the change may have made out of date. The next
+// request with one of their credentials reads the store.
 func (a *Authenticator) Apply(c Change) {
 	switch c.Kind {
 	case CredentialChanged:

@@ -11,7 +11,7 @@ import (
 )
 
 // openRefreshDays is the number of days in which the grants of a client that belongs to no
-// organization can be refreshed. It is the smallest number that clients may have (see
+// organization can be refreshed. It is the shortest time that clients may have (see
 // refreshDays), because no organization is responsible for such a client.
 const openRefreshDays = 30
 
@@ -36,8 +36,8 @@ type SelfDescribed struct {
 }
 
 // Registrations registers clients that describe themselves. It limits the registrations
-// from each network, and counts only those in this process. It is safe for use by several
-// goroutines.
+// from each network, of which it counts only those in this process. It also limits the
+// number of stored clients without a grant. It is safe for use by several goroutines.
 type Registrations struct {
 	clients  ClientStore
 	open     OpenClientStore
@@ -88,7 +88,8 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 }
 
 // describedName returns the name that the client gives itself, in a form that pages may
-// show. If this name is empty, describedName returns the host of the first redirect URI.
+// show. If this name is empty, describedName returns the host of the first redirect URI, or
+// "unnamed" if that has no host. Without a redirect URI it returns "".
 func describedName(s SelfDescribed) string {
 	if name := core.Quotable(s.Name, maxName); name != "" || len(s.RedirectURIs) == 0 {
 		return name

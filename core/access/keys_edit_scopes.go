@@ -8,8 +8,9 @@ import (
 )
 
 // EditKeyScopes replaces the scopes of an API key and returns the key. If the key already
-// has exactly these scopes, it writes nothing. It fails with core.CodeNotFound for an
-// unknown key, and with core.CodeConflict for a revoked or expired key.
+// has exactly these scopes, it writes nothing. It fails with core.CodeValidationFailed for
+// an unknown scope, core.CodeNotFound for an unknown key, and core.CodeConflict for a
+// revoked or expired key.
 func (l Lifecycle) EditKeyScopes(ctx context.Context, actor Actor, orgID, id string, scopes core.Scopes) (APIKey, error) {
 	scopes, err := checkScopes(scopes)
 	if err != nil {

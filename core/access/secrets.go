@@ -137,7 +137,8 @@ func IsClientID(s string) bool {
 }
 
 // HashSecret returns the SHA-256 hash of a secret. The hash is stored instead of the
-// secret. No slower hash is needed, because a secret has 256 random bits.
+// secret. No slower hash is needed, because secrets are random: they have 256 random bits,
+// recovery codes 80.
 func HashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]

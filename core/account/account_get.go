@@ -16,11 +16,11 @@ type GetIn struct {
 }
 
 // Overview is the result of account_get: the organization with its sending account, and the
-// plan that the organization pays for.
+// organization's plan.
 type Overview struct {
 	Org OrgRef `json:"org"`
 	// AWS and SendQuota are both null if no sending account is connected, or if the state of
-	// the account could not be read. All other members are always set.
+	// the account could not be read. They do not affect the other members.
 	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null if none is connected or it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was requested."`

@@ -65,9 +65,8 @@ func nextStatus(r sending.AccessRequest, o sending.Overview, known bool, now tim
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
 	// A failed review may belong to an earlier request, so it counts only once this request
-	// is older than settling. The account's state never shows that the provider declined a
-	// request. So a request that is not granted counts as failed once it is older than
-	// silence.
+	// has the age settling. A denied review counts as no answer. So a request that is not
+	// granted counts as failed once it has the age decisionTimeout.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:

@@ -111,7 +111,8 @@ func TestInvalidItemsAreRejectedAlone(t *testing.T) {
 }
 
 // TestWholeRequests checks the number of items in a request: 1 to 1,000, or 1 to 100 from
-// an agent. With any other number, the whole request must be refused.
+// an agent. With any other number, the whole request must be refused. So must a request
+// with malformed JSON or an unknown member.
 func TestWholeRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))

@@ -128,10 +128,10 @@ type countedDropout struct {
 	lost   int
 }
 
-// countAhead counts the contacts that would lose a value of the attribute. The parameter
-// after is the new definition, or nil to delete the attribute. It fails with
-// core.CodeNotFound if there is no such attribute, and with core.CodeConflict if a
-// repository defines it.
+// countAhead counts the active contacts that predicates no longer find by the attribute
+// after the change. The parameter after is the new definition, or nil to delete the
+// attribute. It fails with core.CodeNotFound if there is no such attribute, and with
+// core.CodeConflict if a repository defines it.
 func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *Attribute) (*countedDropout, error) {
 	before, err := a.readEditable(ctx, orgID, id)
 	if err != nil {
@@ -141,8 +141,9 @@ func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *At
 	return &countedDropout{before, lost}, err
 }
 
-// countFor returns the number of contacts that was counted. It returns nil if the
-// attribute's definition has changed since the count.
+// countFor returns the number of contacts that was counted. It returns nil if c is nil. It
+// also returns nil if the attribute's name, type or enum values have changed since the
+// count.
 func (c *countedDropout) countFor(now Attribute) *int {
 	if c == nil || c.before.Name != now.Name || c.before.Type != now.Type || !slices.Equal(c.before.EnumValues, now.EnumValues) {
 		return nil

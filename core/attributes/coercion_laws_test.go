@@ -149,8 +149,8 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 }
 
 // TestASlotHoldsWhatFits checks SlotValue, which returns the form of an attribute value
-// that is stored in the column for predicates. It must return a value for each stored value
-// of the attribute's type, and nil for values of other types.
+// that is stored in the column for predicates. It must return a value for each value that
+// was converted to the type, and nil for each value that cannot be converted.
 func TestASlotHoldsWhatFits(t *testing.T) {
 	t.Parallel()
 	types := []Type{String, Number, Bool, Datetime, Enum}

@@ -26,8 +26,8 @@ type Store interface {
 	// UpdateAttribute replaces the attribute's name, type, enum values, description and
 	// update time. A background pass later moves and converts the stored values of contacts.
 	// UpdateAttribute fails with core.CodeConflict if another attribute has the new name. It
-	// also fails if contacts still store values of a renamed or deleted attribute under the
-	// new name, because the values would mix.
+	// also fails if contacts may still store values of another renamed attribute, or of a
+	// deleted one, under the new name. Those values would mix.
 	UpdateAttribute(ctx context.Context, orgID string, a Attribute) error
 	// DeleteAttribute removes the attribute from the registry and frees its slot (database
 	// column). Contacts keep the stored values, and reads omit them.

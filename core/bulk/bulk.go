@@ -42,9 +42,9 @@ type Config struct {
 	// transaction of the write. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 	// OnWrite is called with the caller of a bulk write and the contacts that it changed, in
-	// the transaction of the write. The program uses it to delete stored results of the
-	// caller's earlier calls that the write made outdated. If OnWrite is nil, these results
-	// stay stored.
+	// the transaction of the write. An import has no caller, so OnWrite is not called for
+	// it. The program uses OnWrite to delete stored results of the caller's earlier calls
+	// that the write made outdated. If OnWrite is nil, these results stay stored.
 	OnWrite func(ctx context.Context, orgID, caller string, contactIDs []string) error
 }
 

@@ -123,8 +123,9 @@ func NewPushes(cfg PushConfig) *Pushes { return &Pushes{cfg} }
 // PushReport has the number of pushes (writes of stored consent to the account) for each
 // outcome.
 type PushReport struct {
-	// Settled is the number of pushes that the account accepted. Refused is the number of
-	// pushes that are never tried again, PutOff of those that are tried again later.
+	// Settled is the number of pushes that the account accepted and that were deleted.
+	// Refused is the number of pushes that failed for good, PutOff of those that are tried
+	// again later.
 	Settled, Refused, PutOff int
 }
 

@@ -36,7 +36,8 @@ type Item struct {
 // no allocation for its Mailable pointer.
 var mailable, notMailable = true, false
 
-// mailability returns a pointer to a copy of is, for the optional member Item.Mailable.
+// mailability returns a pointer to a shared variable with the value of is, for the optional
+// member Item.Mailable.
 func mailability(is bool) *bool {
 	if is {
 		return &mailable

@@ -116,7 +116,7 @@ func (s *bulkState) waits(cl contacts.Claim) bool {
 	return len(s.freed) > 0 && (cl.Email != "" && s.freed["@"+contacts.EmailKey(cl.Email)] || cl.ExternalID != "" && s.freed["#"+cl.ExternalID])
 }
 
-// decide applies one row to the state s, which has the contacts of the bulk write, and
+// decide applies one row to the state s, which has the contacts that the rows may name, and
 // returns the row's outcome. The rules are the same as for a write of a single contact.
 func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	plan := row.plan

@@ -9,9 +9,9 @@ import (
 )
 
 // Import writes the rows as contacts_bulk does, waits until the bulk write is complete, and
-// returns the outcome of each row. It accepts at most MaxRows rows. The caller chooses the
-// id. If a bulk write with this id exists, Import completes that bulk write and ignores the
-// parameter rows.
+// returns the outcome of each row. The caller must pass at most MaxRows rows; Import does
+// not check it. The caller chooses the id. If a bulk write with this id exists, Import
+// completes that bulk write and ignores the parameter rows.
 func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]Item, error) {
 	err := b.acceptBulk(ctx, orgID, "", id, rows)
 	if err != nil && !core.IsConflict(err) {

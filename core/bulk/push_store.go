@@ -13,9 +13,9 @@ type PushStore interface {
 	// first. Other callers do not get these pushes before the claim ends, at the time given
 	// by until.
 	ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]Push, error)
-	// SettlePushes records that the pushes in settled were written to the sending account.
-	// It deletes those whose claim ends at the time until. In the contacts of the deleted
-	// pushes, it stores the consent that the account now has, with the time at. It keeps a
+	// SettlePushes ends the pushes in settled, which the account accepted or refused for
+	// good. It deletes those whose claim ends at the time until. In the contacts of the
+	// deleted pushes, it stores the consent that settled has, with the time at. It keeps a
 	// push that was queued again or whose contact changed. It returns the number of deleted
 	// pushes.
 	SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []Push) (int, error)

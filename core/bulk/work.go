@@ -172,7 +172,8 @@ func (b *Bulk) observeBulk(ctx context.Context, org string, before, after Job) {
 }
 
 // noteBulkFailure counts a failed attempt to process a chunk of a bulk write. After
-// bulkAttempts failures it sets the bulk write's status to Failed.
+// bulkAttempts failures without a success between them, it sets the bulk write's status to
+// Failed.
 func (b *Bulk) noteBulkFailure(ctx context.Context, org, id string, failure error) error {
 	return b.Transactor.InTx(ctx, func(ctx context.Context) error {
 		job, err := b.Store.BulkJob(ctx, org, id)

@@ -11,8 +11,8 @@ import (
 
 // FuzzArguments gives the same text to the argument decoder of every operation, for REST
 // and for agents. Decoding must not panic. A refusal must have the code validation_failed,
-// a limited size and no invisible characters in its message. Accepted arguments must be an
-// object with only members of the schema, and no later check may refuse them.
+// a limited size and no invisible characters in its message. An accepted text that is not
+// empty must be an object with only members of the schema.
 func FuzzArguments(f *testing.F) {
 	operations := catalogue.Operations(catalogue.Domains{})
 	for _, seed := range []string{

@@ -91,8 +91,9 @@ func isUnsupported(err error) bool {
 
 const longestName = 320
 
-// storable reports whether SQLite and PostgreSQL accept the name. They accept every name
-// that a real provider allows, but a simulated provider may have other names.
+// storable reports whether the name is valid UTF-8 of 1 to 320 bytes without NUL. Every
+// name that a real provider allows is storable, but a simulated provider may have other
+// names.
 func storable(name string) bool {
 	return name != "" && len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }

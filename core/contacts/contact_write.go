@@ -180,7 +180,7 @@ func addressKey(c *core.Call, address string) string {
 // active contact that keeps its address, this is the result of liveConsent. Otherwise it
 // joins the contact's earlier consent with the sending account's consent for email; an
 // opt-out in either of the two counts. The second result reports whether the account has
-// the address.
+// the address. It is always true for an active contact that keeps its address.
 func (r consentReader) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
 	var inForce sending.Contact
 	switch {

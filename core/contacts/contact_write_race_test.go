@@ -44,9 +44,9 @@ func (b bundle) syncCreating(t *testing.T, created int) {
 	}
 }
 
-// writeRaces are writes during which a sync runs between Prepare and the transaction. The
-// sync finds the address that Prepare wrote to the sending account. The result of the write
-// must be the same as without the sync.
+// writeRaces are writes during which a sync runs after Prepare, before the transaction or
+// inside it. The sync finds the address that Prepare wrote to the sending account. The
+// result of the write must be the same as without the sync.
 var writeRaces = []struct {
 	// arguments of earlier calls: the first of contacts_upsert, the second (if any) of
 	// contacts_archive
@@ -138,8 +138,9 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 }
 
 // TestAClaimIsLostToAMove checks an upsert by external id during which another process
-// changes the contact's address. The upsert must fail. Otherwise the sending account would
-// keep consent for an address without a contact. Repeating the call succeeds.
+// changes the contact. The upsert must fail if the contact then has another address than
+// the one that the upsert wrote. Otherwise the sending account would keep consent for an
+// address without a contact. Repeating the call succeeds.
 func TestAClaimIsLostToAMove(t *testing.T) {
 	t.Parallel()
 	const upsert = "contacts_upsert_by_external_id"

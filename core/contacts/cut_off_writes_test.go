@@ -89,9 +89,9 @@ func refusals(c sending.Contact) string {
 }
 
 // TestSyncRepairsWritesThatWereCutOff checks the sync after a write that changed the
-// sending account and whose transaction failed. After the sync, the database and the
-// account agree, and no opt-out is lost. The account's contact list has no person twice,
-// and no archived person was added to it again.
+// sending account and whose transaction failed. After the sync, the active contacts and the
+// account agree, and no opt-out is lost. The account's contact list has no person twice and
+// no archived person, unless the extra address is opted out.
 func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	t.Parallel()
 	type people = map[string]string

@@ -51,9 +51,9 @@ func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	return &said
 }
 
-// AddOptOuts returns a copy of s that also contains the opt-outs of the archived contact c,
-// stated at the time now. The sending account may have deleted these opt-outs. A statement
-// in the copy is written to the account again.
+// AddOptOuts returns a copy of s that also contains the opt-outs of the contact c, which
+// was archived, stated at the time now. The sending account may have deleted these
+// opt-outs. A statement in the copy is written to the account again.
 func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 	said := *s
 	if c.UnsubscribeAll {

@@ -34,7 +34,8 @@ type Way string
 
 // The kinds of writes.
 const (
-	// Creating sets the whole contact. It fails if the contact exists and is active.
+	// Creating sets the whole contact. It fails if the contact is active, unless only a sync
+	// or an activity has created it.
 	Creating Way = "create"
 	// Replacing replaces the whole contact, or creates the contact if it does not exist.
 	Replacing Way = "replace"
@@ -140,7 +141,8 @@ func (p Plan) DecideConsent(existing *Contact, inForce sending.Contact) sending.
 // choices returns the contact's choices about topics after the write. p.Topics has the
 // choices that the write sets, and inForce has the earlier ones.
 //
-//   - Replacing an active contact: exactly the choices in p.Topics.
+//   - Replacing an active contact that a caller has written: exactly the choices in
+//     p.Topics.
 //   - Creating, and Replacing any other contact: the choices in p.Topics, and earlier
 //     opt-outs about other topics. A caller that creates a contact cannot know of earlier
 //     opt-outs.

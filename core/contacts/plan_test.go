@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of plans anew")
 
-// TestGoldenPlans compares, for each kind of write to a contact, the resulting
-// [contacts.Plan] with a golden file.
+// TestGoldenPlans compares the [contacts.Plan] of six operations that write a contact with
+// a golden file.
 func TestGoldenPlans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

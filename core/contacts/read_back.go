@@ -21,8 +21,9 @@ type ReadBack struct {
 	externalID *string
 }
 
-// differences returns a fault for each member of r that differs from the stored contact.
-// existing is nil if the write creates the contact.
+// differences returns a fault for an id, a creation time or an external id in r that
+// differs from the stored contact, and for the status archived. existing is nil if the
+// write creates the contact.
 func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	var faults []core.FieldError
 	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
@@ -49,8 +50,8 @@ func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	return faults
 }
 
-// check fails with validation_failed if r has members that differ from the stored contact.
-// The error names these members.
+// check fails with validation_failed if differences finds a fault in r. The error names
+// each such member.
 func (r ReadBack) check(existing *Contact) error {
 	faults := r.differences(existing)
 	if faults == nil {

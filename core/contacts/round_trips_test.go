@@ -120,8 +120,8 @@ func (w *wire) takeNotes() []string {
 	return all
 }
 
-// TestRoundTripsOfAContactWrite checks the number of round trips to PostgreSQL of each
-// write of one contact: of the whole call, and from BEGIN to COMMIT. A change of the code
+// TestRoundTripsOfAContactWrite checks the number of round trips to PostgreSQL of five
+// writes of one contact: of the whole call, and from BEGIN to COMMIT. A change of the code
 // that adds a round trip must also change the number here.
 func TestRoundTripsOfAContactWrite(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ var notices = map[Notice]struct{ subject, event, advice, end string }{
 }
 
 // Letter returns the letter to the address that reports the given event. link is the URL of
-// the page on which users manage their account.
+// the page with the user's security settings.
 func (n Notice) Letter(address, link string, event Event) Letter {
 	words := notices[n]
 	c := content{subject: words.subject, before: []string{fmt.Sprintf(words.event, event), words.advice}, link: link}

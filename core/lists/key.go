@@ -8,9 +8,10 @@ import (
 
 const longestKey = 64
 
-// checkKey fails with core.CodeValidationFailed if the key has characters other than
-// lower-case letters, digits, hyphens and underscores. It also fails if the key does not
-// begin with a letter or digit, or has the form of an id.
+// checkKey fails with core.CodeValidationFailed if the key is empty, has more than 64
+// characters, or has characters other than lower-case letters, digits, hyphens and
+// underscores. It also fails if the key does not begin with a letter or digit, or has the
+// form of an id.
 func checkKey(key string) error {
 	wrong := func(r rune) bool { return !isKeyLetter(r) && r != '-' && r != '_' }
 	switch {

@@ -60,8 +60,8 @@ func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, l
 }
 
 // resolve returns the sorted ids of the static lists in names, each named by its id or key.
-// It fails with core.CodeValidationFailed if a name is no static list of the organization.
-// The error has one field error for each such name.
+// It fails with core.CodeValidationFailed if a name is no active static list of the
+// organization. The error has one field error for each such name.
 func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil

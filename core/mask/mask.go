@@ -55,8 +55,8 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	}
 	// Longest first, because a regular expression takes the first alternative that matches.
 	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	// An address that is not UTF-8 makes the expression invalid. The expression anyAddress
-	// then matches and hides that address.
+	// An address that is not UTF-8 makes the expression invalid. Text then finds addresses
+	// only by anyAddress and by decoding.
 	found, err := regexp.Compile(before + strings.Join(slices.Compact(alternatives), "|") + after)
 	if err != nil {
 		return nil

@@ -140,8 +140,9 @@ func (a authority) need(p Permission) error {
 		"Ask a member who manages its members to give you the permission.")
 }
 
-// mayGive fails with invalid_scope if the role is Owner and the actor is not an owner. It
-// also fails with invalid_scope if the actor does not have one of the permissions.
+// mayGive fails with invalid_scope if the role is Owner and the actor is neither an owner
+// nor the operator. It also fails with invalid_scope if the actor does not have one of the
+// permissions.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
 		return ownersOnlyError()

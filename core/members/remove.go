@@ -18,8 +18,8 @@ type removal struct {
 
 // RemoveMember ends a membership. Every member may end their own. To remove another member,
 // the actor needs the permission members.manage; to remove an owner, the actor must be an
-// owner. RemoveMember revokes the person's grants to clients in this organization, and
-// deletes the open invitations that the person made.
+// owner or the operator. RemoveMember revokes the person's grants to clients in this
+// organization, and deletes the open invitations that the person made.
 //
 // It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for the last owner.

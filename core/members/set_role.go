@@ -13,9 +13,9 @@ type roleChange struct {
 	After  Role `json:"after"`
 }
 
-// SetRole changes the role of a member and returns the member. Only an owner may do it. An
-// owner who becomes a plain member has no permissions until [Memberships.SetPermissions]
-// sets them.
+// SetRole changes the role of a member and returns the member. Only an owner or the
+// operator may do it. An owner who becomes a plain member has no permissions until
+// [Memberships.SetPermissions] sets them.
 //
 // It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for the last owner.

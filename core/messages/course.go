@@ -13,7 +13,8 @@ import (
 type course struct {
 	recipient string
 	// events are, oldest first, the events that name this recipient and the events that name
-	// no recipient.
+	// no recipient. If the message has several recipients, an open, click, complaint or
+	// subscription that names none is left out.
 	events []Event
 
 	message Message

@@ -109,8 +109,9 @@ func (m *Messages) messagesDiagnose() core.Operation {
 }
 
 // prepareDiagnosis loads the message and its events. If the caller has the scope
-// api.suppressions.view, it also looks up the recipient on the account's suppression list.
-// If that lookup fails, the diagnosis says so instead of failing.
+// api.suppressions.view, it also looks up the recipient with the worst outcome on the
+// account's suppression list. If that lookup fails, the diagnosis says so instead of
+// failing.
 func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (DiagnoseMessageIn, error) {
 	var err error
 	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {

@@ -80,9 +80,9 @@ func costOfFilters(filters ...string) core.Cost {
 	return core.Light
 }
 
-// filterText returns the filters as text, which is stored in cursors, so that a cursor is
-// refused in a list with other filters. Times that the caller did not send are not in the
-// text, because their defaults depend on the time of the call.
+// filterText returns the filters as text. A cursor contains the digest of this text, so
+// that it is refused in a list with other filters. Times that the caller did not send are
+// not in the text, because their defaults depend on the time of the call.
 func (in ListMessagesIn) filterText() string {
 	return fmt.Sprintf("messages %s %s %q %q %q %q %q", timeText(in.From), timeText(in.To), in.Channel, in.Status, in.Template, in.Identity, in.Recipient)
 }

@@ -205,8 +205,9 @@ func (k sesKind) bounceKind(details map[string]any) *BounceKind {
 }
 
 // metadata returns one JSON object with the details of the event and the event's other
-// top-level members, which are in the parameter beside. Details with a Mailhelm name come
-// first. Members that would exceed maxMetadata are left out.
+// top-level members, which are in the parameter beside. It adds details with a Mailhelm
+// name first. Members that would exceed maxMetadata are left out. It returns nil if no
+// member remains.
 func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	kept, size := make(map[string]json.RawMessage), 0
 	keep := func(name string, value any) {

@@ -10,9 +10,9 @@ import (
 )
 
 // TestGuessingFromOneNetworkEnds checks the block of a network after ten wrong passwords
-// for an address, in any spelling of the address. The network is then refused even with the
-// right password. This holds for addresses with and without an account. After the stated
-// wait, the network may try again.
+// for an address. The network is then refused even with the right password, and for the
+// address in upper case. This holds for addresses with and without an account. After the
+// stated wait, the network may try again.
 func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

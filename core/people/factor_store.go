@@ -76,9 +76,9 @@ type PasskeyStore interface {
 	DeletePasskeysOf(ctx context.Context, userID string) error
 
 	InsertCeremony(ctx context.Context, c PasskeyCeremony) error
-	// TakeCeremony deletes the passkey ceremony (a registration or sign-in in progress) with
-	// the hash, and returns it. It fails with core.CodeNotFound if there is none or if it
-	// has expired at the time now.
+	// TakeCeremony deletes the passkey ceremony (a request that awaits its answer) with the
+	// hash, and returns it. It fails with core.CodeNotFound if there is none or if it has
+	// expired at the time now.
 	TakeCeremony(ctx context.Context, hash []byte, now time.Time) (PasskeyCeremony, error)
 	PurgeCeremonies(ctx context.Context, now time.Time) (int, error)
 }

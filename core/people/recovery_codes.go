@@ -76,8 +76,8 @@ func (f *SecondFactors) takeRecoveryCode(ctx context.Context, s Session, code, r
 // hashOfRecovery returns the hash under which a recovery code of this person is stored.
 func hashOfRecovery(userID, code string) []byte { return access.HashSecret(userID + "\x00" + code) }
 
-// readCode returns a typed recovery code in upper case, without spaces and dashes. It
-// returns "" if the text is too long.
+// readCode returns a typed code in upper case, without spaces and dashes: a recovery code
+// or a code of an authenticator app. It returns "" if the text is too long.
 func readCode(typed string) string {
 	if len(typed) > maxTypedCode {
 		return ""

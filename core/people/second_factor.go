@@ -44,8 +44,8 @@ type SecondFactors struct {
 	passkeys PasskeyStore
 	master   signing.MasterKey
 	protocol PasskeyProtocol
-	// ceremonies creates requests for a person's passkey and verifies the answers of the
-	// authenticator.
+	// ceremonies creates requests for passkeys and verifies the answers of the
+	// authenticators.
 	ceremonies ceremonies
 	tries      *throttle.Throttle
 }

@@ -21,13 +21,12 @@ const (
 	SessionIdle     = 2 * time.Hour
 )
 
-// touchAfter is the shortest time between two writes of LastSeenAt of a session. The stored
-// LastSeenAt can be older than the last request by up to this time. So an idle session may
-// end too early by up to this time.
+// touchAfter is the age of a session's stored LastSeenAt from which the next request writes
+// it again. The stored LastSeenAt can be older than the last request by up to this time. So
+// an idle session may end too early by up to this time.
 const touchAfter = time.Minute
 
-// App is the surface of the dashboard's pages. Audit events record it for actions on these
-// pages.
+// App is the surface of the dashboard's pages, for audit events of actions on these pages.
 const App core.Surface = "app"
 
 // SessionsConfig has the dependencies of [Sessions]. All fields are required, except that
@@ -214,8 +213,7 @@ func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time
 
 // change reads a session in a transaction and calls the function in the parameter with,
 // which modifies the session. It then stores the session with the present time as
-// LastSeenAt. Because the session is read in the transaction, a concurrent change of its
-// organization is kept.
+// LastSeenAt. The session is read again because the caller's copy may be out of date.
 func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
 	var changed Session
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {

@@ -49,8 +49,8 @@ type Begun struct {
 // used until that factor is proved.
 //
 // An unknown address, a wrong password and a person without an organization fail with
-// invalid_key, with the same text and after the same work. Too many attempts fail with
-// rate_limited, whether or not the address exists.
+// invalid_key and the same text. An unknown address and a wrong password also take the same
+// work. Too many attempts fail with rate_limited, whether or not the address exists.
 func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
 	user, err := s.ProvePassword(ctx, in)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 }
 
 // requireSamePassword fails with invalid_key if the password was changed after this sign-in
-// had checked it. A change of the password ends all sessions, so no session may begin with
-// the old password.
+// had checked it. A change of the password ends the earlier sessions, so no session may
+// begin with the old password.
 func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User) error {
 	now, err := s.Users.UserByID(ctx, checked.ID)
 	if err != nil {

@@ -51,7 +51,7 @@ func Compile(source string, schema Schema) (*Checked, error) {
 }
 
 // checker copies the nodes of a predicate's tree, with every name resolved. After a fault
-// it continues with the other nodes, so that one check reports all faults.
+// it continues with the other nodes, so that one check finds all faults.
 type checker struct {
 	tree     *Tree
 	schema   Schema

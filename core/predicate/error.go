@@ -15,7 +15,7 @@ type Error struct {
 	Line, Column int
 	// Message says what is wrong: `attribute "plna" is not registered`.
 	Message string
-	// Expected says what is allowed at Line and Column; it is "" if Message already says so.
+	// Expected says what is allowed instead; it may be "".
 	Expected string
 	// Suggestion is the likely correction, "" if there is none.
 	Suggestion string

@@ -78,7 +78,7 @@ func (l *lexer) word() token {
 
 // name reads the dot after a prefix such as "activity", and the name after the dot. The
 // name consists of bytes for which of returns true. For activities and properties it may
-// also be any text in quotes.
+// also be a string in quotes that is not empty.
 func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	l.at++
 	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {

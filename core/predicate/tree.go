@@ -16,7 +16,8 @@ func (t *Tree) Source() string { return t.text }
 func (t *Tree) Position(at Offset) (line, column int) { return position(t.text, at) }
 
 // String returns the predicate in its canonical spelling: one space between words, no
-// unneeded parentheses, no comments. Parsing the result gives an equal tree.
+// unneeded parentheses, no comments. Parsing the result gives a tree that differs only in
+// its offsets and its source.
 func (t *Tree) String() string { return printNode(t.Root) }
 
 // Parse parses the text of a predicate. It fails with an [*Error] at the first fault. It is

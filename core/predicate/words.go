@@ -1,6 +1,6 @@
 package predicate
 
-// The keywords of the predicate language, shared by the lexer, the parser and the printer.
+// The keywords of the predicate language, shared by the parser and the printer.
 
 var eventWords = [...]string{
 	Send: "send", Delivery: "delivery", Open: "open", Click: "click", Bounce: "bounce",

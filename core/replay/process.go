@@ -73,8 +73,9 @@ type Process struct {
 // sight is the latest heartbeat of another process that this process has read.
 type sight struct {
 	beat time.Time
-	// since is the time at which this process first read the heartbeat in beat, by the clock
-	// of this process.
+	// since is the time from which the silence of the process counts: when this process
+	// first read the heartbeat in beat. For the first heartbeat of a process it is beat, if
+	// that is earlier. After a gap in reading heartbeats, it is the time of the next read.
 	since time.Time
 	// beats is the number of times that the heartbeat has changed.
 	beats int
@@ -146,8 +147,9 @@ func (p *Process) Tick(ctx context.Context) {
 	}
 }
 
-// Stop tries again to release the reservations of idempotency keys whose release failed. It
-// then deletes the database row of this process, which ends the remaining reservations.
+// Stop tries again to release the reservations of idempotency keys whose release failed.
+// Unless Alone is set, it then deletes the database row of this process, which ends the
+// remaining reservations.
 func (p *Process) Stop(ctx context.Context) error {
 	p.returnAll(ctx)
 	if p.Alone {

@@ -20,7 +20,7 @@ type PurgeArgs struct{}
 func (PurgeArgs) Kind() string { return "replay_purge" }
 
 // PurgeWorker returns the worker of the job that deletes expired records of idempotency
-// keys.
+// keys and of used confirmations.
 func PurgeWorker(store Store, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		purged, err := store.Purge(ctx, clock())

@@ -42,9 +42,9 @@ type Claim struct {
 	// Process is the id of the calling process. If it is "", only the lease ends the
 	// reservation; see [Process].
 	Process string
-	// From is a reservation of an ended process. If this reservation holds the key, the
-	// claim takes the key over before the lease expires. If From is "", the claim takes the
-	// key over only after the lease has expired.
+	// From is a reservation that no process uses any more; see [Verdict]. If this
+	// reservation holds the key, the claim takes the key over before the lease expires. If
+	// From is "", the claim takes the key over only after the lease has expired.
 	From Token
 }
 
@@ -57,7 +57,8 @@ type Record struct {
 	// Done is true if the call has completed and its result is stored.
 	Done bool
 	// Holder is the token of the reservation that currently has the key. Process is the id
-	// of the process that made the reservation. Both are "" if Done is true.
+	// of the process that made the reservation. Both are "" if Done is true or if Reserve
+	// reserved the key.
 	Holder  Token
 	Process string
 	// Result is the operation's result as JSON. It is set if Done is true.

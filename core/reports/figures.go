@@ -86,8 +86,8 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 	return nil
 }
 
-// readPart counts the events in the window of the filter f, which is a part of one day. It
-// adds the counts to the figures in the parameter into.
+// readPart reads the counts of the messages that were sent in the window of the filter f,
+// which is a part of one day. It adds the counts to the figures in the parameter into.
 func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into figures) error {
 	type source struct {
 		count  func(context.Context, string, Filter) ([]GroupCounts, error)

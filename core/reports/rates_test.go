@@ -70,7 +70,7 @@ func (b *bundle) pointsAre(t *testing.T, in map[string]any, want ...reports.Deli
 }
 
 // TestRatesOfTheLastDaysAreThoseOfThePage checks that Rates and Overview return the same
-// counts for the same days.
+// number of sent messages for the same days.
 func TestRatesOfTheLastDaysAreThoseOfThePage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

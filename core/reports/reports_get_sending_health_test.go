@@ -119,7 +119,7 @@ func TestHealthComparesNothingThatIsNotKept(t *testing.T) {
 }
 
 // TestHealthIsBounded checks that the size of the result of reports_get_sending_health is
-// limited, for any names and any length of the window.
+// limited, for long names and for windows of 1 to 4,000 days.
 func TestHealthIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

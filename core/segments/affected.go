@@ -77,7 +77,8 @@ type edit interface {
 	// or "" for none. anew is true if all contacts must be evaluated again.
 	meaning(after *predicate.Checked) (warning string, anew bool)
 	// brokenWarning returns the warning for a segment whose predicate no longer compiles.
-	// The warning contains fault, the error of the compilation.
+	// The warning contains the first fault in the parameter fault, the error of the
+	// compilation.
 	brokenWarning(fault error) string
 	// loses reports whether stored values are lost by the edit. names reports whether a
 	// predicate with these references refers to the attribute or property by its new name.
@@ -119,9 +120,10 @@ func (s *Segments) applyEdit(ctx context.Context, orgID string, e edit, preview 
 	return affected, nil
 }
 
-// storeRepair stores a warning about an invalid segment that compiles again after the edit
-// of an attribute or activity property. It does so only if the edit loses stored values
-// that the segment tests. The segment becomes active at its next evaluation.
+// storeRepair stores a warning about a segment that did not compile and compiles again
+// after the edit of an attribute or activity property. It does so only if the edit loses
+// stored values that the segment tests. An invalid segment becomes active at its next
+// evaluation.
 func (s *Segments) storeRepair(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
 	checked, err := predicate.Compile(segment.Source, after)
 	if err != nil || segment.Status == Archived || !e.loses() || !e.names(checked.References()) {

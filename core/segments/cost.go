@@ -15,8 +15,8 @@ const (
 	// many steps. PostgreSQL is about five times as fast and has the same limit, so that
 	// both engines accept the same predicates.
 	previewSteps = 40_000_000
-	// weighty is the smallest number of steps per row (event or contact) for which the
-	// function affordable counts the rows. For fewer steps, counting would cost as much as
+	// weighty is the smallest number of steps per row (event or contact) for which
+	// checkPreviewCost counts the rows. For fewer steps, counting would cost as much as
 	// evaluating the predicate. A predicate whose rows are not counted is limited only by
 	// the time limit of the preview.
 	weighty = 20

@@ -238,13 +238,14 @@ func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swe
 	return current, active, err
 }
 
-// The beginnings of the texts in Segment.EvalWarning. In each text, a description of the
-// predicate's fault follows.
+// The beginnings of those texts in Segment.EvalWarning that are about a predicate that does
+// not compile or did not compile. In each text, a description of the predicate's fault
+// follows.
 const (
 	broken = "It no longer compiles: "
-	// lost begins the warning after a list or topic was deleted. The warning stays even if a
-	// list or topic of the same name is created. A new list or topic does not have the
-	// members or choices of the deleted one.
+	// lost begins the warning after a list or topic was deleted. If the predicate compiles
+	// again, the warning stays, but begins with replaced. A new list or topic of the same
+	// name does not have the members or choices of the deleted one.
 	lost = "It no longer compiles, and what it tests was deleted: "
 	// replaced is the beginning of the warning if a list or topic that the predicate tests
 	// was deleted and a new one has its name.

@@ -31,11 +31,12 @@ const (
 var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 
 // Save creates a segment, or replaces the definition of the segment with the key d.Key, and
-// returns the segment. All contacts are evaluated again soon after. Save removes the
-// segment's warning. An invalid or archived segment becomes active; a paused segment stays
-// paused. Save fails with core.CodeValidationFailed if the predicate does not compile, or
-// tests the segment itself, directly or through other segments. It fails with
-// core.CodeConflict if a definition from the API would replace one from a Git repository.
+// returns the segment. All contacts are evaluated again soon after, unless the segment is
+// paused. Save removes the segment's warning. An invalid or archived segment becomes
+// active; a paused segment stays paused. Save fails with core.CodeValidationFailed for an
+// invalid definition, or if the predicate tests the segment itself, directly or through
+// other segments. It fails with core.CodeConflict if a definition from the API would
+// replace one from a Git repository, unless that segment is archived.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err

@@ -51,8 +51,8 @@ type Store interface {
 	// returns the first of these contacts, sorted by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
-	// CountSource returns the number of events of the kind that source describes, within the
-	// time windows of the predicate of q. If source is nil, it counts contacts instead. It
+	// CountSource returns the number of events of all contacts that source selects; it does
+	// not evaluate the predicate of q. If source is nil, it counts contacts instead. It
 	// stops counting at limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
 	// Differing returns the ids of contacts whose membership is wrong: contacts that match

@@ -168,9 +168,9 @@ var redefinitions = map[string]redefinition{
 }
 
 // TestWhatChangesDuringASweepIsNotLost makes each change in redefinitions while a sweep
-// evaluates all contacts. The changes are to the segment's predicate, or to a topic, list
-// or segment that it tests. The test checks that the segment finally has the members that
-// match after the change.
+// evaluates all contacts. The changes are to the segment's predicate, or to an attribute,
+// property, topic, list or segment that it tests. The test checks that the segment finally
+// has the members that match after the change.
 func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

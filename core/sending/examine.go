@@ -9,8 +9,9 @@ import (
 // Verdict is the severity of what a check of an account found.
 type Verdict string
 
-// The verdicts of a check: Fine if it passed, Warning if some functions of the account
-// fail, Broken if nothing can be sent.
+// The verdicts of a check. Fine means that it passed. Warning means that some functions of
+// the account fail or are restricted. Broken means that the account is unreachable, cannot
+// send or is the wrong one.
 const (
 	Fine    Verdict = "ok"
 	Warning Verdict = "warn"

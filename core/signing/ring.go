@@ -24,7 +24,8 @@ const (
 )
 
 // signingLag is how long after a key's retirement a process may still sign with the key,
-// because it has not yet read the retirement. It allows for ten failed reads.
+// because it has not yet read the retirement. It is ten times the interval between two
+// reads, because reads may fail.
 const signingLag = 10 * ReloadEvery
 
 // Overlap is how long after its retirement a key is published and its tokens are accepted.

@@ -159,7 +159,7 @@ func (p *listPart) readFailure(err error) error {
 }
 
 // refresh discards the cached entries of this part of the suppression list if they are
-// older than listLife.
+// listLife old or older, or if the clock was set back.
 func (p *listPart) refresh(now time.Time) {
 	if p.begun.IsZero() || now.Sub(p.begun) >= listLife || now.Before(p.begun) {
 		p.begun, p.token, p.entries, p.complete = now, "", nil, false

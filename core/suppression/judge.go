@@ -150,10 +150,10 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// maxHistory is the maximum number of events of an address that are read; older events are
-// ignored. It limits the cost of an address that bounces all the time. The address's stored
-// [Entry] keeps the reason and first time from older events. Its event count does not
-// exceed maxHistory.
+// maxHistory is the number of the newest events of an address that are read, besides events
+// with the same time as the oldest of them. Older events are ignored. It limits the cost of
+// an address that bounces all the time. The address's stored [Entry] keeps the reason and
+// first time from older events, but does not count them.
 const maxHistory = 1000
 
 // isOlderThan reports whether e has the status Listed because of events before the first
@@ -181,9 +181,9 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns a copy of e, the entry of an excluded address. It takes the times and
-// the event count from evidence. The evidence may include events that arrived after the
-// exclusion.
+// tombstone returns a copy of e, the entry of an excluded address. It extends the times of
+// e and raises its event count if evidence shows more. The evidence may include events that
+// arrived after the exclusion.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason

@@ -155,8 +155,8 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 			}
 		}
 	}
-	// A rule that needs several events no longer keeps the address listed after these events
-	// are purged.
+	// After a change of rules, a reason that needs several events no longer keeps the
+	// address listed if these events were purged.
 	soft := standard.judge(nil, transient(0, 1, 2, 400), false, noon)
 	if got := strict.judge(soft, transient(400), true, noon); got.Status != Excluded {
 		t.Errorf("%s: %+v", soft.Reason, got)

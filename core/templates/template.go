@@ -84,10 +84,10 @@ var (
 
 const maxVariables = 200
 
-// scan returns the variables of a template in the order of their first use, and the faults
-// of its tags. A variable is required if it is used as a value outside of all blocks,
-// otherwise it is optional. Names inside of {{#each}}, {{#with}} and {{#items}} refer to
-// fields of the block's value. scan does not return them as variables.
+// scan returns the first maxVariables variables of a template in the order of their first
+// use, and the faults of its tags. A variable is required if it is used as a value outside
+// of all blocks, otherwise it is optional. Names inside of {{#each}}, {{#with}} and
+// {{#items}} refer to fields of the block's value. scan does not return them as variables.
 func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	variables = []Variable{}
 	at := map[string]int{}
@@ -152,7 +152,8 @@ func (s *scanner) begin(words []string) {
 }
 
 // value records that the template uses a variable. It records nothing inside of an open
-// block such as {{#each}}, because the name there belongs to the block's value.
+// block other than {{#if}} and {{#unless}}, because the name there belongs to the block's
+// value.
 func (s *scanner) value(name string, required bool) {
 	for _, block := range s.open {
 		if block != "if" && block != "unless" {

@@ -67,8 +67,9 @@ type SyncReport struct {
 	// accepted again. Refused is the number of missing contacts that the account did not
 	// accept. Left is the number of missing contacts that wait for the next sync.
 	Pushed, Refused, Left int
-	// Repaired is the number of writes whose change at the account was undone, because their
-	// transaction in the database failed.
+	// Repaired is the number of failed writes whose change at the account was undone. It
+	// includes writes with nothing left to undo, and writes whose contact the account
+	// refused as invalid.
 	Repaired int
 }
 

@@ -20,7 +20,7 @@ import (
 
 // TestSyncRepairsBothSides checks a sync. It must write contacts that the account has lost
 // to the account again, with their stored consent. It must store contacts that only the
-// account has. The next sync must change nothing.
+// account has. The next sync must neither write contacts to the account nor create any.
 func TestSyncRepairsBothSides(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -198,7 +198,7 @@ func TestFiftyTopics(t *testing.T) {
 
 // TestAccountThatTakesNoList checks an account in which Mailhelm may not create a contact
 // list. Single writes are refused, with the command that creates a list. The consent of
-// bulk writes must be written to the account later, once it has a list.
+// bulk writes must be written to the account later, once Mailhelm may create a list.
 func TestAccountThatTakesNoList(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -25,8 +25,8 @@ const (
 	// dialTimeout is the longest time for opening a connection. If a call stops waiting for
 	// its connection, the connection is still opened, and the next call can use it.
 	dialTimeout = 2 * time.Second
-	// idleConns is the number of idle connections to Redis that are kept open for later
-	// calls.
+	// idleConns is the minimum number of idle connections to Redis that are kept open for
+	// later calls.
 	idleConns = 2
 )
 

@@ -4,7 +4,7 @@
 // The package implements access.DocumentReader.
 //
 // A client id passes these steps in order:
-//   - the format of its URL (client_id.go);
+//   - the format of its URL (client_id.go), and its host and port (guard.go);
 //   - the cache (reader.go);
 //   - the limit of concurrent fetches, and the fetch (fetch.go), with a check of the
 //     IP address while connecting (guard.go);

@@ -39,8 +39,8 @@ func interruptedError(cause error) error {
 }
 
 // unreachable returns an error with the same text for an unknown host name, a forbidden
-// address and a server that does not answer. Different texts would let a stranger explore
-// the server's network.
+// address and a refused connection. Different texts would let a stranger explore the
+// server's network.
 func unreachable(cause error) error {
 	return refuseFor("The application's metadata document cannot be reached over the public Internet.", cause)
 }

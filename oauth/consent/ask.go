@@ -141,7 +141,7 @@ type elsewhere struct {
 
 // offerOrg writes the page that is shown for a client of another organization. If the
 // visitor is a member of that organization, the page shows the organization's name and a
-// link to switch to the organization. Other visitors do not see the name.
+// button to switch to the organization. Other visitors do not see the name.
 func (p *Page) offerOrg(w http.ResponseWriter, r *http.Request, a asked) {
 	orgs, err := p.login.Organizations(r, a.visitor)
 	if err != nil {

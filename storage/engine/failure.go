@@ -32,9 +32,9 @@ func sqlState(err error) string {
 }
 
 // retryable reports whether the transaction that failed with err may succeed if it runs
-// again. That includes violations of a unique index. Transactions check whether a name is
-// taken before they insert it. So a violation occurs only in a race, and the second run
-// finds the name taken.
+// again. It returns true only for errors of PostgreSQL, among them violations of a unique
+// index. Transactions check whether a name is taken before they insert it. So a violation
+// occurs only in a race, and the second run finds the name taken.
 func retryable(err error) bool {
 	switch sqlState(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation:

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The test write of Check inserts 64 rows of 1,000 characters, and deletes them in the same
-// transaction. So the write needs new pages: on a full disk, the free space in used pages
-// is too small for these rows.
+// The test write of Check inserts 64 rows of more than 1,000 characters, and deletes them
+// in the same transaction. So the write needs new pages: on a full disk, the free space in
+// used pages is too small for these rows.
 const (
 	probeRows = 64
 	probeSize = 1000
@@ -24,9 +24,9 @@ var (
 )
 
 // Check returns nil if the database accepts calls, or else the error. It always reads. Once
-// a write has failed because the database refused all calls, for example with a full disk,
-// Check also writes. It does so until one of its writes succeeds. [Cause] returns the
-// reason for the operator.
+// a read or write has failed because the database refused all calls, for example with a
+// full disk, Check also writes. It does so until one of its writes succeeds. [Cause]
+// returns the reason for the operator.
 func (db *DB) Check(ctx context.Context) error {
 	why := db.outage.Load()
 	if err := db.Ping(ctx); err != nil || why == nil {

@@ -82,8 +82,8 @@ func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 	}}})
 }
 
-// enqueue adds a job and returns true. If opts forbids duplicates and the same job is
-// already queued, it adds nothing and returns false.
+// enqueue adds a job and returns true. If opts forbids duplicates and the same job already
+// waits or runs, it adds nothing and returns false.
 func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOpts) (bool, error) {
 	var left *rivertype.JobInsertResult
 	err := j.db.InTx(ctx, func(ctx context.Context) error {

@@ -50,7 +50,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
 	// River, the job library, uses connections of this pool directly. So the number of jobs
 	// that may use the pool at once is one lower than its number of connections, and a
-	// connection is free for River.
+	// connection is free for River. A pool with one connection still admits one job.
 	background := postgresPool(plain, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{

@@ -106,7 +106,7 @@ func (m storedMessage) fits(f messages.Filter) bool {
 }
 
 // pageOf returns what the store must return for the filter: the ids of the messages on the
-// page, and the number of all matching messages.
+// page, and the number of all matching messages, at most f.Limit.
 func pageOf(all []storedMessage, f messages.Filter) ([]string, int) {
 	slices.SortFunc(all, func(a, b storedMessage) int {
 		return cmp.Or(cmp.Compare(b.SentAt, a.SentAt), cmp.Compare(b.ID, a.ID))

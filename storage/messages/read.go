@@ -28,8 +28,8 @@ type messageWay struct {
 	// noIndex is true for a filter that has no index. Statements that use the index of
 	// another filter compare this filter with each row that they read.
 	noIndex bool
-	// page and count are the statements that read and count the messages of a page through
-	// this index.
+	// page is the statement that reads a page of messages through this index. count is the
+	// one that counts all matching messages, up to a limit.
 	page, count *engine.Statement
 }
 
@@ -48,8 +48,8 @@ var messageWays = []messageWay{
 
 const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
 
-// rareStatus returns the status that the filter selects, or "" if most messages have that
-// status.
+// rareStatus returns the status that the filter selects, or "" if it selects none or one
+// that many messages have.
 func rareStatus(f messages.Filter) string {
 	switch f.Status {
 	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:
@@ -92,10 +92,10 @@ func (w messageWay) place() string {
 // number of the next parameter.
 //
 // The start of the filter's time window is the lower bound of the index range. The cursor,
-// or the end of the time window, is the upper bound. Each bound also contains the value of
-// the index's column, and is compared as one row value. SQLite has no statistics, and these
-// comparisons leave it no other index to choose. The casts have no effect on the result;
-// they avoid PostgreSQL's bad estimates for row values.
+// or the end of the time window, is the upper bound. If w.by is set, each bound also
+// contains the value of that column, and is compared as one row value. SQLite has no
+// statistics, and these comparisons leave it no other index to choose. The casts have no
+// effect on the result; they avoid PostgreSQL's bad estimates for row values.
 func (w messageWay) statementTail() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5

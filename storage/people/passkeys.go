@@ -24,9 +24,9 @@ type passkeyRow struct {
 	LastUsedAt   *engine.Time `db:"last_used_at"`
 }
 
-// ceremonyRow is the state that the server stores for a passkey registration or sign-in
-// until the browser answers. UserID is "" for a sign-in in which the passkey identifies the
-// person.
+// ceremonyRow is the state that the server stores for a passkey registration, a sign-in or
+// a second factor until the browser answers. UserID is "" for a sign-in in which the
+// passkey identifies the person.
 type ceremonyRow struct {
 	Hash      []byte      `db:"hash"`
 	UserID    string      `db:"user_id"`

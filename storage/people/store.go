@@ -25,8 +25,8 @@ func NewSessionStore(db *engine.DB) people.SessionStore { return sessionStore{db
 // NewFactorStore returns the store of authenticator apps and recovery codes.
 func NewFactorStore(db *engine.DB) people.FactorStore { return factorStore{db} }
 
-// NewPasskeyStore returns the store of passkeys. It also stores the registrations of
-// passkeys and the sign-ins with passkeys that are in progress.
+// NewPasskeyStore returns the store of passkeys. It also stores the ceremonies that are in
+// progress: registrations of passkeys, sign-ins and second factors with passkeys.
 func NewPasskeyStore(db *engine.DB) people.PasskeyStore { return passkeyStore{db} }
 
 // Purge deletes expired password reset links and known devices, and password warnings that

@@ -101,9 +101,9 @@ var (
 
 // Reserve reserves an idempotency key and returns the reservation and true. If another call
 // has reserved or used the key, it returns that call's record and false. It takes over an
-// expired record. If the record changes between reading and taking over, it starts again,
-// at most maxReservations times. Inside a transaction it fails with
-// engine.ErrInTransaction.
+// expired record, and a reservation with the token claim.From. If the record changes
+// between reading and taking over, it starts again, with at most maxReservations attempts
+// in all. Inside a transaction it fails with engine.ErrInTransaction.
 func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.InTransaction(ctx) {
 		return replay.Record{}, false, engine.ErrInTransaction

@@ -157,8 +157,8 @@ type countedRow struct {
 	reports.Counts
 }
 
-// bouncesRow is an element of the JSON parameter of addBounces: the number of bounces of
-// one domain on one day.
+// bouncesRow is the number of bounces of one domain. It is an element of the JSON parameter
+// of addBounces, for one day, and a result row of failingDomains, without Day.
 type bouncesRow struct {
 	Day     engine.Time `json:"day" db:"-"`
 	Domain  string      `json:"domain" db:"domain"`

@@ -55,7 +55,7 @@ const (
 )
 
 // givenContacts is an SQL subquery for a condition that tests only some contacts. It
-// returns the ids of these contacts, which are in the second argument of the statement.
+// returns the ids of these contacts, which are the second argument in condition.args.
 const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
 
 // conditionOf returns the SQL condition for the predicate of a segment query. contacts is
@@ -329,8 +329,8 @@ func (c *condition) membership(n *predicate.Membership) string {
 	return c.exists(table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) + ` AND x.contact_id = s.contact_id`)
 }
 
-// joinable is the maximum number of EXISTS tests on other tables in one SQL condition.
-// PostgreSQL may turn each of these tests into a join; see [condition.exists].
+// joinable is the maximum number of EXISTS tests that [condition.exists] writes in one SQL
+// condition. PostgreSQL may turn each of these tests into a join.
 const joinable = 4
 
 // exists returns the SQL that tests whether another table has a row for the contact.

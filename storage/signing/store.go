@@ -26,8 +26,8 @@ type signingKeyRow struct {
 }
 
 var (
-	// insertSigningKey inserts a key unless the table has a key that is not retired. A
-	// unique index permits only one such key, so of concurrent inserts only one succeeds.
+	// insertSigningKey inserts a key unless the table has a key without retired_at. A unique
+	// index permits only one such key, so of concurrent inserts only one succeeds.
 	insertSigningKey = engine.Register("insert signing key", `
 		INSERT INTO signing_keys (id, algorithm, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)

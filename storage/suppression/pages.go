@@ -26,9 +26,9 @@ var entryPagesBy = map[bool]map[bool]entryPages{
 }
 
 // registerEntryPages registers the statements for filters with or without a status and a
-// part of the address. Each bound of the range is compared as one row value of
-// last_changed_at and id, so that SQLite uses the index on these columns. The casts have no
-// effect on the result; they avoid PostgreSQL's bad estimates for row values.
+// part of the address. Each bound of the range is compared as one row value of the index's
+// columns, so that SQLite uses that index. The casts have no effect on the result; they
+// avoid PostgreSQL's bad estimates for row values.
 func registerEntryPages(status, part bool) entryPages {
 	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`
 	order, next := []string{"last_changed_at", "id"}, 6
@@ -54,7 +54,7 @@ func registerEntryPages(status, part bool) entryPages {
 // entryArguments returns all arguments of the statements that read a page of entries,
 // except the limit, which is the last argument. The page lies between two exclusive bounds,
 // each a time of change and an id: ChangedSince of the filter, and the filter's cursor
-// After.
+// After. The id for ChangedSince is "", so a change at exactly that time is on the page.
 func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	fromAt, fromID, toAt, toID := engine.Time(math.MinInt64), "", engine.Time(math.MaxInt64), ""
 	if !f.ChangedSince.IsZero() {

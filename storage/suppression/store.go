@@ -86,8 +86,8 @@ var (
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
 	// adverseEvents selects the newest $2 adverse events (bounces, complaints, rejects) of
-	// each address in $3. For each address, the inner query finds the time of the oldest of
-	// these events through the index.
+	// each address in $3, or more if several have the time of the oldest. For each address,
+	// the inner query finds that time through the index.
 	//
 	// The subquery newest, which contains the inner query, must be the outer side of the
 	// join. Otherwise the engine reads all adverse events of the organization, and
@@ -284,8 +284,8 @@ func (s Store) SaveEntries(ctx context.Context, orgID string, entries []suppress
 	return err
 }
 
-// entry converts the row to a suppression.Entry. The entry's id is not stored: it is
-// computed from the entry's key.
+// entry converts the row to a suppression.Entry. An Entry has no field for the stored id,
+// because its method ID computes the id from the key.
 func (r undeliverableRow) entry() suppression.Entry {
 	return suppression.Entry{
 		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,

@@ -66,10 +66,10 @@ func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) err
 // Connect implements mcp.Transport. It returns the connection itself.
 func (c *Connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read implements mcp.Connection for the SDK. The first call returns the client's request.
-// A later call waits until the connection is closed, and returns io.EOF. But if the SDK has
-// sent a request to the client, the later call returns the error response to it, because
-// the connection refuses every such request.
+// Read implements mcp.Connection for the SDK. If Ask has sent a request, the first call
+// returns it. A later call waits until the connection is closed, and returns io.EOF. But if
+// the SDK has sent a request to the client, the later call returns the error response to
+// it, because the connection refuses every such request.
 func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:
@@ -120,8 +120,9 @@ func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	}
 }
 
-// report passes a progress notification to Await and returns when Await has received it.
-// Await therefore receives every notification before the response.
+// report passes a progress notification to Await and returns when Await has received it. If
+// a tool answers after its last report, Await therefore receives every notification before
+// the response.
 func (c *Connection) report(ctx context.Context, step *jsonrpc.Request) error {
 	select {
 	case c.progress <- step:

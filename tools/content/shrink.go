@@ -50,8 +50,9 @@ func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	return json.RawMessage(`{"truncated":true,"more":"` + moreElsewhere + `"}`)
 }
 
-// trims returns the ways to shorten a result. The first way leaves out the least. Texts are
-// cut before items are left out, because a missing item is worse for an agent.
+// trims returns the ways to shorten a result, in the order in which they are tried. For
+// each maximum length of texts, the number of items falls from 256 to 8. Only with the
+// shortest texts are fewer than 8 items left.
 func trims() []*trim {
 	var all []*trim
 	for _, text := range []int{2000, 500, 200, 80, shortest} {

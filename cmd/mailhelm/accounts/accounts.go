@@ -88,8 +88,8 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 }
 
 // SyncAccountOnce returns a function that enqueues the jobs that copy data from an
-// organization's account. The function enqueues no job that is already waiting or running.
-// It reports whether it enqueued any.
+// organization's account. The function enqueues no job that an earlier call of it enqueued
+// and that is still waiting or running. It reports whether it enqueued any.
 func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false

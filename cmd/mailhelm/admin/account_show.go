@@ -153,8 +153,8 @@ type accountTemplateVersion struct {
 }
 
 // Run stores the version number of the infrastructure template that the customer has
-// applied. It fails if the organization has no connected sending account. It may be
-// repeated.
+// applied. It fails for an unknown version, and if the organization has no connected
+// sending account. It may be repeated.
 func (c *accountTemplateVersion) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connecting.SetTemplateVersion(ctx, s.org.ID, c.Version)

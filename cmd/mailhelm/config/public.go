@@ -21,9 +21,10 @@ func (p Public) URLs() []PublicURL {
 	}
 }
 
-// Check returns an error if a public address is malformed, or if the API and the MCP
-// endpoint have the same address. The address in an access token binds the token to one
-// service. With one address, every token would be valid for both services.
+// Check returns an error if a public address is malformed. It also refuses the address of
+// the app or the authorization server for the documentation, and one address for both API
+// and MCP endpoint. The address in an access token binds the token to one service. With one
+// address, every token would be valid for both services.
 func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {

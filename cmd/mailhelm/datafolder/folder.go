@@ -8,7 +8,8 @@ import (
 
 // Hold creates the data folder dir if it is missing. It fails if other users may write to
 // the folder, because they could replace the master key. If exclusive is true, it locks the
-// folder for this process. The returned function releases the lock.
+// folder for this process, except on systems without flock. The returned function releases
+// the lock.
 //
 // A server on SQLite needs the lock. Write ordering, caches and rate limits are in the
 // memory of one process. Two processes on one SQLite file would not share them, so caches

@@ -30,8 +30,9 @@ type PastEvent struct {
 }
 
 // History returns the demo's email events of the last 90 days before the time now, in order
-// of time. They are the events of receipts, of a weekly newsletter and of mail to new
-// customers. The random seed is fixed, so calls with the same now return the same events.
+// of time. They are the events of receipts, of a weekly newsletter, of mail to new
+// customers and of one campaign to old addresses. The random seed is fixed, so calls with
+// the same now return the same events.
 func History(now time.Time) []PastEvent {
 	h := history{
 		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose

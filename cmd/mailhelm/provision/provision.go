@@ -138,7 +138,7 @@ func (p Provisioner) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, 
 
 // audit calls do and appends an event to the organization's audit log, in one transaction.
 // If do or the append fails, nothing is stored. If ctx carries a transaction, audit uses
-// that transaction.
+// that transaction, and after an error the caller must roll it back.
 func (p Provisioner) audit(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := do(ctx); err != nil {

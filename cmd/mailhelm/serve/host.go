@@ -106,8 +106,9 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 }
 
 // assemble creates and starts what the role of the process needs. The role worker has no
-// HTTP services, and the role api runs no jobs. If assemble fails, the caller closes the
-// stores and releases the idempotency keys that this process has reserved.
+// HTTP services except at the admin address, and the role api runs no jobs. If assemble
+// fails, the caller closes the stores and releases the idempotency keys that this process
+// has reserved.
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
 	h.domains = newDomains(h.cfg, h.stores, metrics)

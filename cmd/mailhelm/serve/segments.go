@@ -54,8 +54,8 @@ func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
 
-// forwardRedefinedTopics returns a function that updates the segments after topics were
-// deleted or got another default subscription. Package core/topics calls it in the
+// forwardRedefinedTopics returns a function that updates the segments before topics are
+// deleted or get another default subscription. Package core/topics calls it in the
 // transaction of that change.
 func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
@@ -63,8 +63,8 @@ func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, 
 	}
 }
 
-// forwardDeletedLists returns a function that updates the segments after lists were
-// deleted. The last argument of that function is the ids of the deleted lists.
+// forwardDeletedLists returns a function that updates the segments before lists are
+// deleted. The last argument of that function is the ids of these lists.
 func forwardDeletedLists(s *segments.Segments) func(context.Context, string, []string) error {
 	return func(ctx context.Context, orgID string, listIDs []string) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneLists: listIDs})

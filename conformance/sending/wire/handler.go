@@ -123,8 +123,8 @@ func read[T any](r *http.Request) (T, error) {
 	return *in, nil
 }
 
-// listing has the parameters that all list operations accept: the start and the size of a
-// page, and a filter.
+// listing has the parameters of list operations: the start and the size of a page, and a
+// filter. Operations may ignore the filter.
 type listing struct {
 	// NextToken is the token of the page; "" requests the first page.
 	NextToken string

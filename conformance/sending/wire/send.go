@@ -47,7 +47,8 @@ type usedTemplate struct {
 }
 
 // check fails with BadRequestException for templates inside the request and for
-// attachments, because this imitation of SES does not support them.
+// attachments, because this imitation of SES does not support them. It also fails if the
+// request names no template.
 func (t usedTemplate) check() error {
 	if t.TemplateContent != nil || len(t.Attachments) > 0 || t.TemplateName == "" {
 		return badRequest("Only stored templates without attachments are imitated.")
@@ -155,7 +156,8 @@ func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 }
 
 // resultOf returns the result of one entry of SendBulkEmail. The status of a failed entry
-// is a value of BulkEmailStatus, or INVALID_PARAMETER if no other value fits.
+// is one of three values of BulkEmailStatus, or INVALID_PARAMETER if none of the three
+// fits.
 func resultOf(o sending.BulkOutcome) object {
 	if o.Failure == nil {
 		return object{"Status": "SUCCESS", "MessageId": o.MessageID}

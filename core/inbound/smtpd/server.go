@@ -97,8 +97,9 @@ func (s *Server) Close() error {
 	return err
 }
 
-// errorLog forwards messages of the SMTP library to our log as warnings. It replaces the
-// network addresses of clients by the word "client".
+// errorLog forwards messages of the SMTP library to our log as warnings. In arguments of
+// the type net.Addr it replaces the address by the word "client". The text of an error may
+// still contain the address.
 type errorLog struct{ log *slog.Logger }
 
 func (l *errorLog) Printf(format string, values ...any) {

@@ -102,10 +102,10 @@ func (f *Fetcher) Get(ctx context.Context, url string) ([]byte, error) {
 }
 
 // Do sends a request and returns the body of the response, whose status must be 200. It
-// fails with a *[StatusError] for another status, and with the cause if there is no
-// response. If the response exceeds a limit of Config, Do fails with [ErrScheme],
-// [ErrTooSlow], [ErrTooLong], [ErrCompressed] or [ErrContentType]. It sets the User-Agent
-// header of the request.
+// fails with [ErrScheme] if Config does not allow the URL's scheme. It fails with a
+// *[StatusError] for another status, and with the cause if there is no response. If the
+// response is not within Config, Do fails with [ErrTooSlow], [ErrTooLong], [ErrCompressed]
+// or [ErrContentType]. It sets the User-Agent header of the request.
 func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
 	if !slices.Contains(f.config.Schemes, request.URL.Scheme) {
 		return nil, fmt.Errorf("fetch: %w", ErrScheme)

@@ -5,8 +5,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The names that a generated schema chooses from, for attributes, activities, properties,
-// topics, lists and segments.
+// The names that every generated schema has, of attributes, activities, properties, topics,
+// lists and segments.
 var (
 	attributeNames = []string{"plan", "mrr", "vip", "joined", "tier", "count", "score", "renews_at"}
 	// Activities has the names of activities. The last is an activity of a website, which

@@ -11,8 +11,9 @@ import (
 )
 
 // Behaviour has the probabilities, from 0 to 1, of bounces, delays and what recipients do
-// with a message. With the zero value, every message is delivered and has no further
-// events. Behaviour has no effect on mail to the addresses of the SES mailbox simulator.
+// with a message. With the zero value, no message bounces or is delayed by chance, and
+// recipients do nothing. Behaviour has no effect on mail to the addresses of the SES
+// mailbox simulator.
 type Behaviour struct {
 	// Delay is the probability that a message is delivered late, after a delay event.
 	Delay float64

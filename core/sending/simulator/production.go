@@ -77,8 +77,9 @@ UPDATE accounts SET sandbox = 0, max_24_hour_send = max(max_24_hour_send, $2), m
 WHERE org_id = $1 AND sandbox = 1`
 
 // SetReview sets the provider's decision about production access. ReviewGranted moves the
-// account out of the sandbox, with the quotas of a new production account. SetReview is not
-// a method of sending.Account, so the simulated faults of such methods do not affect it.
+// account out of the sandbox, and raises quotas that are below those of a new production
+// account. SetReview is not a method of sending.Account, so the simulated faults of such
+// methods do not affect it.
 func (s *Simulator) SetReview(ctx context.Context, orgID string, review sending.Review) error {
 	return failureOf(s.write(ctx, orgID, func(w *change) {
 		w.exec(endReview, orgID, string(review))

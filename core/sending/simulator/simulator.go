@@ -38,7 +38,7 @@ type Options struct {
 	// Clock gives the times that are stored; nil means core.SystemClock.
 	Clock core.Clock
 	// CallTimeout is the time limit of one call of a sending.Account method; zero means five
-	// seconds.
+	// seconds. Contact, FindSuppressed and Template ignore it while no fault is set.
 	CallTimeout time.Duration
 	// PageSize is the number of entries in a page, such as contacts; the maximum and default
 	// is 1,000.
@@ -96,8 +96,8 @@ func openError(path string, err error) error {
 // Close closes the SQLite file. Running calls fail.
 func (s *Simulator) Close() error { return s.file.close() }
 
-// Faults returns the list of failures to simulate. The caller may add and remove failures
-// in it.
+// Faults returns the failures to simulate. The caller may replace or clear them with its
+// methods.
 func (s *Simulator) Faults() *Faults { return s.faults }
 
 // Outbox returns the store of the undelivered events of all accounts.

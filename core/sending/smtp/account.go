@@ -49,8 +49,8 @@ func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity
 }
 
 // maySendFrom reports whether the account may send from the address. The address must be a
-// configured identity, or be in the domain of a configured identity or in a subdomain of
-// that domain. Without configured identities it returns true.
+// configured identity, or be in a configured domain or in one of its subdomains. Without
+// configured identities it returns true.
 func (s Server) maySendFrom(address string) bool {
 	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	for _, identity := range s.Identities {

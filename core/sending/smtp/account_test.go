@@ -39,7 +39,7 @@ func TestAccountIsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// without returns, by method name, a function for each method of the account. The function
+// without returns, by method name, a function for most methods of the account. The function
 // calls the method for an organization and returns only the error.
 func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 	return map[string]func(context.Context, string) error{

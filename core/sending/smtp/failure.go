@@ -45,9 +45,9 @@ const (
 )
 
 // failureAt returns the failure for an error at a step of an SMTP session. For an error
-// reply, the server's reply code determines the kind. For other errors it returns TimedOut
-// if the caller's context has ended or the final dot was sent. Otherwise it returns
-// Refused, because the server does not have the whole message.
+// reply, the server's reply code and the step determine the kind. For other errors it
+// returns TimedOut if the caller's context has ended or the final dot was sent. Otherwise
+// it returns Refused, because the server does not have the whole message.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
 		return failureOfAnswer(at, answer)

@@ -12,7 +12,7 @@ const (
 	maxUses = 100 // maximum number of messages on one connection before it is closed
 )
 
-// pool has the open connections of one organization to its SMTP server. idle has the
+// pool limits the open connections of one organization to its SMTP server. idle has the
 // connections that are not in use.
 type pool struct {
 	idleTimeout time.Duration

@@ -204,8 +204,9 @@ func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 
 // answers returns a server script, to be passed to the function script. The server sends
 // the greeting. It answers each command with the reply that the map stores under the
-// command's first word. The default reply is 250. The reply "DROP" closes the connection,
-// and "HANG" sends nothing. The key "." has the reply to the end of a message.
+// command's first word. The default reply is 354 for DATA and 250 for others. The reply
+// "DROP" closes the connection, and "HANG" sends nothing. The key "." has the reply to the
+// end of a message.
 func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader) {
 	return func(c net.Conn, in *bufio.Reader) {
 		say := func(text string) bool {

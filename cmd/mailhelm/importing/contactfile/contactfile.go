@@ -149,9 +149,9 @@ func delimiterOf(start []byte) rune {
 	return best
 }
 
-// readHeader reads the first record of the file and determines which contact field each
-// column sets. It fails for more than maxColumns columns, and for headers that columnsOf
-// refuses.
+// readHeader reads the first record of the file and determines which field, attribute or
+// topic each column sets. It fails for more than maxColumns columns, for text that is not
+// UTF-8, and for headers that columnsOf refuses.
 func (r *Reader) readHeader() error {
 	header, err := r.records.Read()
 	if err != nil {

@@ -216,7 +216,7 @@ func (r *run) reject(part []contactfile.Row, reasons []string) error {
 
 // outcomes stores valid rows and returns an outcome for each of them. With cfg.DryRun it
 // only checks the rows. If an earlier run imported this part of the file, it returns the
-// outcomes of that run.
+// outcomes of that run, unless cfg.Again is true.
 func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
 	if r.cfg.DryRun {
 		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)

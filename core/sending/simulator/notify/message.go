@@ -45,8 +45,8 @@ func (p *Publisher) message(kind string, s Subscription, text string) message {
 	}
 }
 
-// signedText returns the text that SNS signs: the names and values of the members, in
-// alphabetical order of the names. It omits members with an empty value.
+// signedText returns the text that SNS signs: the names and values of the members listed
+// below, in alphabetical order of the names. It omits members with an empty value.
 func (m message) signedText() []byte {
 	var b bytes.Buffer
 	for _, member := range [][2]string{

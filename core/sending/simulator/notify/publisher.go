@@ -34,8 +34,8 @@ type Subscription struct {
 	Endpoint string // an http or https URL
 }
 
-// Publisher signs notifications and posts them to endpoints. It generates its key when it
-// signs the first notification, and keeps the key in memory. It is safe for concurrent use.
+// Publisher signs notifications and posts them to endpoints. It generates its key when the
+// key is first needed, and keeps it in memory. It is safe for concurrent use.
 type Publisher struct {
 	cfg Config
 	// identity generates the signing key and its certificate at the first call. It does not
