@@ -131,7 +131,7 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 		return Visitor{}, err
 	}
 	if member.OrgID != session.OrgID || now.Sub(session.LastSeenAt) >= touchAfter {
-		session, err = s.change(ctx, secret, func(fresh *Session) { fresh.OrgID = member.OrgID })
+		session, member, err = s.touch(ctx, secret, session.OrgID, member)
 		if err != nil {
 			return Visitor{}, err
 		}
@@ -145,6 +145,21 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 		return Visitor{}, fmt.Errorf("organization of a session: %w", err)
 	}
 	return Visitor{Session: session, User: user, Member: member, Org: org, secret: secret}, nil
+}
+
+// touch stores that the session was used now, and moves it from the organization orgID to
+// the member's. If another request has moved the session in between, it stays where that
+// request moved it. touch returns the session and the membership in its organization.
+func (s *Sessions) touch(ctx context.Context, secret, orgID string, member members.Member) (Session, members.Member, error) {
+	session, err := s.change(ctx, secret, func(fresh *Session) {
+		if fresh.OrgID == orgID {
+			fresh.OrgID = member.OrgID
+		}
+	})
+	if err == nil && session.OrgID != member.OrgID {
+		member, err = s.memberOf(ctx, session)
+	}
+	return session, member, err
 }
 
 // Organizations returns the organizations to which a person may switch, in order of their

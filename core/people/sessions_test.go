@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,39 @@ func TestSwitchingTheOrganization(t *testing.T) {
 	}
 	if err := e.sessions.SwitchOrg(t.Context(), "", e.org.ID); core.AsError(err).Code != core.CodeInvalidKey {
 		t.Errorf("switch without a session: %v", err)
+	}
+}
+
+// beforeFirst is a transactor that calls do before its first transaction.
+type beforeFirst struct {
+	core.Transactor
+	do func()
+}
+
+func (b *beforeFirst) InTx(ctx context.Context, with func(context.Context) error) error {
+	if do := b.do; do != nil {
+		b.do = nil
+		do()
+	}
+	return b.Transactor.InTx(ctx, with)
+}
+
+// TestAReadDoesNotUndoASwitch switches the organization after another request has read the
+// session and before it stores the time of use. The session must stay in the new
+// organization.
+func TestAReadDoesNotUndoASwitch(t *testing.T) {
+	t.Parallel()
+	e := newEntrance(t)
+	secret := e.signIn("")
+	e.advance(time.Hour)
+	cfg := e.sessions.SessionsConfig
+	cfg.Tx = &beforeFirst{cfg.Tx, func() { e.must(e.sessions.SwitchOrg(t.Context(), secret, e.second.ID)) }}
+	for range 2 {
+		v, err := people.NewSessions(cfg).Current(t.Context(), secret)
+		e.must(err)
+		if v.Org.ID != e.second.ID || v.Member.OrgID != e.second.ID || v.Session.OrgID != e.second.ID {
+			t.Errorf("in %s as member of %s after switching to %s", v.Org.ID, v.Member.OrgID, e.second.ID)
+		}
 	}
 }
 
