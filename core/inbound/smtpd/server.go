@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -97,18 +98,31 @@ func (s *Server) Close() error {
 	return err
 }
 
-// errorLog forwards messages of the SMTP library to our log as warnings. In arguments of
-// the type net.Addr it replaces the address by the word "client". The text of an error may
-// still contain the address.
+// errorLog forwards messages of the SMTP library to our log as warnings, without the network
+// address of the client. It replaces arguments of the type net.Addr by the word "client",
+// and errors of the network by their cause.
 type errorLog struct{ log *slog.Logger }
 
 func (l *errorLog) Printf(format string, values ...any) {
-	for i, v := range values {
-		if _, ok := v.(net.Addr); ok {
-			values[i] = "client"
-		}
-	}
-	l.log.Warn("smtp", "error", fmt.Sprintf(format, values...))
+	l.log.Warn("smtp", "error", fmt.Sprintf(format, withoutClient(values)...))
 }
 
-func (l *errorLog) Println(values ...any) { l.log.Warn("smtp", "error", fmt.Sprint(values...)) }
+func (l *errorLog) Println(values ...any) {
+	l.log.Warn("smtp", "error", fmt.Sprint(withoutClient(values)...))
+}
+
+// withoutClient returns the values without the client's network address.
+func withoutClient(values []any) []any {
+	values = slices.Clone(values)
+	for i, v := range values {
+		switch v := v.(type) {
+		case net.Addr:
+			values[i] = "client"
+		case error:
+			if failed, ok := errors.AsType[*net.OpError](v); ok {
+				values[i] = failed.Op + ": " + failed.Err.Error()
+			}
+		}
+	}
+	return values
+}
