@@ -51,8 +51,8 @@ type refreshing struct {
 }
 
 // refreshable returns the grant of a refresh token. It fails if this client cannot use the
-// token now: the token is unknown, was issued to another client, was used before, or is
-// revoked or expired.
+// token now for the given resources. Examples are an unknown token, one of another client,
+// or a revoked or expired grant. If the token was used before, it also revokes the grant.
 func (f *refreshing) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
 	token, used, err := f.stores.Tokens.PeekRefreshToken(ctx, hash)
 	if isNotFound(err) || err == nil && token.ClientID != registered.ClientID {
@@ -78,7 +78,8 @@ func (f *refreshing) refreshable(ctx context.Context, registered access.Client, 
 }
 
 // revokeReplayed revokes the grant of a refresh token that is used a second time, and
-// returns the error for the client. Only the first replay is recorded in the audit log.
+// returns the error for the client. It records the replay in the audit log only if the
+// grant was not revoked yet.
 func (f *refreshing) revokeReplayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
 	family, err := f.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if err != nil {

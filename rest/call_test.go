@@ -235,7 +235,8 @@ func TestInternalErrorsAreNotInTheResponse(t *testing.T) {
 }
 
 // TestLogOfRefusals checks that the server writes one log line for a request that it
-// refuses before any operation runs. The line must contain no text of the caller.
+// refuses before any operation runs. The line must contain the request id, but no address
+// that the caller sent.
 func TestLogOfRefusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -78,8 +78,8 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 }
 
 // refusePassword answers a failed change of a password. If the person must first prove a
-// second factor or sign in, it redirects to the page for this step. Otherwise it shows the
-// form with the error.
+// second factor or sign in, it redirects to the page for this step. For an internal error
+// it writes the error page. Otherwise it shows the form with the error.
 func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {

@@ -75,8 +75,8 @@ func (s Store) Insert(ctx context.Context, orgID string, all []activities.Activi
 }
 
 // claimRow is an activity's claim of an idempotency key, or of a contact together with an
-// activity name. The statements claimKeys, claimNames and heldNames use it in their JSON
-// parameter and as a row of their result.
+// activity name. The statements claimKeys, claimNames, heldKeys and heldNames use it in
+// their JSON parameter. It is also a row of the result of heldKeys and heldNames.
 type claimRow struct {
 	Key      string `json:"key,omitempty" db:"key"`
 	Contact  string `json:"contact" db:"contact_id"`

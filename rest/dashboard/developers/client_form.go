@@ -217,9 +217,9 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v peo
 	}
 }
 
-// store replaces the fields of client c with those of the form. It refuses an added scope
-// that the permissions of member m do not cover. It refuses an added redirect URI if m's
-// permissions do not cover all scopes of the client.
+// store replaces the name, scopes, redirect URIs and lifetime of client c with those of the
+// form. It refuses an added scope that the permissions of member m do not cover. It refuses
+// an added redirect URI if m's permissions do not cover all scopes in the form.
 func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {

@@ -62,7 +62,8 @@ func TestOwnGrantNeedsMembership(t *testing.T) {
 
 // TestScopesAreBoundedInTheTransaction checks forms whose sender loses permissions during
 // the request. The transaction must refuse scopes that the remaining permissions do not
-// cover. The response must not show the secret of a credential that has such scopes.
+// cover. It must also refuse a new secret for a credential with such scopes. Nothing must
+// change.
 func TestScopesAreBoundedInTheTransaction(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, storagetest.SQLite(t))

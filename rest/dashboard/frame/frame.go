@@ -81,8 +81,8 @@ type Frame struct{ Config }
 // New returns a frame with this configuration.
 func New(cfg Config) *Frame { return &Frame{cfg} }
 
-// Confirm checks that the visitor has recently proved a second factor. If it returns false,
-// it has written the response; see [Site].
+// Confirm checks that the visitor has recently proved a second factor, if the organization
+// requires one. If it returns false, it has written the response; see [Site].
 func (f *Frame) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
 	return f.Site.Confirm(w, r, v, next)
 }

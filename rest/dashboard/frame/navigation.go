@@ -31,8 +31,7 @@ type nav struct {
 // link is the data of one entry in a page's navigation menu.
 type link struct {
 	Path, Name string
-	// the value of aria-current in the link; "" if the requested page is in another area of
-	// the navigation
+	// the value of aria-current in the link; "" if the entry is not marked as current
 	Current string
 }
 
