@@ -83,7 +83,7 @@ func (m *mount) itemsBody(properties []property) object {
 			Items json.RawMessage `json:"items"`
 		}
 		_ = json.Unmarshal(p.schema, &list) // a schema of ours
-		// an item may be any JSON value, also an array
+		// not oneOf: the schema of an item may allow any JSON value, also an array
 		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}}
 	}
 	return object{}

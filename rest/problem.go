@@ -30,9 +30,9 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers with an error that is already in the log. If the client has disconnected,
-// it closes the connection. Otherwise a client that has only stopped sending would receive
-// an internal error.
+// problem answers with an error that is already in the log. If the client has disconnected
+// and the error is a server error, it closes the connection. Otherwise a client that has
+// only stopped sending would receive an internal error.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	if core.IsCallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)

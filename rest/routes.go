@@ -17,8 +17,8 @@ type Route struct {
 	Operation string
 	// Success is the HTTP status of a successful answer.
 	Success int
-	// MayCreate is true if a call that creates a record is answered with status 201. Other
-	// successful calls are answered with the status in Success.
+	// MayCreate makes status 201 the answer to a successful call that creates a record.
+	// Other successful calls are answered with the status in Success.
 	MayCreate bool
 	// Header is the name of an additional response header, or "". The operation's result
 	// provides the value, see [headed].

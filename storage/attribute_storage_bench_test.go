@@ -14,10 +14,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkAttributeStorage compares the cost of predicates for four ways of storing
-// attributes: the contact's JSON; typed columns ("slots"); some attributes in slots and the
-// others in the JSON; one row for each value. Contacts have 20 attributes; every second
-// contact lacks the last ten. Environment variables set the number of contacts and
+// BenchmarkAttributeStorage compares the cost of predicates and of updates for four ways of
+// storing attributes: the contact's JSON; typed columns ("slots"); some attributes in slots
+// and the others in the JSON; one row for each value. Contacts have 20 attributes; every
+// second contact lacks the last ten. Environment variables set the number of contacts and
 // activities:
 //
 //	MAILHELM_BENCH_CONTACTS=1000000 MAILHELM_BENCH_ACTIVITIES=10000000 go test ./storage \
@@ -93,9 +93,9 @@ type benchAttribute struct {
 	quoted            bool
 }
 
-// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 times. The SQL expressions
+// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 times. Most SQL expressions
 // of the values multiply the contact's number i by a prime, so that contacts with adjacent
-// numbers have different values.
+// numbers mostly have different values.
 func benchAttributes() []benchAttribute {
 	var all []benchAttribute
 	add := func(kind string, n int, name, value string, quoted bool) {

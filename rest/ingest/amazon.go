@@ -64,8 +64,8 @@ const (
 	// maxKnown is the maximum number of certificates in the cache. Amazon has one or two
 	// certificates in each region.
 	maxKnown = 128
-	// trusted is how long a valid certificate is cached. distrusted is how long an invalid
-	// certificate is cached.
+	// trusted is how long a valid certificate is cached, but at most until it expires.
+	// distrusted is how long an invalid certificate is cached.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
 	// unreachable is how long the failure to fetch a certificate is cached. The cached
@@ -209,8 +209,8 @@ func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 }
 
 // remember caches the result for the URL of a certificate. A full cache first drops the
-// results for invalid certificates, because strangers can cause any number of them. If the
-// cache is still full, it drops all results.
+// failed results, because strangers can cause any number of them. If the cache is still
+// full, it drops all results.
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -305,8 +305,9 @@ func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certifi
 	return issuer, nil
 }
 
-// readCertificates returns the first certificate of a PEM file, and separately the
-// certificates that follow. It returns nil if the file has no certificate.
+// readCertificates returns the first certificate of a PEM file, and separately up to
+// maxIssuers certificates that follow. It stops at a block that is not a certificate. It
+// returns nil if there is no certificate before that block.
 func readCertificates(file []byte) (*x509.Certificate, []*x509.Certificate) {
 	var all []*x509.Certificate
 	for len(all) <= maxIssuers {

@@ -50,8 +50,8 @@ func eventJSON(kind, member, more string) string {
 		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
 }
 
-// crashes has one event of each type whose counts the test checks. The test crashes the
-// server after it has stored an event and before it answers.
+// crashes has one event of each type whose counts the test checks. A panic after the commit
+// of each event simulates a crash of the server before it acknowledges the event.
 var crashes = []string{
 	eventJSON("Send", "send", ""), eventJSON("Delivery", "delivery", `,"recipients":["c@d.example"]`),
 	eventJSON("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
@@ -135,7 +135,7 @@ func TestAnUnprocessableEventGets500(t *testing.T) {
 	}
 	broken.Store(false)
 	wantAccepted(t, send("poison"))
-	// Values from the body of a request must not become metric labels.
+	// An unknown event type in the body of a request must not become a metric label.
 	for _, hostile := range []string{`{"eventType":"x1"}`, `{"eventType":"x2","mail":{}}`, `{"notificationType":"` + strings.Repeat("y", 1000) + `"}`} {
 		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(hostile)), 400, "validation_failed")
 	}

@@ -205,8 +205,8 @@ func TestPublisherOutOfReach(t *testing.T) {
 }
 
 // TestCertificateOfAnotherHost checks that a signing certificate is refused unless it is
-// issued for a host of Amazon SNS. It is not enough that a trusted root has signed the
-// certificate, because roots sign certificates of many owners.
+// issued for the host of its URL or for sns.amazonaws.com. It is not enough that a trusted
+// root has signed the certificate, because roots sign certificates of many owners.
 func TestCertificateOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"sqs.amazonaws.com", "evil.example", "sns.us-east-1.amazonaws.com"} {

@@ -130,8 +130,8 @@ func (i *internet) requests() []string {
 	return append([]string{}, i.asked...)
 }
 
-// scene is the handler of events with a real database. signer is the test's certificate
-// authority and key, which sign the messages.
+// scene is the handler of events with a real database. signer has the trusted root, the
+// certificates and the key with which the tests sign genuine messages.
 type scene struct {
 	t        *testing.T
 	db       *storage.DB

@@ -25,8 +25,8 @@ import (
 const snsTypeHeader = "X-Amz-Sns-Message-Type"
 
 // replayWindow is the maximum age of an accepted message. It is an hour, because Amazon SNS
-// repeats a message for that time. clockSkew is how far the clock of Amazon SNS may be
-// ahead.
+// repeats a message for at most that time. clockSkew is how far the clock of Amazon SNS may
+// be ahead.
 const (
 	replayWindow = time.Hour
 	clockSkew    = 5 * time.Minute

@@ -84,9 +84,9 @@ func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditF
 	return s.audit(ctx, by, orgID, first, before, id, from, f.Action, f.SubjectID, f.Limit)
 }
 
-// endOfLog returns the position at which the page of the audit log ends, as a time and an
-// id. The page has only events before it. The position is the end of the filter's time
-// range, or the cursor if the cursor is earlier.
+// endOfLog returns the position at which a page of the audit log begins, as a time and an
+// id. The page, newest first, has only events before it. The position is the end of the
+// filter's time range, or the cursor if the cursor is earlier.
 func endOfLog(f access.AuditFilter) (engine.Time, string) {
 	end, id := engine.Time(math.MaxInt64), ""
 	if !f.To.IsZero() {

@@ -55,8 +55,9 @@ func (s grantStore) PeekRefreshToken(ctx context.Context, hash []byte) (access.R
 	return row.token(), row.UsedAt != nil, nil
 }
 
-// RotateRefreshToken marks the refresh token with the hash in old as used, and stores the
-// token next. It returns Redeemed, Replayed or Unknown.
+// RotateRefreshToken marks the refresh token with the hash in old as used, stores the token
+// next, and returns Redeemed. If it returns Replayed or Unknown, it has changed neither
+// token.
 //
 // Replayed means that the old token was used before; its grant is then revoked. Unknown
 // means that the old token does not belong to the organization, grant and client of next.

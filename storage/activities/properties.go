@@ -82,8 +82,8 @@ func (r propertyRow) property() activities.Property {
 	}
 }
 
-// propertyTaken returns the Conflict error for a new property if a property with the same
-// name is already defined for the same activity name.
+// propertyTaken returns the Conflict error for a new or changed property if another
+// property with the same name is already defined for the same activity name.
 func propertyTaken() *core.Error {
 	return core.Conflict("This property of these activities is promoted already.", "Change the existing definition, or choose another property.")
 }

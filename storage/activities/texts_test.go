@@ -7,8 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestPropertiesAreKeptSoThatBothEnginesReadThem checks that SQLite and PostgreSQL read the
-// same values from the stored properties. The original text must be returned byte for byte.
+// TestPropertiesAreKeptSoThatBothEnginesReadThem checks the stored form of properties,
+// without a database. It must have the expected members and pass isReadAlike. The original
+// text must be returned byte for byte.
 func TestPropertiesAreKeptSoThatBothEnginesReadThem(t *testing.T) {
 	t.Parallel()
 	for sent, members := range map[string]string{

@@ -85,7 +85,8 @@ type claimRow struct {
 }
 
 // ClaimKeys claims idempotency keys until the time in the parameter expires. For each key
-// that another activity has claimed already, it returns that activity's claim.
+// that another activity has claimed already, it returns that activity's claim. A claim that
+// has expired at the time in the parameter now is replaced instead.
 func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.KeyClaim, now, expires time.Time) (map[string]activities.KeyClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[string]string, len(claims))
 	for i, c := range claims {

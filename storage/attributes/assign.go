@@ -13,8 +13,9 @@ var (
 	// setFilling assigns a column of contact_slots to an attribute. The background pass over
 	// the contacts must first fill the column; until then predicates do not read it.
 	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
-	// setSlot assigns a column of contact_slots to an attribute. Predicates may read the
-	// column at once, because it is empty for every contact.
+	// setSlot assigns a column of contact_slots to an attribute while no pass over the
+	// contacts is due. Predicates may read the column at once, because it is empty and no
+	// contact has a value of the attribute.
 	setSlot = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
 )
 

@@ -69,8 +69,9 @@ func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx
 
 // InsertAttribute stores an attribute. Values that contacts still have of a deleted
 // attribute with the same name become values of the new attribute. A background pass over
-// the contacts converts these values to its type. InsertAttribute fails with Conflict if
-// the name is taken, or if a pass is still moving values from this name to another.
+// the contacts converts those that fit its type, and keeps the others. InsertAttribute
+// fails with Conflict if the name is taken, or if a pass is still moving values from this
+// name to another.
 func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -148,8 +149,8 @@ func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.A
 
 // rename stores the old name as a former name, and queues a pass over the contacts, which
 // moves their values to the new name. It fails with Conflict if another attribute has the
-// new name. It also fails with Conflict if contacts have values of a deleted attribute, or
-// of another attribute, under the new name.
+// new name. It also fails with Conflict if contacts have values of a deleted attribute
+// under the new name, or while a pass moves another attribute's values from it.
 func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a attributes.Attribute, name string) error {
 	if _, taken := r.Attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")

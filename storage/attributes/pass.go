@@ -23,7 +23,7 @@ func NewPassStore(db *engine.DB) PassStore { return PassStore{db} }
 var (
 	// queuedPass queues a pass over the contacts, or restarts a running one from the first
 	// contact. It increments the pass's generation. A concurrent step of the earlier run
-	// then finds another generation and changes nothing.
+	// then finds another generation, and neither advances nor ends the pass.
 	queuedPass = engine.Register("queue pass", `
 		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
@@ -43,13 +43,13 @@ var (
 	// keeps names of deleted attributes, because their values stay in the contact records.
 	endMoves = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
 
-	// passContacts reads a page of contacts by id, archived ones too. It locks them until
-	// their attribute values are rewritten. A boolean column is true for an active contact,
-	// so that this package need not import the statuses of core/contacts.
+	// passContacts reads a page of contacts by id, archived ones too. On PostgreSQL it locks
+	// them until the transaction ends. A boolean column is true for an active contact, so
+	// that this package need not import the statuses of core/contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
 	// settleContacts replaces the attribute values of contacts. It does not change
-	// updated_at, the time of the last write by a caller.
+	// updated_at, the time of the last write by a caller, a sync or a push.
 	settleContacts = engine.Register("settle contacts", `
 		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
@@ -110,8 +110,8 @@ func (s PassStore) Pass(ctx context.Context, orgID string, limit int) (attribute
 		if passed.Changed, err = s.settleContacts(ctx, orgID, contacts); err != nil {
 			return err
 		}
-		// If the attribute definitions have changed since the pass in due was read, the pass
-		// was restarted with a new generation. This statement then changes nothing.
+		// If a change of the attribute definitions has restarted the pass since due was read,
+		// the pass has a new generation. This statement then changes nothing.
 		_, err = s.db.Exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
 		return err
 	})

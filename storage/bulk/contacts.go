@@ -29,8 +29,9 @@ func contactsNamed(column string) string {
 }
 
 var (
-	// contactsByEmail, contactsByExternalID and contactsByID each read all contacts of one
-	// chunk of an import. On PostgreSQL these statements also lock the contacts.
+	// contactsByEmail and contactsByExternalID each read the contacts that one chunk of an
+	// import names. contactsByID reads the contacts of claimed pushes. On PostgreSQL these
+	// statements also lock the contacts.
 	contactsByEmail      = engine.Register("contacts by email", contactsNamed("email_key"))
 	contactsByExternalID = engine.Register("contacts by external id", contactsNamed("external_id"))
 	contactsByID         = engine.Register("contacts by id", contactsNamed("id"))
@@ -186,9 +187,9 @@ func slotted(all []contacts.Contact) []slots.Contact {
 	return slotted
 }
 
-// dropShells deletes contacts that only a sync has created. It runs before the contact
-// records are written, because another contact of the same write may get the address of a
-// deleted contact.
+// dropShells deletes contacts that only a sync has created, unless they have activities. It
+// runs before the contact records are written, because another contact of the same write
+// may get the address of a deleted contact.
 func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -63,8 +63,9 @@ var (
 	trackingPage = engine.Register("tracking domains page", selectTracking+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
 	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
-	// unverified selects tracking domains whose DNS record is not yet verified. The query
-	// uses no index of its own, because an organization has few tracking domains.
+	// unverified selects tracking domains with the status pending: not yet verified, and not
+	// failed. The query uses no index of its own, because an organization has few tracking
+	// domains.
 	unverified = engine.Register("unverified tracking domains", selectTracking+`
 		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
 	// setTracking stores the result of a DNS check. It changes no row if a sync has deleted

@@ -75,8 +75,8 @@ var (
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveSync stores the time of a sync, as the sync's last step. Reads return this time,
-	// which shows how old the stored channels and identities are.
+	// saveSync stores the time, account and region of a sync, as the sync's last step. The
+	// dashboard shows this time, which tells how old the stored channels and identities are.
 	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
@@ -195,7 +195,7 @@ func (s Store) mirrorIdentities(ctx context.Context, orgID string, seen channels
 }
 
 // mirrorTracking stores the tracking domains of the configuration sets in seen, each domain
-// once.
+// once. It deletes all others.
 func (s Store) mirrorTracking(ctx context.Context, orgID string, seen channels.Seen) error {
 	var all []seenDomain
 	once := map[string]bool{"": true}

@@ -54,7 +54,7 @@ var (
 
 	// claim stores that an organization uses a channel or identity, which excludes other
 	// organizations. If the channel or identity is already claimed, the statement changes
-	// nothing. The caller must then read which organization has the claim.
+	// nothing. The caller must then read whether the organization itself has the claim.
 	claim = engine.Register("claim", `
 		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)

@@ -35,7 +35,7 @@ var contactsPage = engine.Register("contacts page", `
 
 func (s Store) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
 	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
-		// the key has a character that attribute names cannot have; SQLite would read such a
+		// the key has a character that attribute names cannot have; SQLite could read such a
 		// key as a JSON path
 		return nil, nil
 	}

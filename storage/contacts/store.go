@@ -32,9 +32,9 @@ func New(db *engine.DB) Store { return Store{db} }
 // list. The row of a list has the status "" and its id, key and name in the columns id,
 // email and attributes. Extra columns would slow down the usual lookup.
 //
-// There is also a row for each attribute name whose values reads must rename or hide. Its
-// status is exceptionKind. A statement with a lock has no such rows, because a transaction
-// reads the attribute definitions separately.
+// There is also a row for each attribute name whose values reads must rename, convert or
+// hide. Its status is exceptionKind. A statement with a lock has no such rows, because a
+// transaction reads the attribute definitions separately.
 func contactWithLists(by, lock string) string {
 	exceptions := `
 	UNION ALL
@@ -55,7 +55,7 @@ func contactWithLists(by, lock string) string {
 }
 
 // exceptionKind is the status that marks a result row as an attribute exception: a name
-// under which reads must rename or hide stored attribute values.
+// under which reads must rename, convert or hide stored attribute values.
 const exceptionKind = "exception"
 
 // contactLock is the SQL that locks a contact until the transaction ends, so that it cannot
@@ -71,7 +71,8 @@ var (
 	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
 
 	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. They do not
-	// return the attributes whose values reads must rename or hide; see contactWithLists.
+	// return the attributes whose values reads must rename, convert or hide; see
+	// contactWithLists.
 	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
 	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
@@ -157,8 +158,8 @@ func (s Store) CountContacts(ctx context.Context, orgID string) (int, error) {
 }
 
 // Shown replaces the stored attribute values of each contact by the values that reads
-// return. It renames or hides values that are still stored under a former name or type of
-// the attribute.
+// return. It renames, converts or hides values that are still stored under a former name or
+// type of the attribute. It also hides values of deleted attributes.
 func Shown(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {

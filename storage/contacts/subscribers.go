@@ -25,8 +25,9 @@ func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{
 
 // mirrorContacts stores, in the mirror, the consent of one page of the sending account's
 // contacts. It returns the contacts that it inserted or updated. It skips contacts that are
-// archived, have equal consent already, or were updated at or after the time $3. It also
-// skips a contact whose consent is waiting to be written to the sending account.
+// archived or were updated at or after the time $3. It skips contacts with equal consent,
+// except stubs. It also skips a contact whose consent is waiting to be written to the
+// sending account.
 var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
@@ -88,7 +89,7 @@ func subscriberOf(c contacts.Contact) topics.Subscriber {
 }
 
 // mirrored is an element of the JSON parameter of mirrorContacts: a row of the table
-// contacts, with the contact's topic choices.
+// contacts. The contact's topic choices in it are not part of the JSON.
 type mirrored struct {
 	Row
 
@@ -182,7 +183,7 @@ func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
 	return updated, choices
 }
 
-// idsOf returns the ids of the written contacts, in the order of the parameter rows.
+// idsOf returns the ids of the written contacts, in the order of rows.
 func idsOf(rows []mirroredRow) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

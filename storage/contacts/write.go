@@ -17,8 +17,8 @@ var (
 	updateContact = engine.Register("update contact", updateOneSQL())
 
 	// dropShell deletes a shell, a contact that exists only because a sync created it. It
-	// keeps a shell with activities, because deleting the contact would delete its
-	// activities too.
+	// keeps a shell with activities, because no foreign key deletes activities, and they
+	// would name a missing contact.
 	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)

@@ -44,8 +44,9 @@ func TestNavigationListsOtherOrganizations(t *testing.T) {
 	})
 }
 
-// TestAreaOfPath checks that a page belongs to the navigation entry whose path is the
-// beginning of the page's path. Without such an entry, the page belongs to the overview.
+// TestAreaOfPath checks that a page belongs to the navigation entry whose path, in whole
+// segments, begins the page's path. Without such an entry, the page belongs to the
+// overview.
 func TestAreaOfPath(t *testing.T) {
 	t.Parallel()
 	f := New(Config{Areas: []Area{{Path, "Overview"}, {Path + "/account", "Account"}, {Path + "/keys", "Keys"}}})

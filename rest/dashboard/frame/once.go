@@ -27,8 +27,8 @@ func (p *Pages) ReadOnceID(w http.ResponseWriter, r *http.Request, v people.Visi
 func IsRepeated(err error) bool { return err != nil && core.AsError(err).Code == core.CodeConflict }
 
 // RefuseRepeated refuses a form that was sent before. It cannot repeat the first answer,
-// because that answer showed a secret that is not stored. list is the path of the page that
-// lists the created records.
+// because that answer may have shown a secret, which is not stored. list is the path of the
+// page that lists the created records.
 func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v people.Visitor, list string) {
 	p.Refuse(w, r, v, http.StatusConflict, "This form was sent before",
 		"It created its entry and showed the secret the first time. If you do not have the secret, open "+list+" and create a new one there.")

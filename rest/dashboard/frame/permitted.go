@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// permitted is a transactor that checks the visitor's permission at the start of each
-// transaction. The visitor may have lost the permission since the check at the start of the
+// permitted is a transactor that checks the visitor's permission or membership at the start
+// of each transaction. The visitor may have lost it since the check at the start of the
 // request.
 type permitted struct {
 	core.Transactor

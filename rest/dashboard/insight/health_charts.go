@@ -38,8 +38,9 @@ func bounceChart(o reports.Overview) chart.Panel {
 	}.Panel()
 }
 
-// engagementChart returns the chart of opens and clicks by day. Each open or click counts
-// on the day on which the message was sent, so the figures of the last days still grow.
+// engagementChart returns the chart of opens and clicks by day. It counts each recipient of
+// a message once, on the day on which the message was sent. So the figures of the last days
+// still grow.
 func engagementChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,

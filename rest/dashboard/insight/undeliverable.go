@@ -194,7 +194,8 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 	}
 }
 
-// change is the old and the new status of an address, in the detail of an audit event.
+// change is the old and the new value in the detail of an audit event: the status of an
+// address, the profile, or a rule.
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

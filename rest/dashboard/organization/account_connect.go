@@ -30,12 +30,14 @@ func (h connectionHandlers) connectionTasks(v people.Visitor) sending.Connecting
 
 // connectPage is the data of the form that connects a sending account.
 type connectPage struct {
-	Form      frame.Form
-	Provider  sending.Provider
-	Wanted    sending.NewConnection
-	Host      string
-	Port      string
-	KeepsOld  bool   // whether a secret is stored; if the form's secret field is empty, the stored secret stays
+	Form     frame.Form
+	Provider sending.Provider
+	Wanted   sending.NewConnection
+	Host     string
+	Port     string
+	// whether a secret is stored for this provider; an empty field keeps it if server and
+	// access key id stay
+	KeepsOld  bool
 	External  string // the external id for an IAM role; "" without a connection
 	Providers []providerChoice
 	Guide     string // the URL of the guide on the permissions that Mailhelm needs

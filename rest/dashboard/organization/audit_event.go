@@ -37,7 +37,8 @@ type detailLine struct {
 }
 
 // longList is the maximum number of items of a list that the page shows directly. The page
-// folds a longer list and shows the number of its items.
+// folds a longer list and shows the number of its items. It never folds the old and new
+// items of a change.
 const longList = 8
 
 // auditNames has the names that the page of the audit log shows for people, credentials and

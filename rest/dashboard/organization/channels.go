@@ -112,8 +112,8 @@ func plainRecords(records []channels.Record) []channels.Record {
 	return plain
 }
 
-// syncAccount requests a sync of the account's channels, identities and topics and
-// redirects to the page of channels. It requests no sync if the last one was less than
+// syncAccount requests a sync of the account's channels, identities, templates and topics
+// and redirects to the page of channels. It requests no sync if the last one was less than
 // syncPause ago.
 func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, 1)

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// state returns everything that the forms of the tests can change, and the audit log. Tests
-// compare the state before and after a request.
+// state returns the channel, the connection, the latest request for production access, and
+// the audit log. Tests compare the state before and after a request.
 func (o *office) state() []any {
 	o.T.Helper()
 	ctx, seen := o.T.Context(), []any{}
