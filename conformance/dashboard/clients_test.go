@@ -113,7 +113,7 @@ func TestWhatAClientsFormRefuses(t *testing.T) {
 			"public, no return": {func(f url.Values) { f.Set("kind", "public") }, "The redirect addresses must not be empty"},
 			"an odd lifetime":   {func(f url.Values) { f.Set("refresh_days", "31") }, "The lifetime must be"},
 			"no number":         {func(f url.Values) { f.Set("refresh_days", "soon") }, "The lifetime must be"},
-			"no scopes":         {func(f url.Values) { f.Del("scope") }, "The scopes must be at least one"},
+			"no scopes":         {func(f url.Values) { f.Del("scope") }, "The scopes are missing: select at least one"},
 			"no name":           {func(f url.Values) { f.Set("name", " ") }, "The name must not be empty"},
 		} {
 			form := boss.form(boss.open(here), here)

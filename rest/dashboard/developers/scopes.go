@@ -119,7 +119,7 @@ func chosenScopes(r *http.Request) core.Scopes {
 // give a program more than their own permissions.
 func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	if len(chosen) == 0 {
-		return core.Invalid(fieldScopes, "must be at least one")
+		return core.Invalid(fieldScopes, "are missing: select at least one")
 	}
 	mayGive := giver.Scopes()
 	for _, s := range chosen {
