@@ -19,8 +19,8 @@
 //
 // # Size
 //
-// It is one package of 3,100 lines in 35 files because nearly every file of the product
-// uses several of these types. One import has them all, and each type has its own file.
+// It is one package because nearly every file of the product uses several of these types.
+// One import has them all, and each type has its own file.
 //
 // # Reading order
 //

@@ -21,9 +21,11 @@
 // consent and login. They call [Authorizations.ReadAuthorization], [Authorizations.Approve]
 // and [Authorizations.Deny].
 //
-// It is one package of 2,700 lines because all endpoints share the reading of forms, the
-// refusals and the issuer of tokens, which no other package may use.
-//
 // It does not manage users' permissions, clients or API keys: core/access does. It does not
 // serve the metadata of protected resources (RFC 9728): the API and the agent endpoint do.
+//
+// # Size
+//
+// It is one package because all endpoints share the reading of forms, the refusals and the
+// issuer of tokens, which no other package may use.
 package oauth

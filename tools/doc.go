@@ -16,13 +16,15 @@
 // the state of one HTTP request. The SDK's own HTTP handler is not used: it reads a body
 // several times, and answers many invalid requests in plain text.
 //
-// The three layers are one package because they share the exchange and the forms of a
-// refusal. Content, schemas and the connection to the SDK have packages of their own below.
-//
 // A refusal that concerns HTTP is a problem document. A refusal that concerns a JSON-RPC
 // request is a JSON-RPC error. A tool that refuses or fails returns a result with isError.
 //
 // This package has the table of tools and the format of calls. The declaration of an
 // operation says what a tool needs and does, and its hints. Package guardrails decides what
 // a caller may do. The authorization server issues the access tokens.
+//
+// # Size
+//
+// The three layers are one package because they share the exchange and the forms of a
+// refusal. Content, schemas and the connection to the SDK have packages of their own below.
 package tools

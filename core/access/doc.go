@@ -5,9 +5,11 @@
 // It mints and checks secrets. The stores have SHA-256 hashes of secrets with 256 random
 // bits. A process caches a principal for at most five seconds.
 //
-// It has 32 files because each operation on keys, clients and grants has its own file.
-//
 // It does not issue tokens (oauth does) and does not decide what a principal may do
 // (guardrails does). Signing in is in core/people, membership of an organization in
 // core/members. The keys that sign tokens are in core/signing.
+//
+// # Size
+//
+// It has many small files because each operation on keys, clients and grants has its own.
 package access

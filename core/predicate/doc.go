@@ -25,9 +25,11 @@
 // The package is pure: it uses no storage, no network and no clock. It does not depend on
 // where attributes are stored or when a segment is evaluated.
 //
-// It is one package of 3,600 lines because all steps share the node types. Only Check may
-// construct a Checked, because Match, Weigh, Lint and Explain rely on its checks. If the
-// steps were separate packages, any package could construct one.
+// # Size
+//
+// It is one package because all steps share the node types. Only Check may construct a
+// Checked, because Match, Weigh, Lint and Explain rely on its checks. If the steps were
+// separate packages, any package could construct one.
 package predicate
 
 // ProfileVersion is the version of the predicate language that this package implements.

@@ -53,7 +53,7 @@
 //
 // # Size
 //
-// It is one package of 3,250 lines because every call reads and writes the same tables in
-// one transaction: a sent message reads identities, quota, topics and the suppression list,
-// and its events change the suppression list. Each part of the interface is a file.
+// It is one package because every call reads and writes the same tables in one transaction:
+// a sent message reads identities, quota, topics and the suppression list, and its events
+// change the suppression list. Each part of the interface is a file.
 package simulator
