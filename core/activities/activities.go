@@ -32,8 +32,12 @@ type Config struct {
 	AffectedSegments func(ctx context.Context, orgID string, change PropertyChange) ([]AffectedSegment, error)
 }
 
-// Activities has the operations on activities and on promoted properties.
+// Activities has the operations on activities. Those on promoted properties are in
+// [propertyOperations].
 type Activities struct{ Config }
+
+// propertyOperations has the operations on promoted properties, and what these share.
+type propertyOperations struct{ Config }
 
 // New returns an Activities.
 func New(cfg Config) *Activities { return &Activities{Config: cfg} }
@@ -41,17 +45,18 @@ func New(cfg Config) *Activities { return &Activities{Config: cfg} }
 // Operations returns the operations of this package, in the order of the operation
 // catalogue.
 func (a *Activities) Operations() []core.Operation {
+	o := propertyOperations{a.Config}
 	return []core.Operation{
 		a.activitiesRecord(),
 		a.activitiesList(),
 		a.contactsListActivities(),
 		a.contactsSummarizeActivities(),
-		a.propertiesList(),
-		a.propertiesGet(),
-		a.propertiesCreate(),
-		a.propertiesReplace(),
-		a.propertiesDelete(),
-		a.propertiesPreview(),
+		o.propertiesList(),
+		o.propertiesGet(),
+		o.propertiesCreate(),
+		o.propertiesReplace(),
+		o.propertiesDelete(),
+		o.propertiesPreview(),
 	}
 }
 

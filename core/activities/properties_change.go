@@ -12,7 +12,7 @@ type ChangedProperty struct {
 	Mutation
 }
 
-func (a *Activities) propertiesCreate() core.Operation {
+func (o propertyOperations) propertiesCreate() core.Operation {
 	return core.Declare(core.Op[PropertyIn, Property]{
 		Name:     "activity_properties_create",
 		Title:    "Promote an activity property",
@@ -26,12 +26,12 @@ func (a *Activities) propertiesCreate() core.Operation {
 			}
 			p := in.applyTo(Property{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
 			c.SetSubject(p.ID)
-			return p, a.Store.InsertProperty(ctx, c.Principal.Org.ID, p)
+			return p, o.Store.InsertProperty(ctx, c.Principal.Org.ID, p)
 		},
 	})
 }
 
-func (a *Activities) propertiesReplace() core.Operation {
+func (o propertyOperations) propertiesReplace() core.Operation {
 	return core.Declare(core.Op[PropertyChangeIn, ChangedProperty]{
 		Name:     "activity_properties_replace",
 		Title:    "Change an activity property",
@@ -40,38 +40,38 @@ func (a *Activities) propertiesReplace() core.Operation {
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChangeIn, error) {
-			change, err := a.edit(ctx, c, in)
+			change, err := o.edit(ctx, c, in)
 			if err == nil {
-				in.counted, err = a.count(ctx, c.Principal.Org.ID, change)
+				in.counted, err = o.count(ctx, c.Principal.Org.ID, change)
 			}
 			return in, err
 		},
-		Do: a.replaceProperty,
+		Do: o.replaceProperty,
 	})
 }
 
-func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in PropertyChangeIn) (ChangedProperty, error) {
+func (o propertyOperations) replaceProperty(ctx context.Context, c *core.Call, in PropertyChangeIn) (ChangedProperty, error) {
 	org := c.Principal.Org.ID
-	change, err := a.edit(ctx, c, in)
+	change, err := o.edit(ctx, c, in)
 	if err != nil {
 		return ChangedProperty{}, err
 	}
 	after := *change.After
 	c.SetSubject(after.ID)
-	mutation, err := a.mutation(ctx, org, change, in.counted.dropout(change.Before))
+	mutation, err := o.mutation(ctx, org, change, in.counted.dropout(change.Before))
 	if err != nil {
 		return ChangedProperty{}, err
 	}
-	return ChangedProperty{after, mutation}, a.Store.UpdateProperty(ctx, org, after)
+	return ChangedProperty{after, mutation}, o.Store.UpdateProperty(ctx, org, after)
 }
 
 // change returns the change from the stored property to the definition that the caller
 // sent. It also accepts properties that a repository defines, because previews use it.
-func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
+func (o propertyOperations) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
 	}
-	before, err := a.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+	before, err := o.Store.Property(ctx, c.Principal.Org.ID, in.ID)
 	if err != nil {
 		return PropertyChange{}, err
 	}
@@ -82,15 +82,15 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 
 // edit returns the change that the input in describes, for a caller that will store it. It
 // fails with core.CodeConflict if a Git repository defines the property.
-func (a *Activities) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
-	change, err := a.change(ctx, c, in)
+func (o propertyOperations) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
+	change, err := o.change(ctx, c, in)
 	if err != nil {
 		return PropertyChange{}, err
 	}
 	return change, change.Before.refuseGitOwned()
 }
 
-func (a *Activities) propertiesPreview() core.Operation {
+func (o propertyOperations) propertiesPreview() core.Operation {
 	return core.Declare(core.Op[PropertyChangeIn, Mutation]{
 		Name:    "activity_properties_preview",
 		Title:   "Preview a change to an activity property",
@@ -99,17 +99,17 @@ func (a *Activities) propertiesPreview() core.Operation {
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesManage},
 		Do: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (Mutation, error) {
-			change, err := a.change(ctx, c, in)
+			change, err := o.change(ctx, c, in)
 			if err != nil {
 				return Mutation{}, err
 			}
 			change.Preview = true
-			return a.mutation(ctx, c.Principal.Org.ID, change, nil)
+			return o.mutation(ctx, c.Principal.Org.ID, change, nil)
 		},
 	})
 }
 
-func (a *Activities) propertiesDelete() core.Operation {
+func (o propertyOperations) propertiesDelete() core.Operation {
 	return core.Declare(core.Op[DeletePropertyIn, Mutation]{
 		Name:     "activity_properties_delete",
 		Title:    "End the promotion of an activity property",
@@ -118,34 +118,34 @@ func (a *Activities) propertiesDelete() core.Operation {
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeletePropertyIn) (DeletePropertyIn, error) {
-			before, err := a.editable(ctx, c, in.ID)
+			before, err := o.editable(ctx, c, in.ID)
 			if err == nil {
-				in.counted, err = a.count(ctx, c.Principal.Org.ID, PropertyChange{Before: before})
+				in.counted, err = o.count(ctx, c.Principal.Org.ID, PropertyChange{Before: before})
 			}
 			return in, err
 		},
-		Do: a.deleteProperty,
+		Do: o.deleteProperty,
 	})
 }
 
-func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in DeletePropertyIn) (Mutation, error) {
+func (o propertyOperations) deleteProperty(ctx context.Context, c *core.Call, in DeletePropertyIn) (Mutation, error) {
 	org := c.Principal.Org.ID
-	before, err := a.editable(ctx, c, in.ID)
+	before, err := o.editable(ctx, c, in.ID)
 	if err != nil {
 		return Mutation{}, err
 	}
 	c.SetSubject(before.ID)
-	mutation, err := a.mutation(ctx, org, PropertyChange{Before: before}, in.counted.dropout(before))
+	mutation, err := o.mutation(ctx, org, PropertyChange{Before: before}, in.counted.dropout(before))
 	if err != nil {
 		return Mutation{}, err
 	}
-	return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
+	return mutation, o.Store.DeleteProperty(ctx, org, in.ID)
 }
 
 // editable returns a property that may be changed through the API. It fails with
 // core.CodeConflict if a Git repository defines the property.
-func (a *Activities) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
-	p, err := a.Store.Property(ctx, c.Principal.Org.ID, id)
+func (o propertyOperations) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
+	p, err := o.Store.Property(ctx, c.Principal.Org.ID, id)
 	if err == nil {
 		err = p.refuseGitOwned()
 	}

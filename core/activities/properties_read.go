@@ -12,7 +12,7 @@ type ListPropertiesIn struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
-func (a *Activities) propertiesList() core.Operation {
+func (o propertyOperations) propertiesList() core.Operation {
 	return core.Declare(core.Op[ListPropertiesIn, core.Page[Property]]{
 		Name:    "activity_properties_list",
 		Title:   "List activity properties",
@@ -20,17 +20,17 @@ func (a *Activities) propertiesList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
-		Do:      a.listProperties,
+		Do:      o.listProperties,
 	})
 }
 
-func (a *Activities) listProperties(ctx context.Context, c *core.Call, in ListPropertiesIn) (core.Page[Property], error) {
+func (o propertyOperations) listProperties(ctx context.Context, c *core.Call, in ListPropertiesIn) (core.Page[Property], error) {
 	return core.ReadPage("activity properties", in.Cursor, in.Limit, func(after *core.After, limit int) ([]Property, error) {
-		return a.Store.PropertyPage(ctx, c.Principal.Org.ID, after, limit)
+		return o.Store.PropertyPage(ctx, c.Principal.Org.ID, after, limit)
 	}, func(p Property) core.After { return core.After{At: p.CreatedAt, ID: p.ID} })
 }
 
-func (a *Activities) propertiesGet() core.Operation {
+func (o propertyOperations) propertiesGet() core.Operation {
 	return core.Declare(core.Op[IDIn, Property]{
 		Name:    "activity_properties_get",
 		Title:   "Read an activity property",
@@ -39,7 +39,7 @@ func (a *Activities) propertiesGet() core.Operation {
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
 		Do: func(ctx context.Context, c *core.Call, in IDIn) (Property, error) {
-			return a.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+			return o.Store.Property(ctx, c.Principal.Org.ID, in.ID)
 		},
 	})
 }

@@ -60,7 +60,7 @@ type Mutation struct {
 // mutation returns the class and the effects of the change. known is the number of contacts
 // that lose a value, if it was counted before the transaction. If known is nil, mutation
 // counts these contacts.
-func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
+func (o propertyOperations) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
 	m := Mutation{MutationClass: change.Class()}
 	if m.MutationClass == Free {
 		return m, nil
@@ -69,20 +69,20 @@ func (a *Activities) mutation(ctx context.Context, orgID string, change Property
 		change.Dropout = *known
 	} else {
 		var err error
-		if change.Dropout, err = a.dropout(ctx, orgID, change); err != nil {
+		if change.Dropout, err = o.dropout(ctx, orgID, change); err != nil {
 			return Mutation{}, err
 		}
 	}
 	m.Impact = &Impact{AffectedSegments: []AffectedSegment{}, ProjectedDropout: change.Dropout}
-	if a.AffectedSegments == nil {
+	if o.AffectedSegments == nil {
 		return m, nil
 	}
-	affected, err := a.AffectedSegments(ctx, orgID, change)
+	affected, err := o.AffectedSegments(ctx, orgID, change)
 	m.Impact.AffectedSegments = append(m.Impact.AffectedSegments, affected...)
 	return m, err
 }
 
-func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyChange) (int, error) {
+func (o propertyOperations) dropout(ctx context.Context, orgID string, change PropertyChange) (int, error) {
 	if change.Class() == Free {
 		return 0, nil
 	}
@@ -90,7 +90,7 @@ func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyC
 	if change.After != nil && change.After.ActivityName == change.Before.ActivityName && change.After.Property == change.Before.Property {
 		stays = change.After.Type
 	}
-	return a.Store.CountDropout(ctx, orgID, change.Before, stays)
+	return o.Store.CountDropout(ctx, orgID, change.Before, stays)
 }
 
 // counted is the number of contacts that lose a value through a change of a promoted
@@ -102,8 +102,8 @@ type counted struct {
 	lost   int
 }
 
-func (a *Activities) count(ctx context.Context, orgID string, change PropertyChange) (*counted, error) {
-	lost, err := a.dropout(ctx, orgID, change)
+func (o propertyOperations) count(ctx context.Context, orgID string, change PropertyChange) (*counted, error) {
+	lost, err := o.dropout(ctx, orgID, change)
 	return &counted{change.Before, lost}, err
 }
 

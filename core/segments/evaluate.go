@@ -17,6 +17,9 @@ const (
 	differingAtOnce = 100_000
 )
 
+// evaluator does the work of the jobs that update the members of segments.
+type evaluator struct{ Config }
+
 // definition is a segment with its compiled predicate. slots maps attributes to the
 // database columns that hold their values.
 type definition struct {
@@ -29,12 +32,12 @@ type definition struct {
 // comes after the segments that it tests. It also updates the status of segments. An active
 // segment whose predicate does not compile becomes invalid. An invalid segment whose
 // predicate compiles becomes active.
-func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition, error) {
-	schema, err := s.Store.PredicateSchema(ctx, orgID)
+func (e evaluator) definitions(ctx context.Context, orgID string) ([]definition, error) {
+	schema, err := e.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Store.AllSegments(ctx, orgID)
+	all, err := e.Store.AllSegments(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 		}
 		checked, fault := predicate.Compile(segment.Source, schema.Schema)
 		if (fault == nil) != (segment.Status == Active) {
-			if err := s.updateStatus(ctx, orgID, segment.ID); err != nil {
+			if err := e.updateStatus(ctx, orgID, segment.ID); err != nil {
 				return nil, err
 			}
 			segment.Stale = true
@@ -61,22 +64,22 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 // compile, an active segment becomes invalid. If it compiles, an invalid segment becomes
 // active. The schema is read after the segment is locked, because the schema that the
 // caller has read may be out of date: another worker may already have repaired the segment.
-func (s *Segments) updateStatus(ctx context.Context, orgID, id string) error {
-	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		segment, err := s.Store.LockSegment(ctx, orgID, id)
+func (e evaluator) updateStatus(ctx context.Context, orgID, id string) error {
+	return e.Transactor.InTx(ctx, func(ctx context.Context) error {
+		segment, err := e.Store.LockSegment(ctx, orgID, id)
 		if err != nil {
 			return err
 		}
-		schema, err := s.Store.PredicateSchema(ctx, orgID)
+		schema, err := e.Store.PredicateSchema(ctx, orgID)
 		if err != nil {
 			return err
 		}
 		_, fault := predicate.Compile(segment.Source, schema.Schema)
 		switch {
 		case fault == nil && segment.Status == Invalid:
-			return s.activate(ctx, orgID, segment)
+			return e.activate(ctx, orgID, segment)
 		case fault != nil && segment.Status == Active:
-			return s.invalidate(ctx, orgID, segment, fault)
+			return e.invalidate(ctx, orgID, segment, fault)
 		}
 		return nil
 	})
@@ -86,21 +89,21 @@ func (s *Segments) updateStatus(ctx context.Context, orgID, id string) error {
 // locked the segment. A running sweep (an evaluation of all contacts) finds the new
 // UpdatedAt and starts again, because contacts were not evaluated while the segment was
 // invalid; see definition.isSame.
-func (s *Segments) activate(ctx context.Context, orgID string, segment Segment) error {
-	segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
+func (e evaluator) activate(ctx context.Context, orgID string, segment Segment) error {
+	segment.Status, segment.Stale, segment.UpdatedAt = Active, true, e.Clock()
 	if segment.EvalWarning = warningAfterRepair(segment.EvalWarning); segment.EvalWarning == "" {
 		segment.EvalWarningAt = nil
 	}
-	return s.Store.UpdateSegment(ctx, orgID, segment)
+	return e.Store.UpdateSegment(ctx, orgID, segment)
 }
 
 // invalidate gives a locked segment the status Invalid, because its predicate does not
 // compile. fault is the error of the compilation.
-func (s *Segments) invalidate(ctx context.Context, orgID string, segment Segment, fault error) error {
-	at := s.Clock()
+func (e evaluator) invalidate(ctx context.Context, orgID string, segment Segment, fault error) error {
+	at := e.Clock()
 	text := warning(fault)
 	segment.Status, segment.EvalWarning, segment.EvalWarningAt = Invalid, text+keptOf(segment.EvalWarning, text), &at
-	return s.Store.UpdateSegment(ctx, orgID, segment)
+	return e.Store.UpdateSegment(ctx, orgID, segment)
 }
 
 // sortByDependency returns the segments sorted so that each segment comes after the
@@ -131,22 +134,22 @@ func sortByDependency(all []definition) []definition {
 // It returns the number of contacts that entered or left, and whether the current
 // definition equals d. If announced is true and contacts entered or left, it also calls
 // Touch, so that segments that test this segment are evaluated for these contacts.
-func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
+func (e evaluator) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
 	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
 		moved := 0
-		err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-			current, active, err := s.lockSegment(ctx, orgID, d.ID)
+		err := e.Transactor.InTx(ctx, func(ctx context.Context) error {
+			current, active, err := e.lockSegment(ctx, orgID, d.ID)
 			if same = same && active && d.isSame(current); err != nil || !active {
 				return err
 			}
 			// The time is read after the segment is locked, so that the times in the
 			// membership log are in order.
-			entered, left, err := s.Store.JudgeMembers(ctx, current.question(orgID, s.Clock(), chunk), d.ID)
+			entered, left, err := e.Store.JudgeMembers(ctx, current.question(orgID, e.Clock(), chunk), d.ID)
 			if moved = entered + left; err != nil || moved == 0 || !announced {
 				return err
 			}
-			return s.Store.Touch(ctx, orgID, chunk)
+			return e.Store.Touch(ctx, orgID, chunk)
 		})
 		if err != nil {
 			return changed, same, err
@@ -163,12 +166,12 @@ func (d definition) question(orgID string, now time.Time, contacts []string) Que
 // lockSegment returns the segment, compiled with the current schema, and locks it until the
 // transaction ends. Until then, edits of the segment or the schema wait. The second result
 // is true if the segment is active and compiles.
-func (s *Segments) lockSegment(ctx context.Context, orgID, id string) (definition, bool, error) {
-	segment, err := s.Store.LockSegment(ctx, orgID, id)
+func (e evaluator) lockSegment(ctx context.Context, orgID, id string) (definition, bool, error) {
+	segment, err := e.Store.LockSegment(ctx, orgID, id)
 	if err != nil || segment.Status != Active {
 		return definition{}, false, err
 	}
-	schema, err := s.Store.PredicateSchema(ctx, orgID)
+	schema, err := e.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return definition{}, false, err
 	}
@@ -199,21 +202,21 @@ func (d definition) isSame(now definition) bool {
 // match the predicate and are not members, or are members and do not match it. It then
 // evaluates only these. It starts again if the segment has changed during the search.
 // tested is true if other segments test this one.
-func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
+func (e evaluator) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
-		now := s.Clock()
-		contacts, err := s.Store.Differing(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
+		now := e.Clock()
+		contacts, err := e.Store.Differing(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
 		if err != nil {
 			return err
 		}
-		changed, same, err := s.judge(ctx, orgID, d, contacts, tested)
+		changed, same, err := e.judge(ctx, orgID, d, contacts, tested)
 		if err != nil {
 			return err
 		}
 		if same && len(contacts) == differingAtOnce && changed > 0 {
 			continue
 		}
-		current, active, err := s.endSweep(ctx, orgID, d, same, now)
+		current, active, err := e.endSweep(ctx, orgID, d, same, now)
 		if err != nil || !active || same && d.isSame(current) {
 			return err
 		}
@@ -224,16 +227,16 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 // endSweep ends a sweep (an evaluation of all contacts). It stores the time at if swept is
 // true and the segment was not changed since d was read. It returns the current definition
 // of the segment and whether the segment is active.
-func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
+func (e evaluator) endSweep(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
 	var current definition
 	var active bool
-	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
+	err := e.Transactor.InTx(ctx, func(ctx context.Context) error {
 		var err error
-		current, active, err = s.lockSegment(ctx, orgID, d.ID)
+		current, active, err = e.lockSegment(ctx, orgID, d.ID)
 		if err != nil || !active || !swept || !d.isSame(current) {
 			return err
 		}
-		return s.Store.SetEvaluatedAt(ctx, orgID, d.ID, at)
+		return e.Store.SetEvaluatedAt(ctx, orgID, d.ID, at)
 	})
 	return current, active, err
 }

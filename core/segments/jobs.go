@@ -98,11 +98,12 @@ func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
 // Follow evaluates all contacts of an organization for its stale segments, such as those
 // that were saved. Then it evaluates the organization's changed contacts for all segments.
 func (s *Segments) Follow(ctx context.Context, orgID string) error {
-	definitions, err := s.definitions(ctx, orgID)
+	e := evaluator{s.Config}
+	definitions, err := e.definitions(ctx, orgID)
 	if err != nil {
 		return err
 	}
-	failures := []error{s.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
+	failures := []error{e.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
 	for range touchedRounds {
 		// Read the ids of changed contacts before the definitions. If a segment is saved
 		// after its definition was read, all contacts are evaluated for it anyway.
@@ -111,10 +112,10 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 			break
 		}
 		if err == nil {
-			definitions, err = s.definitions(ctx, orgID)
+			definitions, err = e.definitions(ctx, orgID)
 		}
 		if err == nil {
-			err = s.settle(ctx, orgID, definitions, notes)
+			err = e.settle(ctx, orgID, definitions, notes)
 		}
 		if err != nil {
 			return errors.Join(append(failures, err)...)
@@ -124,7 +125,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 }
 
 // sweepAll evaluates all contacts for each segment for which the function due returns true.
-func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []definition, due func(definition) bool) error {
+func (e evaluator) sweepAll(ctx context.Context, orgID string, definitions []definition, due func(definition) bool) error {
 	tested := map[string]bool{}
 	for _, d := range definitions {
 		for _, id := range d.checked.References().Segments {
@@ -134,7 +135,7 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 	var failures []error
 	for _, d := range definitions {
 		if due(d) {
-			failures = append(failures, nameSegment(d, s.sweep(ctx, orgID, d, tested[d.ID])))
+			failures = append(failures, nameSegment(d, e.sweep(ctx, orgID, d, tested[d.ID])))
 		}
 	}
 	return errors.Join(failures...)
@@ -143,7 +144,7 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 // settle evaluates the changed contacts in notes for all segments, and then deletes these
 // notes from the store. After a failure the notes stay stored, so that another run repeats
 // the evaluation.
-func (s *Segments) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
+func (e evaluator) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
 	contacts, ids := make([]string, 0, len(notes)), make([]string, 0, len(notes))
 	for _, note := range notes {
 		contacts, ids = append(contacts, note.ContactID), append(ids, note.ID)
@@ -151,26 +152,27 @@ func (s *Segments) settle(ctx context.Context, orgID string, definitions []defin
 	slices.Sort(contacts)
 	contacts = slices.Compact(contacts)
 	for _, d := range definitions {
-		if _, _, err := s.judge(ctx, orgID, d, contacts, false); err != nil {
+		if _, _, err := e.judge(ctx, orgID, d, contacts, false); err != nil {
 			return nameSegment(d, err)
 		}
 	}
-	return s.Store.Untouch(ctx, orgID, ids)
+	return e.Store.Untouch(ctx, orgID, ids)
 }
 
 // Sweep copies the sending account's suppression list, and then evaluates all contacts of
 // an organization for all segments. If the account cannot be read, the earlier copy is
 // used.
 func (s *Segments) Sweep(ctx context.Context, orgID string) error {
+	e := evaluator{s.Config}
 	var failures []error
-	if err := s.mirrorSuppressed(ctx, orgID); err != nil {
+	if err := e.mirrorSuppressed(ctx, orgID); err != nil {
 		failures = append(failures, fmt.Errorf("suppressed addresses: %w", err))
 	}
-	definitions, err := s.definitions(ctx, orgID)
+	definitions, err := e.definitions(ctx, orgID)
 	if err != nil {
 		return errors.Join(append(failures, err)...)
 	}
-	failures = append(failures, s.sweepAll(ctx, orgID, definitions, func(definition) bool { return true }))
+	failures = append(failures, e.sweepAll(ctx, orgID, definitions, func(definition) bool { return true }))
 	return errors.Join(failures...)
 }
 
@@ -181,10 +183,10 @@ func nameSegment(d definition, err error) error {
 	return nil
 }
 
-func (s *Segments) mirrorSuppressed(ctx context.Context, orgID string) error {
+func (e evaluator) mirrorSuppressed(ctx context.Context, orgID string) error {
 	var keys []string
 	for token := ""; ; {
-		page, next, err := s.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
+		page, next, err := e.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
 		if sending.IsAbsent(err) {
 			return nil
 		}
@@ -203,5 +205,5 @@ func (s *Segments) mirrorSuppressed(ctx context.Context, orgID string) error {
 		token = next
 	}
 	slices.Sort(keys)
-	return s.Store.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
+	return e.Store.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
 }

@@ -18,6 +18,9 @@ import (
 //
 // The query starts from contact_slots, which has a row for every active contact. It joins
 // the table contacts only if the predicate needs it.
+//
+// It has many methods because each kind of node, field and value has one, and all of them
+// add to the same query and its parameters.
 type condition struct {
 	// joins is the text after FROM contact_slots; where is the WHERE condition.
 	joins, where string

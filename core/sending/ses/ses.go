@@ -60,7 +60,7 @@ const (
 	maxAttempts = 2
 )
 
-// Account is one organization's account at SES. It is safe for concurrent use. It has 31
+// Account is one organization's account at SES. It is safe for concurrent use. It has many
 // methods because it implements the whole interface [sending.Account]; each file has one
 // part of them.
 type Account struct {

@@ -17,9 +17,9 @@ var _ sending.Account = (*Simulator)(nil)
 // Simulator is the simulated account of every organization. It is safe for concurrent use.
 // Several processes may use its file at once.
 //
-// It has 44 methods because it implements the whole interface [sending.Account]. Its other
-// methods seed accounts, review requests for production access, and store attributes of
-// contacts. All methods use the same file, clock and faults.
+// It has many methods because it implements the whole interface [sending.Account]. Its
+// other methods seed accounts, review requests for production access, and store attributes
+// of contacts. All methods use the same file, clock and faults.
 type Simulator struct {
 	file     *file
 	clock    core.Clock
