@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -21,6 +22,7 @@ import (
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
+	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
 	"github.com/mailhelm/mailhelm/storage/replay"
 	"github.com/mailhelm/mailhelm/storage/reports"
@@ -76,8 +78,11 @@ func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Chang
 	accessstore.FollowChanges(ctx, db.DB, changed)
 }
 
-// People returns the store of password reset links, known devices and password warnings.
+// People returns the store of known devices and password warnings.
 func (db *DB) People() people.Store { return peoplestore.New(db.DB) }
+
+// PasswordResets returns the store of links that reset a password.
+func (db *DB) PasswordResets() passwordchange.ResetStore { return passwordchangestore.New(db.DB) }
 
 // Users returns the store of people and their password hashes.
 func (db *DB) Users() people.UserStore { return peoplestore.NewUserStore(db.DB) }

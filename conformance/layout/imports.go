@@ -71,12 +71,17 @@ var domainEdges = map[[2]string]string{
 	{"people", "access"}:        "people have passwords, sessions and second factors",
 	{"people", "jobs"}:          "mail to people is left as a job",
 	{"people", "throttle"}:      "codes of second factors are guessed at",
-	{"people", "letters"}:       "changes of an account are mailed to its owner",
+	{"people", "letters"}:       "notices about an account are mailed to its owner",
 	{"attempts", "access"}:      "a device is known by the hash of a secret",
 	{"attempts", "jobs"}:        "the warning of an owner is a job",
 	{"attempts", "people"}:      "the limits are on signing in, and the job that warns is of people",
 	{"attempts", "throttle"}:    "passwords are guessed at",
 	{"replay", "jobs"}:          "expired records are swept by a job",
+
+	{"passwordchange", "access"}:    "passwords are those of users, and links are secrets",
+	{"passwordchange", "jobs"}:      "reset links are mailed by a job",
+	{"passwordchange", "letters"}:   "reset links and notices are mailed",
+	{"passwordchange", "passwords"}: "new passwords are judged and hashed by rules",
 }
 
 // adapterEdges lists which adapter may import which other domain, and why. An adapter is a

@@ -3,6 +3,7 @@
 // browsers on which the person has signed in before. Each known device has a limit of its
 // own.
 //
-// core/people checks passwords and starts sessions, and calls [Limits] first. The pages of
-// oauth/login keep the secret of a device in a cookie.
+// core/people checks passwords and starts sessions, core/passwordchange mails the links, and
+// both call [Limits] first. The pages of oauth/login keep the secret of a device in a
+// cookie.
 package attempts

@@ -1,7 +1,7 @@
 // Package letters writes the mails that the service sends to the users of its dashboard, as
 // text and as HTML. [letters.Sender] is the interface that sends them.
 //
-// The package does not decide when a mail is due: core/people does. Package smtpmail
-// implements Sender with the operator's own SMTP server. A mail never goes through an
-// organization's sending account, whose owner could read it.
+// The package does not decide when a mail is due: core/people and core/passwordchange do.
+// Package smtpmail implements Sender with the operator's own SMTP server. A mail never goes
+// through an organization's sending account, whose owner could read it.
 package letters

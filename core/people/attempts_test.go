@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attempts"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/people/peopletest"
 )
 
 // TestGuessingFromOneNetworkEnds checks the block of a network after ten wrong passwords
@@ -15,20 +18,20 @@ import (
 // stated wait, the network may try again.
 func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h *house) {
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
 		for _, address := range []string{email, "nobody@example.org"} {
 			client := "203.0.113.9 for " + address
 			for range 10 {
 				in := attempt(client, "")
 				in.Email = address
-				h.must(h.attempts.Admit(t.Context(), in))
+				h.Must(h.Attempts.Admit(t.Context(), in))
 			}
-			refused := core.AsError(h.try(strings.ToUpper(address), password, client, ""))
+			refused := core.AsError(h.Try(strings.ToUpper(address), password, client, ""))
 			if refused.Code != core.CodeRateLimited || refused.RetryAfter <= 0 || refused.RetryAfter > time.Minute {
 				t.Errorf("%s: %v, again in %v", address, refused, refused.RetryAfter)
 			}
-			h.advance(refused.RetryAfter)
-			h.wantCode("after the wait", h.try(address, "wrong", client, ""), core.CodeInvalidKey)
+			h.Advance(refused.RetryAfter)
+			h.WantCode("after the wait", h.Try(address, "wrong", client, ""), core.CodeInvalidKey)
 		}
 	})
 }
@@ -38,32 +41,32 @@ func TestGuessingFromOneNetworkEnds(t *testing.T) {
 // attacking network. Each other network has three attempts instead of ten.
 func TestDistributedPasswordGuessingLocksNoAccount(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h *house) {
-		device, err := h.attempts.Remember(t.Context(), h.user.ID, "")
-		h.must(err)
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
+		device, err := h.Attempts.Remember(t.Context(), h.User.ID, "")
+		h.Must(err)
 		for i := range 100 {
-			h.must(h.attempts.Admit(t.Context(), attempt(fmt.Sprint("bot ", i/2), "")))
+			h.Must(h.Attempts.Admit(t.Context(), attempt(fmt.Sprint("bot ", i/2), "")))
 		}
 		for i := range 4 {
-			err := h.attempts.Admit(t.Context(), attempt("bot 1000", ""))
+			err := h.Attempts.Admit(t.Context(), attempt("bot 1000", ""))
 			if i < 3 {
-				h.must(err)
+				h.Must(err)
 				continue
 			}
-			h.wantCode("the fourth of a network under attack", err, core.CodeRateLimited)
+			h.WantCode("the fourth of a network under attack", err, core.CodeRateLimited)
 			if wait := core.AsError(err).RetryAfter; wait != 5*time.Minute {
 				t.Errorf("again in %v", wait)
 			}
 		}
-		if err := h.try(email, password, "a network of the owner's", ""); err != nil {
+		if err := h.Try(email, password, "a network of the owner's", ""); err != nil {
 			t.Errorf("the owner in a new network: %v", err)
 		}
 		for range 40 {
-			_ = h.attempts.AdmitFrom("a café")
+			_ = h.Attempts.AdmitFrom("a café")
 		}
-		h.wantCode("a stranger in a network that is used up", h.try(email, password, "a café", ""), core.CodeRateLimited)
-		h.wantCode("with an invented device", h.try(email, password, "a café", strings.Repeat("A", 52)), core.CodeRateLimited)
-		if err := h.try(email, password, "a café", device); err != nil {
+		h.WantCode("a stranger in a network that is used up", h.Try(email, password, "a café", ""), core.CodeRateLimited)
+		h.WantCode("with an invented device", h.Try(email, password, "a café", strings.Repeat("A", 52)), core.CodeRateLimited)
+		if err := h.Try(email, password, "a café", device); err != nil {
 			t.Errorf("the owner's device in a network that is used up: %v", err)
 		}
 	})
@@ -73,55 +76,55 @@ func TestDistributedPasswordGuessingLocksNoAccount(t *testing.T) {
 // device has no such limit for other people.
 func TestDevices(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h *house) {
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
 		ctx := t.Context()
-		device, err := h.attempts.Remember(ctx, h.user.ID, strings.Repeat("A", 52))
-		h.must(err)
+		device, err := h.Attempts.Remember(ctx, h.User.ID, strings.Repeat("A", 52))
+		h.Must(err)
 		if device == strings.Repeat("A", 52) {
 			t.Error("an invented secret became a device's")
 		}
-		if again, err := h.attempts.Remember(ctx, h.user.ID, device); err != nil || again != device {
+		if again, err := h.Attempts.Remember(ctx, h.User.ID, device); err != nil || again != device {
 			t.Errorf("a known device gets %q, %v", again, err)
 		}
 		for range 10 {
-			h.must(h.attempts.Admit(ctx, attempt(otherSide, device)))
+			h.Must(h.Attempts.Admit(ctx, attempt(otherSide, device)))
 		}
-		h.wantCode("the device's attempt 11", h.try(email, password, otherSide, device), core.CodeRateLimited)
-		if err := h.try(email, password, otherSide, ""); err != nil {
+		h.WantCode("the device's attempt 11", h.Try(email, password, otherSide, device), core.CodeRateLimited)
+		if err := h.Try(email, password, otherSide, ""); err != nil {
 			t.Errorf("without the device, the network is not used up: %v", err)
 		}
 
-		mallory := h.user
+		mallory := h.User
 		mallory.ID, mallory.Email = core.NewID(), "mallory@example.org"
-		h.must(h.db.Users().InsertUser(ctx, mallory))
-		planted, err := h.attempts.Remember(ctx, mallory.ID, device)
-		h.must(err)
+		h.Must(h.DB.Users().InsertUser(ctx, mallory))
+		planted, err := h.Attempts.Remember(ctx, mallory.ID, device)
+		h.Must(err)
 		if planted == device {
 			t.Error("a device of one person became another's")
 		}
 		for range 10 {
-			_ = h.attempts.Admit(ctx, attempt("198.51.100.2", planted))
+			_ = h.Attempts.Admit(ctx, attempt("198.51.100.2", planted))
 		}
-		h.wantCode("the device of somebody else", h.attempts.Admit(ctx, attempt("198.51.100.2", planted)), core.CodeRateLimited)
+		h.WantCode("the device of somebody else", h.Attempts.Admit(ctx, attempt("198.51.100.2", planted)), core.CodeRateLimited)
 
-		h.advance(181 * 24 * time.Hour)
+		h.Advance(181 * 24 * time.Hour)
 		for range 10 {
-			_ = h.attempts.Admit(ctx, attempt("198.51.100.3", device))
+			_ = h.Attempts.Admit(ctx, attempt("198.51.100.3", device))
 		}
-		h.wantCode("a device of half a year ago", h.attempts.Admit(ctx, attempt("198.51.100.3", device)), core.CodeRateLimited)
+		h.WantCode("a device of half a year ago", h.Attempts.Admit(ctx, attempt("198.51.100.3", device)), core.CodeRateLimited)
 	})
 }
 
 func TestOneNetworkOnManyAddressesIsStopped(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h *house) {
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
 		for i := range 30 {
 			in := attempt("sprayer", "")
 			in.Email = fmt.Sprintf("someone%d@example.org", i)
-			h.must(h.attempts.Admit(t.Context(), in))
+			h.Must(h.Attempts.Admit(t.Context(), in))
 		}
-		h.wantCode("attempt 31", h.try(email, password, "sprayer", ""), core.CodeRateLimited)
-		if err := h.try(email, password, "somebody else", ""); err != nil {
+		h.WantCode("attempt 31", h.Try(email, password, "sprayer", ""), core.CodeRateLimited)
+		if err := h.Try(email, password, "somebody else", ""); err != nil {
 			t.Errorf("another network: %v", err)
 		}
 	})
@@ -129,13 +132,13 @@ func TestOneNetworkOnManyAddressesIsStopped(t *testing.T) {
 
 func TestSigningInForgivesEarlierMistakes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h *house) {
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
 		for range 3 {
 			for range 8 {
-				h.must(h.attempts.Admit(t.Context(), attempt("192.0.2.1", "")))
+				h.Must(h.Attempts.Admit(t.Context(), attempt("192.0.2.1", "")))
 			}
-			h.signIn(password)
-			h.advance(2 * time.Minute)
+			h.SignIn(password)
+			h.Advance(2 * time.Minute)
 		}
 	})
 }
@@ -146,56 +149,62 @@ func TestSigningInForgivesEarlierMistakes(t *testing.T) {
 // does nothing.
 func TestTheOwnerIsWarned(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h *house) {
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
 		ctx := t.Context()
 		wrong := func(address string, times int) {
 			for i := range times {
 				in := attempt(fmt.Sprint("bot ", i), "")
 				in.Email = address
-				h.attempts.CountFailure(ctx, in)
+				h.Attempts.CountFailure(ctx, in)
 			}
 		}
 		wrong(email, 9)
-		if left := h.queue.take(); len(left) != 0 {
+		if left := h.Queue.Take(); len(left) != 0 {
 			t.Fatalf("after nine: %v", left)
 		}
 		wrong(strings.ToLower(email), 5)
 		wrong("nobody@example.org", 30)
-		if left := len(h.queue.jobs); left != 2 {
+		if left := len(h.Queue.Jobs); left != 2 {
 			t.Fatalf("%d jobs for two addresses", left)
 		}
-		if _, warned, err := h.passwords.LastWarning(ctx, h.user.ID); warned || err != nil {
+		if _, warned, err := h.Warnings.LastWarning(ctx, h.User.ID); warned || err != nil {
 			t.Errorf("before the job: %v, %v", warned, err)
 		}
-		h.must(h.work())
-		letters := h.sender.take()
+		h.Must(h.Work())
+		letters := h.Sender.Take()
 		if len(letters) != 1 || letters[0].To != email || !strings.Contains(letters[0].Subject, "wrong passwords") || !strings.Contains(letters[0].Text, "05:06 UTC on 4 March 2026") {
 			t.Fatalf("letters %+v", letters)
 		}
-		h.wantAudited("user.wrong_passwords", "system")
-		if w, warned, err := h.passwords.LastWarning(ctx, h.user.ID); !warned || err != nil || !w.At.Equal(start) {
+		h.WantAudited("user.wrong_passwords", "system")
+		if w, warned, err := h.Warnings.LastWarning(ctx, h.User.ID); !warned || err != nil || !w.At.Equal(start) {
 			t.Errorf("the security page: %+v, %v, %v", w, warned, err)
 		}
 
 		wrong(email, 50)
-		// Another process counts wrong passwords separately and sends no second warning.
-		other := newHouseBeside(h)
+		// Another process counts wrong passwords separately and sends no second warning. Its
+		// limits have all counts at zero.
+		other := attempts.New(h.Attempts.Config)
 		for range 10 {
 			other.CountFailure(ctx, attempt("bot", ""))
 		}
-		h.must(h.work())
-		if letters := h.sender.take(); len(letters) != 0 {
+		h.Must(h.Work())
+		if letters := h.Sender.Take(); len(letters) != 0 {
 			t.Errorf("told again: %+v", letters)
 		}
-		h.advance(25 * time.Hour)
+		h.Advance(25 * time.Hour)
 		wrong(email, 60)
-		h.must(h.work())
-		if letters := h.sender.take(); len(letters) != 1 {
+		h.Must(h.Work())
+		if letters := h.Sender.Take(); len(letters) != 1 {
 			t.Errorf("a day later: %+v", letters)
 		}
-		h.advance(31 * 24 * time.Hour)
-		if _, warned, err := h.passwords.LastWarning(ctx, h.user.ID); warned || err != nil {
+		h.Advance(31 * 24 * time.Hour)
+		if _, warned, err := h.Warnings.LastWarning(ctx, h.User.ID); warned || err != nil {
 			t.Errorf("a month later: %v, %v", warned, err)
 		}
 	})
+}
+
+// attempt returns an attempt to sign in to the person's address with a wrong password.
+func attempt(client, device string) people.SignInRequest {
+	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }

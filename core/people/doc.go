@@ -1,9 +1,10 @@
-// Package people signs people in and out. It manages passwords and their changes, links
-// that reset a password, sessions, second factors (authenticator apps, passkeys, recovery
-// codes), known devices and the jobs that send mail to people.
+// Package people signs people in and out. It manages sessions, second factors
+// (authenticator apps, passkeys, recovery codes), known devices, and the jobs that mail
+// notices and warn about wrong passwords.
 //
 // It has no pages: they are in oauth/login. The limits on guessing are in core/attempts,
-// the rules and hashes of passwords in core/passwords, memberships in core/members.
+// changes and resets of passwords in core/passwordchange, the rules and hashes of passwords
+// in core/passwords, memberships in core/members.
 //
 // Mail is sent by the operator's own [letters.Sender], never by an organization's sending
 // account. The owner of that account could read the mail, and so sign in to other

@@ -1,13 +1,23 @@
 package people_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people/peopletest"
 	"github.com/mailhelm/mailhelm/storage"
 )
+
+const (
+	email     = peopletest.Email
+	password  = peopletest.Password
+	otherSide = peopletest.OtherSide
+)
+
+var start = peopletest.Start
 
 // gate is a fixture of these tests: a database with one organization, and a clock that the
 // test advances.
@@ -67,4 +77,16 @@ func (g *gate) auditLines() []line {
 		lines = append([]line{{e.Action, e.ActorKind + " " + e.ActorID, e.SubjectID, e.Detail}}, lines...)
 	}
 	return lines
+}
+
+// before is a core.Transactor that calls the function in its field happens before each
+// transaction.
+type before struct {
+	core.Transactor
+	happens func()
+}
+
+func (b before) InTx(ctx context.Context, do func(context.Context) error) error {
+	b.happens()
+	return b.Transactor.InTx(ctx, do)
 }

@@ -19,9 +19,6 @@ type MailConfig struct {
 	Sender letters.Sender
 	// SecurityURL is the URL of the page with a person's security settings.
 	SecurityURL string
-	// ResetAddress returns the URL of the link that resets a password, for the link's
-	// secret.
-	ResetAddress func(secret string) string
 }
 
 // Mail provides the workers of the jobs that send mail to the users of the dashboard.
@@ -45,6 +42,16 @@ type NoticeArgs struct {
 
 // Kind returns the name of the job that mails a notice.
 func (NoticeArgs) Kind() string { return "people_notice" }
+
+// Notices enqueues the jobs that mail notices. It implements the interface of the same name
+// in core/passwordchange.
+type Notices struct{ Queue jobs.Queue }
+
+// EnqueueNotice enqueues a job that mails a person a notice about an event. It takes part
+// in the transaction of ctx.
+func (n Notices) EnqueueNotice(ctx context.Context, userID string, of letters.Notice, event letters.Event) error {
+	return n.Queue.Enqueue(ctx, NoticeArgs{UserID: userID, Of: of, At: event.At, From: event.From})
+}
 
 // NoticeWorker returns the worker that mails notices about security events.
 func (m *Mail) NoticeWorker() jobs.Worker[NoticeArgs] {

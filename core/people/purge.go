@@ -24,6 +24,14 @@ type PurgeStores struct {
 	Store    Store
 	Sessions SessionStore
 	Passkeys PasskeyStore
+	Resets   ResetLinks
+}
+
+// ResetLinks deletes links that reset a password; the store of core/passwordchange
+// implements it.
+type ResetLinks interface {
+	// PurgeResets deletes reset links that have expired at now and returns their number.
+	PurgeResets(ctx context.Context, now time.Time) (int, error)
 }
 
 // PurgeWorker returns the worker that deletes expired sessions, passkey ceremonies, reset
@@ -40,10 +48,14 @@ func PurgeWorker(from PurgeStores, clock core.Clock, log *slog.Logger) jobs.Work
 		if err != nil {
 			return err
 		}
+		links, err := from.Resets.PurgeResets(ctx, now)
+		if err != nil {
+			return err
+		}
 		others, err := from.Store.Purge(ctx, now, now.Add(-WarningKept))
 		if err == nil {
 			log.DebugContext(ctx, "expired sessions, ceremonies, links and devices purged",
-				"sessions", sessions, "ceremonies", ceremonies, "links_and_devices", others)
+				"sessions", sessions, "ceremonies", ceremonies, "links_and_devices", links+others)
 		}
 		return err
 	}}

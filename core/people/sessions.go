@@ -40,7 +40,7 @@ type SessionsConfig struct {
 	Members  Memberships
 	Orgs     access.Orgs
 	Audit    access.AuditAppender
-	// Attempts limits guessing. Only sign-ins and requests for reset links use it.
+	// Attempts limits guessing. Only sign-ins use it.
 	Attempts Attempts
 	Tx       core.Transactor
 	Clock    core.Clock
@@ -54,9 +54,6 @@ type Attempts interface {
 	// AdmitFrom counts an attempt of this client to sign in with a passkey, for which no
 	// email address is entered. It fails with rate_limited after too many attempts.
 	AdmitFrom(client string) error
-	// AdmitLink counts a network's request for a link that resets the password of an
-	// address. It fails with rate_limited after too many such requests.
-	AdmitLink(email, client string) error
 	// ClearFailures clears the counts of sign-in attempts from one network for one address.
 	// It is called after a right password.
 	ClearFailures(in SignInRequest)

@@ -10,8 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/people/peopletest"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -174,4 +176,20 @@ func TestSigningOut(t *testing.T) {
 	if last := events[0]; last.Action != "user.signed_out" || last.Detail != `{"everywhere":true}` || last.RequestID != "r4" {
 		t.Errorf("last event %+v", last)
 	}
+}
+
+// TestASignInBesideAChange checks a sign-in with the old password while another call
+// changes the password. The sign-in verifies the old password before the change and would
+// begin a session after the change. It must fail, because the change ends only the sessions
+// that exist at its time.
+func TestASignInBesideAChange(t *testing.T) {
+	t.Parallel()
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
+		config := h.Sessions.SessionsConfig
+		config.Tx = before{h.DB, func() {
+			h.Must(passwordchange.SetPassword(t.Context(), h.Stores, access.ActorOf(access.Operator), h.User, "seven kettles on a hill"))
+		}}
+		_, err := people.NewSessions(config).SignIn(t.Context(), people.SignInRequest{Email: email, Password: password})
+		h.WantCode("the old password", err, core.CodeInvalidKey)
+	})
 }

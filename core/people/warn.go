@@ -23,6 +23,22 @@ const (
 // the time.
 type Warning struct{ At time.Time }
 
+// Warnings reads warnings about wrong passwords.
+type Warnings struct {
+	Store Store
+	Clock core.Clock
+}
+
+// LastWarning returns the last warning about wrong passwords. It returns false if there was
+// none within [WarningKept].
+func (w Warnings) LastWarning(ctx context.Context, userID string) (Warning, bool, error) {
+	at, err := w.Store.WarnedAt(ctx, userID)
+	if core.IsNotFound(err) || err == nil && w.Clock().Sub(at) > WarningKept {
+		return Warning{}, false, nil
+	}
+	return Warning{At: at}, err == nil, err
+}
+
 // WarnArgs is the argument of the job that warns the owner of an address about wrong
 // passwords.
 type WarnArgs struct {
@@ -53,7 +69,7 @@ func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
 			if err := m.cfg.Sessions.AuditEverywhere(ctx, access.System(), user.ID, "user.wrong_passwords", ""); err != nil {
 				return err
 			}
-			return m.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.WrongPasswords, At: now})
+			return Notices{m.cfg.Queue}.EnqueueNotice(ctx, user.ID, letters.WrongPasswords, letters.Event{At: now})
 		})
 	}}
 }

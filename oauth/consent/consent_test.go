@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -74,7 +75,7 @@ func newOffice(t *testing.T) *office {
 	})
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: people.NewSecondFactors(people.SecondFactorsConfig{Sessions: sessions, Master: master}),
-		Devices: limits, Passwords: people.NewPasswords(people.PasswordsConfig{Sessions: sessions, Store: o.db.People(), Queue: queue}),
+		Devices: limits, Passwords: passwordchange.New(passwordchange.Config{}), // of pages that these tests do not open
 		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
 	})
 	o.must(err)

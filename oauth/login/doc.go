@@ -2,9 +2,10 @@
 // provides the layout, the HTTP headers, the stylesheet and the session cookie for all
 // pages for people.
 //
-// It defines the cookies and the texts of the pages. Package core/people has sessions,
-// passwords, second factors and limits of attempts. This package does not depend on OAuth:
-// the consent page, oauth/consent, uses this package.
+// It defines the cookies and the texts of the pages. Package core/people has sessions and
+// second factors, core/passwordchange the changes of passwords, core/attempts the limits of
+// attempts. This package does not depend on OAuth: the consent page, oauth/consent, uses
+// this package.
 //
 // The pages are rendered on the server. Only passkeys need a script. Forms are protected
 // against other sites by the cookie's SameSite attribute and by

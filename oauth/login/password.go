@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/people"
 )
@@ -22,7 +23,7 @@ type passwordForm struct {
 // passwordPages serve the page on which a signed-in person changes the password.
 type passwordPages struct {
 	*Admission
-	passwords *people.Passwords
+	passwords *passwordchange.Passwords
 	page      *template.Template
 }
 
@@ -65,8 +66,8 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 		p.refusePassword(w, r, v, err)
 		return
 	}
-	secret, err := p.passwords.Change(r.Context(), people.Change{
-		Visitor: v, Current: r.PostForm.Get(fieldCurrent), Next: next,
+	secret, err := p.passwords.Change(r.Context(), passwordchange.Change{
+		Session: p.factors.SessionOf(v), Current: r.PostForm.Get(fieldCurrent), Next: next,
 		Client: p.clientOf(r), Device: p.cookies.device.read(r), RequestID: requestID(r),
 	})
 	if err != nil {

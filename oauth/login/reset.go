@@ -6,8 +6,8 @@ import (
 	"net/url"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/passwords"
-	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // ResetAddress returns the URL of a link that resets a password. appURL is the app's
@@ -29,7 +29,7 @@ type forgotten struct {
 // link opens.
 type resetPages struct {
 	*Admission
-	passwords              *people.Passwords
+	passwords              *passwordchange.Passwords
 	forgotten, newPassword *template.Template
 }
 
@@ -88,7 +88,7 @@ func (p *resetPages) resetPassword(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get(fieldToken)
 	next, err := readNewPassword(r)
 	if err == nil {
-		err = p.passwords.Reset(r.Context(), people.UseReset{
+		err = p.passwords.Reset(r.Context(), passwordchange.UseReset{
 			Secret: secret, Next: next, Client: p.clientOf(r), RequestID: requestID(r),
 		})
 	}

@@ -28,7 +28,7 @@ type security struct {
 // pages that set them up.
 type securityPages struct {
 	*Admission
-	passwords        *people.Passwords
+	warnings         people.Warnings
 	page, app, codes *template.Template
 }
 
@@ -58,7 +58,7 @@ func (p *securityPages) listFactors(w http.ResponseWriter, r *http.Request, v pe
 		}
 		page.Kept = kept.Message + " " + kept.NextStep()
 	}
-	if page.Warning, page.Warned, err = p.passwords.LastWarning(r.Context(), v.User.ID); err != nil {
+	if page.Warning, page.Warned, err = p.warnings.LastWarning(r.Context(), v.User.ID); err != nil {
 		p.Fail(w, r, err)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
@@ -32,7 +33,8 @@ const passkeyPath = "/login/passkey"
 type Config struct {
 	Sessions  *people.Sessions
 	Factors   *people.SecondFactors
-	Passwords *people.Passwords
+	Passwords *passwordchange.Passwords
+	Warnings  people.Warnings
 	// Devices stores the browsers in which people have signed in. Package core/attempts
 	// implements it.
 	Devices Devices
@@ -81,7 +83,7 @@ func New(cfg Config) (*Site, error) {
 		signIn:   signInPages{Entrance: entrance, form: own.signIn, signedIn: own.account},
 		signOut:  sessionForms{Admission: admission},
 		proof:    proofPages{Entrance: entrance, page: own.proof},
-		security: securityPages{Admission: admission, passwords: cfg.Passwords, page: own.security, app: own.app, codes: own.codes},
+		security: securityPages{Admission: admission, warnings: cfg.Warnings, page: own.security, app: own.app, codes: own.codes},
 		password: passwordPages{Admission: admission, passwords: cfg.Passwords, page: own.password},
 		reset:    resetPages{Admission: admission, passwords: cfg.Passwords, forgotten: own.forgotten, newPassword: own.newPassword},
 	}, nil

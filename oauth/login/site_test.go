@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -83,9 +84,10 @@ func newHouse(t *testing.T, appURL string) *house {
 	h.must(err)
 	clock := func() time.Time { return h.now }
 	limits := attempts.New(attempts.Config{Devices: db.People(), Queue: queue, Clock: clock, Log: log})
-	h.sessions = people.NewSessions(people.SessionsConfig{
+	stores := people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: limits, Tx: db, Clock: clock,
-	})
+	}
+	h.sessions = people.NewSessions(stores)
 	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	h.must(err)
 	ceremonies, err := passkey.New(appURL)
@@ -93,10 +95,15 @@ func newHouse(t *testing.T, appURL string) *house {
 	factors := people.NewSecondFactors(people.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies})
 	site, err := login.New(login.Config{
 		Sessions: h.sessions, Factors: factors, Devices: limits,
-		Passwords: people.NewPasswords(people.PasswordsConfig{
-			Sessions: h.sessions, Factors: factors, Store: db.People(), Queue: queue, Mails: true,
+		Passwords: passwordchange.New(passwordchange.Config{
+			Stores: passwordchange.Stores{
+				Users: db.Users(), Resets: db.PasswordResets(), Sessions: db.Sessions(), Devices: db.People(),
+				Audit: stores, Notices: people.Notices{Queue: queue}, Tx: db, Clock: clock,
+			},
+			Hasher: h.sessions, Attempts: limits, Queue: queue, Mails: true,
 		}),
-		AppURL: appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t), Log: log,
+		Warnings: people.Warnings{Store: db.People(), Clock: clock},
+		AppURL:   appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t), Log: log,
 	})
 	h.must(err)
 	h.routes = site.Routes()

@@ -1,3 +1,3 @@
-// Package people stores people with their password hashes, sessions, second factors,
-// password resets and known devices. It receives secrets only hashed or encrypted.
+// Package people stores people with their password hashes, sessions, second factors, known
+// devices and password warnings. It receives secrets only hashed or encrypted.
 package people

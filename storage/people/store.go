@@ -13,7 +13,7 @@ type peopleStore struct{ db *engine.DB }
 
 var _ people.Store = peopleStore{}
 
-// New returns the store of password reset links, known devices and password warnings.
+// New returns the store of known devices and password warnings.
 func New(db *engine.DB) people.Store { return peopleStore{db} }
 
 // NewUserStore returns the store of people and their password hashes.
@@ -29,15 +29,15 @@ func NewFactorStore(db *engine.DB) people.FactorStore { return factorStore{db} }
 // progress: registrations of passkeys, sign-ins and second factors with passkeys.
 func NewPasskeyStore(db *engine.DB) people.PasskeyStore { return passkeyStore{db} }
 
-// Purge deletes expired password reset links and known devices, and password warnings that
-// are older than the time in the parameter warnings. It returns the number of deleted rows,
-// even with an error. Each statement commits on its own.
+// Purge deletes expired known devices, and password warnings that are older than the time
+// in the parameter warnings. It returns the number of deleted rows, even with an error.
+// Each statement commits on its own.
 func (s peopleStore) Purge(ctx context.Context, now, warnings time.Time) (int, error) {
 	purged := 0
 	for _, one := range []struct {
 		of     *engine.Statement
 		before time.Time
-	}{{purgeResets, now}, {purgeDevices, now}, {purgeWarnings, warnings}} {
+	}{{purgeDevices, now}, {purgeWarnings, warnings}} {
 		gone, err := s.db.Exec(ctx, one.of, engine.At(one.before))
 		if err != nil {
 			return purged, err

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -43,8 +44,11 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		cfg := people.OperatorConfig{Sessions: s.peopleStores(), Store: s.DB.People(), Queue: queue}
-		if err := people.SetPassword(ctx, cfg, access.ActorOf(access.Operator), user, password); err != nil {
+		stores := passwordchange.Stores{
+			Users: s.DB.Users(), Resets: s.DB.PasswordResets(), Sessions: s.DB.Sessions(), Devices: s.DB.People(),
+			Audit: s.peopleStores(), Notices: people.Notices{Queue: queue}, Tx: s.DB, Clock: s.Config.Clock,
+		}
+		if err := passwordchange.SetPassword(ctx, stores, access.ActorOf(access.Operator), user, password); err != nil {
 			return err
 		}
 		shown := newUserJSON(user, members.Member{})

@@ -4,6 +4,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/storage"
@@ -27,6 +28,14 @@ func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
 	}
 }
 
+// passwordStores returns the stores of changes and resets of passwords.
+func passwordStores(cfg config.Config, s *stores) passwordchange.Stores {
+	return passwordchange.Stores{
+		Users: s.db.Users(), Resets: s.db.PasswordResets(), Sessions: s.db.Sessions(), Devices: s.db.People(),
+		Audit: peopleStores(cfg, s.db), Notices: people.Notices{Queue: s.queue}, Tx: s.db, Clock: cfg.Clock,
+	}
+}
+
 // newSignInPages returns the sign-in pages and the [people.SecondFactors] that these pages
 // use. If the operator has configured no SMTP server, the pages offer no password reset by
 // mail.
@@ -45,10 +54,11 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 	}
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: factors, Devices: limits,
-		Passwords: people.NewPasswords(people.PasswordsConfig{
-			Sessions: sessions, Factors: factors, Store: s.db.People(), Queue: s.queue, Mails: s.mailer != nil,
+		Passwords: passwordchange.New(passwordchange.Config{
+			Stores: passwordStores(cfg, s), Hasher: sessions, Attempts: limits, Queue: s.queue, Mails: s.mailer != nil,
 		}),
-		AppURL: public.App, DocsURL: public.Docs, Proxies: trusted, Log: cfg.Log,
+		Warnings: people.Warnings{Store: s.db.People(), Clock: cfg.Clock},
+		AppURL:   public.App, DocsURL: public.Docs, Proxies: trusted, Log: cfg.Log,
 	})
 	return site, factors, err
 }
@@ -59,17 +69,20 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
 		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
-		SecurityURL:  public.App + login.SecurityPath,
-		ResetAddress: func(secret string) string { return login.ResetAddress(public.App, secret) },
+		SecurityURL: public.App + login.SecurityPath,
+	}
+	resets := passwordchange.ResetMailConfig{
+		Stores:  passwordStores(cfg, s),
+		Address: func(secret string) string { return login.ResetAddress(public.App, secret) },
 	}
 	if s.mailer != nil {
-		mail.Sender = s.mailer
+		mail.Sender, resets.Sender = s.mailer, s.mailer
 	}
 	jobs := people.NewMail(mail)
-	engine.AddWorker(queue, jobs.AskResetWorker())
+	engine.AddWorker(queue, passwordchange.NewResetMail(resets).Worker())
 	engine.AddWorker(queue, jobs.NoticeWorker())
 	engine.AddWorker(queue, jobs.WarnWorker())
 	engine.AddWorker(queue, people.PurgeWorker(people.PurgeStores{
-		Store: s.db.People(), Sessions: s.db.Sessions(), Passkeys: s.db.Passkeys(),
+		Store: s.db.People(), Sessions: s.db.Sessions(), Passkeys: s.db.Passkeys(), Resets: s.db.PasswordResets(),
 	}, cfg.Clock, cfg.Log))
 }

@@ -1,13 +1,19 @@
-package people
+package passwordchange
 
 import (
 	"context"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
+
+// resetStore is [passwordchange.ResetStore].
+type resetStore struct{ db *engine.DB }
+
+// New returns the store of password reset links.
+func New(db *engine.DB) passwordchange.ResetStore { return resetStore{db} }
 
 // resetRow is an open password reset link. Mark is a digest of the password hash at the
 // time of creation, so that the link stops working when the password changes.
@@ -42,34 +48,34 @@ var (
 	purgeResets    = engine.Register("purge password resets", `DELETE FROM password_resets WHERE expires_at <= $1`)
 )
 
-func (s peopleStore) InsertReset(ctx context.Context, r people.Reset) error {
+func (s resetStore) InsertReset(ctx context.Context, r passwordchange.Reset) error {
 	taken := core.Conflict("This link of a reset exists already.", "Mint another link.")
 	return s.db.Insert(ctx, taken, insertReset, r.Hash, r.UserID, r.Mark, engine.At(r.CreatedAt), engine.At(r.ExpiresAt))
 }
 
-func (s peopleStore) Reset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
+func (s resetStore) Reset(ctx context.Context, hash []byte, now time.Time) (passwordchange.Reset, error) {
 	return s.reset(ctx, resetByHash, hash, now)
 }
 
 // TakeReset deletes a password reset link and returns it. Of concurrent callers only one
 // gets it. The other callers get NotFound, and so does a caller with an expired link.
-func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
+func (s resetStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (passwordchange.Reset, error) {
 	return s.reset(ctx, takeReset, hash, now)
 }
 
 // reset returns the password reset link with this hash, selected by the given statement. It
 // fails with NotFound if the statement finds no link.
-func (s peopleStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (people.Reset, error) {
+func (s resetStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (passwordchange.Reset, error) {
 	row, err := engine.One[resetRow](ctx, s.db, "password reset", by, hash, engine.At(now))
 	if err != nil {
-		return people.Reset{}, err
+		return passwordchange.Reset{}, err
 	}
-	return people.Reset{
+	return passwordchange.Reset{
 		Hash: row.Hash, UserID: row.UserID, Mark: row.Mark, CreatedAt: row.CreatedAt.Time(), ExpiresAt: row.ExpiresAt.Time(),
 	}, nil
 }
 
-func (s peopleStore) OpenResets(ctx context.Context, userID string, now time.Time) (int, error) {
+func (s resetStore) OpenResets(ctx context.Context, userID string, now time.Time) (int, error) {
 	counted, err := engine.Values[int](ctx, s.db, openResets, userID, engine.At(now))
 	if err != nil || len(counted) == 0 {
 		return 0, err
@@ -79,7 +85,11 @@ func (s peopleStore) OpenResets(ctx context.Context, userID string, now time.Tim
 
 // DeleteResetsOf deletes all password reset links of a person. It also succeeds if the
 // person has none.
-func (s peopleStore) DeleteResetsOf(ctx context.Context, userID string) error {
+func (s resetStore) DeleteResetsOf(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deleteResetsOf, userID)
 	return err
+}
+
+func (s resetStore) PurgeResets(ctx context.Context, now time.Time) (int, error) {
+	return s.db.Exec(ctx, purgeResets, engine.At(now))
 }

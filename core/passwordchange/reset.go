@@ -1,4 +1,4 @@
-package people
+package passwordchange
 
 import (
 	"bytes"
@@ -31,15 +31,14 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 	if !access.IsLink(secret) {
 		return access.User{}, noReset()
 	}
-	s := p.cfg.Sessions
-	r, err := p.cfg.Store.Reset(ctx, access.HashSecret(secret), s.Clock())
+	r, err := p.cfg.Resets.Reset(ctx, access.HashSecret(secret), p.cfg.Clock())
 	if core.IsNotFound(err) {
 		return access.User{}, noReset()
 	}
 	if err != nil {
 		return access.User{}, fmt.Errorf("link of a reset: %w", err)
 	}
-	user, err := s.Users.UserByID(ctx, r.UserID)
+	user, err := p.cfg.Users.UserByID(ctx, r.UserID)
 	if core.IsNotFound(err) || err == nil && !bytes.Equal(markOf(user.PasswordHash), r.Mark) {
 		return access.User{}, noReset()
 	}
@@ -53,7 +52,7 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 type UseReset struct {
 	Secret string // secret of the reset link
 	Next   string // the new password
-	// Client and RequestID have the same meaning as in [SignInRequest].
+	// Client is the IP address or network of the request, for the notice.
 	Client, RequestID string
 }
 
@@ -71,34 +70,34 @@ func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 	if err := passwords.CheckNew(in.Next, user.Email); err != nil {
 		return err
 	}
-	s := p.cfg.Sessions
-	hash, err := s.HashPassword(ctx, in.Next)
+	hash, err := p.cfg.Hasher.HashPassword(ctx, in.Next)
 	if err != nil {
 		return fmt.Errorf("hash password: %w", err)
 	}
+	s := p.cfg.Stores
 	return s.Tx.InTx(ctx, func(ctx context.Context) error {
-		err := holdWith(ctx, s.SessionsConfig, user, user.PasswordHash)
+		err := s.holdWith(ctx, user, user.PasswordHash)
 		if errors.Is(err, errPasswordMoved) {
 			return noReset()
 		}
 		if err != nil {
 			return err
 		}
-		if _, err := p.cfg.Store.TakeReset(ctx, access.HashSecret(in.Secret), s.Clock()); err != nil {
+		if _, err := s.Resets.TakeReset(ctx, access.HashSecret(in.Secret), s.Clock()); err != nil {
 			if core.IsNotFound(err) {
 				return noReset()
 			}
 			return fmt.Errorf("take link of a reset: %w", err)
 		}
-		if err := setPassword(ctx, s.Users, p.cfg.Store, user.ID, hash, nil); err != nil {
+		if err := s.setPassword(ctx, user.ID, hash, nil); err != nil {
 			return err
 		}
 		if err := s.Sessions.DeleteSessionsOf(ctx, user.ID); err != nil {
 			return fmt.Errorf("end sessions: %w", err)
 		}
-		if err := s.AuditEverywhere(ctx, access.ActorOf(user.ID), user.ID, "user.password_reset", in.RequestID); err != nil {
+		if err := s.Audit.AuditEverywhere(ctx, access.ActorOf(user.ID), user.ID, "user.password_reset", in.RequestID); err != nil {
 			return err
 		}
-		return p.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.PasswordReset, At: s.Clock(), From: in.Client})
+		return s.Notices.EnqueueNotice(ctx, user.ID, letters.PasswordReset, letters.Event{At: s.Clock(), From: in.Client})
 	})
 }

@@ -1,4 +1,4 @@
-package people
+package passwordchange
 
 import (
 	"context"
@@ -35,8 +35,8 @@ func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	if !ok {
 		return &core.Error{Code: core.CodeValidationFailed, Message: "This is not an email address.", Next: "Enter an address such as ada@example.com."}
 	}
-	now := p.cfg.Sessions.Clock()
-	if err := p.cfg.Sessions.Attempts.AdmitLink(address, client); err != nil {
+	now := p.cfg.Clock()
+	if err := p.cfg.Attempts.AdmitLink(address, client); err != nil {
 		return err
 	}
 	return p.cfg.Queue.Enqueue(ctx, AskResetArgs{Email: address, At: now, From: client})
@@ -50,21 +50,37 @@ type AskResetArgs struct {
 	From  string    `json:"from"`
 }
 
-// Kind returns the name of the job that mails a reset link.
+// Kind returns the name of the job that mails a reset link. The prefix is that of
+// core/people, which had this job in earlier versions: jobs that they queued have the name.
 func (AskResetArgs) Kind() string { return "people_ask_reset" }
 
-// AskResetWorker returns the worker that mails reset links. It mails nothing for a request
-// that is older than [ResetLifetime]: the person has given up or sent another request.
-func (m *Mail) AskResetWorker() jobs.Worker[AskResetArgs] {
+// ResetMailConfig has the dependencies of [ResetMail].
+type ResetMailConfig struct {
+	Stores
+	// Sender is nil if the operator configured no mail server; then no mail is sent.
+	Sender letters.Sender
+	// Address returns the URL of the link that resets a password, for the link's secret.
+	Address func(secret string) string
+}
+
+// ResetMail makes reset links and mails them.
+type ResetMail struct{ cfg ResetMailConfig }
+
+// NewResetMail returns a ResetMail.
+func NewResetMail(cfg ResetMailConfig) *ResetMail { return &ResetMail{cfg: cfg} }
+
+// Worker returns the worker that mails reset links. It mails nothing for a request that is
+// older than [ResetLifetime]: the person has given up or sent another request.
+func (m *ResetMail) Worker() jobs.Worker[AskResetArgs] {
 	return jobs.Worker[AskResetArgs]{Work: m.mailReset}
 }
 
-func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
-	now := m.cfg.Sessions.Clock()
+func (m *ResetMail) mailReset(ctx context.Context, asked AskResetArgs) error {
+	now := m.cfg.Clock()
 	if m.cfg.Sender == nil || now.Sub(asked.At) > ResetLifetime {
 		return nil
 	}
-	user, err := m.cfg.Sessions.Users.UserByEmail(ctx, asked.Email)
+	user, err := m.cfg.Users.UserByEmail(ctx, asked.Email)
 	if core.IsNotFound(err) {
 		return nil
 	}
@@ -72,33 +88,33 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 		return fmt.Errorf("person: %w", err)
 	}
 	minted, made := access.MintLink(), false
-	err = m.cfg.Sessions.Tx.InTx(ctx, func(ctx context.Context) error {
+	err = m.cfg.Tx.InTx(ctx, func(ctx context.Context) error {
 		if made, err = m.makeReset(ctx, user.ID, minted.Hash, now); err != nil || !made {
 			return err
 		}
-		return m.cfg.Sessions.AuditEverywhere(ctx, access.System(), user.ID, "user.password_reset_asked", "")
+		return m.cfg.Audit.AuditEverywhere(ctx, access.System(), user.ID, "user.password_reset_asked", "")
 	})
 	if err != nil || !made {
 		return err
 	}
-	return m.cfg.Sender.Send(ctx, letters.Reset(user.Email, m.cfg.ResetAddress(minted.Secret), letters.Event{At: asked.At, From: asked.From}))
+	return m.cfg.Sender.Send(ctx, letters.Reset(user.Email, m.cfg.Address(minted.Secret), letters.Event{At: asked.At, From: asked.From}))
 }
 
 // makeReset stores a reset link with this hash. It stores nothing and returns false if the
 // person has maxOpenResets valid links.
-func (m *Mail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
-	if err := m.cfg.Sessions.Users.HoldUser(ctx, userID); err != nil {
+func (m *ResetMail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
+	if err := m.cfg.Users.HoldUser(ctx, userID); err != nil {
 		return false, err
 	}
-	user, err := m.cfg.Sessions.Users.UserByID(ctx, userID)
+	user, err := m.cfg.Users.UserByID(ctx, userID)
 	if err != nil {
 		return false, err
 	}
-	open, err := m.cfg.Store.OpenResets(ctx, userID, now)
+	open, err := m.cfg.Resets.OpenResets(ctx, userID, now)
 	if err != nil || open >= maxOpenResets {
 		return false, err
 	}
-	return true, m.cfg.Store.InsertReset(ctx, Reset{
+	return true, m.cfg.Resets.InsertReset(ctx, Reset{
 		Hash: hash, UserID: userID, Mark: markOf(user.PasswordHash), CreatedAt: now, ExpiresAt: now.Add(ResetLifetime),
 	})
 }
