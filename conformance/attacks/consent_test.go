@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -75,7 +75,7 @@ type writer struct {
 func newWriter(p *product.Product) *writer {
 	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Contacts()}}
 	quiet := slog.New(slog.DiscardHandler)
-	w.sync = serve.Sync(p.DB, w.account, p.Clock.Now, quiet)
+	w.sync = servetest.NewSync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = contacts.New(contacts.Config{
 		Store: w.store, Visitors: p.DB.Visitors(), Notes: p.DB.AccountNotes(), Attributes: p.DB.Attributes(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Members: p.DB.ListMembers(), Clock: p.Clock.Now}), Locks: w.sync.Topics.Locks, Account: w.account, Clock: p.Clock.Now,
 	})

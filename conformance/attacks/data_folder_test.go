@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
 func startIn(t *testing.T, dir string) error {
 	t.Helper()
 	h, err := serve.Start(t.Context(), config.Config{
-		DataDir: dir, Listen: config.AnyPorts(), Build: config.Build{Version: "test", Commit: "unknown"}, Log: slog.New(slog.DiscardHandler),
+		DataDir: dir, Listen: configtest.AnyPorts(), Build: config.Build{Version: "test", Commit: "unknown"}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -157,7 +158,7 @@ func Start(t testing.TB, opts Options) *Product {
 		clock = opts.Beside.Clock
 	}
 	cfg := config.Config{
-		DataDir: storagetest.Folder(t), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
+		DataDir: storagetest.Folder(t), Listen: configtest.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -46,7 +47,7 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 		return seeded{}, err
 	}
 	defer account.Close() //nolint:errcheck // likewise
-	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: serve.Sync(db, account, cfg.Clock, cfg.Log)}
+	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
 		return seeded{}, err

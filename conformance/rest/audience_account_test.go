@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -97,7 +97,7 @@ func TestWritesGoToTheAccount(t *testing.T) {
 // returns the report of the sync.
 func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
-	report, err := serve.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
+	report, err := servetest.NewSync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestFindAudit(t *testing.T) {
 				}))
 			}
 		}
-		cursor := access.AuditEvent{ID: "b1", OccurredAt: later(1)}.Cursor()
+		cursor := access.AuditCursor{ID: "b1", OccurredAt: later(1)}
 		for name, c := range map[string]struct {
 			filter access.AuditFilter
 			want   []string

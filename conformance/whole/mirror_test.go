@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -70,7 +70,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	quiet, now := slog.New(slog.DiscardHandler), w.p.Clock.Now
 	parts := channels.New(channels.Config{Store: w.p.DB.Channels(), Account: w.p.Simulator, Clock: now, Log: quiet})
 	names := templates.New(templates.Config{Store: w.p.DB.Templates(), Account: w.p.Simulator, Clock: now, Log: quiet})
-	_, topics := serve.Sync(w.p.DB, w.p.Simulator, now, quiet).Run(t.Context(), orgID)
+	_, topics := servetest.NewSync(w.p.DB, w.p.Simulator, now, quiet).Run(t.Context(), orgID)
 	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), topics))
 	for range syncsOfTemplates {
 		w.must(t, names.Sync(t.Context(), orgID))

@@ -120,7 +120,3 @@ type AuditCursor struct {
 	OccurredAt time.Time
 	ID         string
 }
-
-// Cursor returns the position of the event in the audit log, for reading the events before
-// it.
-func (e AuditEvent) Cursor() AuditCursor { return AuditCursor{OccurredAt: e.OccurredAt, ID: e.ID} }

@@ -25,12 +25,9 @@ const leastPart = 4
 // try it.
 const product = "mailhelm"
 
-// Refusal is the error for a password that is not accepted. Reason continues a sentence
-// that begins with "the password". Next is a sentence that says what to do.
+// Refusal says why a password is not accepted. Reason continues a sentence that begins with
+// "the password". Next is a sentence that says what to do.
 type Refusal struct{ Reason, Next string }
-
-// Error returns the sentence "the password", continued by Reason.
-func (r *Refusal) Error() string { return "the password " + r.Reason }
 
 // Check returns why a user with this email address must not choose the password, or nil if
 // it is accepted. It refuses a password that is too short, too long or among the 10,000

@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 			}
 			continue
 		}
-		if refused == nil || !strings.Contains(refused.Error(), says) || refused.Next == "" {
+		if refused == nil || !strings.Contains(refused.Reason, says) || refused.Next == "" {
 			t.Errorf("%q: %v, want a refusal with %q", password, refused, says)
 		}
 	}
@@ -67,7 +67,7 @@ func TestEachFrequentPasswordIsRefused(t *testing.T) {
 		if utf8.RuneCountInString(password) < passwords.Least {
 			want = "from 8"
 		}
-		if err := passwords.Check(password, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if err := passwords.Check(password, ""); err == nil || !strings.Contains(err.Reason, want) {
 			t.Errorf("%q: %v", password, err)
 		}
 		if err := passwords.Check(password+" and a word", ""); err != nil {

@@ -28,8 +28,8 @@
 // # Size
 //
 // It is one package because all steps share the node types. Only Check may construct a
-// Checked, because Match, Weigh, Lint and Explain rely on its checks. If the steps were
-// separate packages, any package could construct one.
+// Checked, because Match, Weigh and Lint rely on its checks. If the steps were separate
+// packages, any package could construct one.
 package predicate
 
 // ProfileVersion is the version of the predicate language that this package implements.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
 )
 
 const (
@@ -25,7 +26,7 @@ var anna = predicate.Subject{
 	Email: "anna+x@Example.com",
 	Attributes: map[string]predicate.Value{
 		"plan": text("pro"), "city": text("São Paulo"), "mrr": predicate.NumberValue(120.5), "vip": predicate.BoolValue(true),
-		"joined": predicate.TimeValue(now.Add(-30 * day)), "count": predicate.NumberValue(3),
+		"joined": predicatetest.TimeValue(now.Add(-30 * day)), "count": predicate.NumberValue(3),
 	},
 	Topics: map[string]bool{"offers": true},
 	Lists:  map[string]bool{"list-1": true},
@@ -230,7 +231,7 @@ func TestValuesOfOtherTypesAreAbsent(t *testing.T) {
 func TestEventsAhead(t *testing.T) {
 	t.Parallel()
 	subject := predicate.Subject{
-		Attributes: map[string]predicate.Value{"joined": predicate.TimeValue(now.Add(day))},
+		Attributes: map[string]predicate.Value{"joined": predicatetest.TimeValue(now.Add(day))},
 		Events:     []predicate.Occurrence{{Event: predicate.Event{Kind: predicate.Open}, At: now.UnixMicro() + 1}},
 	}
 	for source, want := range map[string]predicate.Truth{

@@ -20,8 +20,8 @@ type parser struct {
 	event *Event
 }
 
-func newParser(source string, from int) *parser {
-	p := &parser{lexer: lexer{source: source, at: from}}
+func newParser(source string) *parser {
+	p := &parser{lexer: lexer{source: source}}
 	switch {
 	case len(source) > MaxSource:
 		p.limit(LimitSource, 0)

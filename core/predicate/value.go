@@ -51,11 +51,6 @@ func NumberValue(n float64) Value { return Value{Type: Number, Number: n} }
 // BoolValue returns a value of type Bool.
 func BoolValue(b bool) Value { return Value{Type: Bool, Bool: b} }
 
-// TimeValue returns a value of type Datetime, rounded down to microseconds.
-func TimeValue(t time.Time) Value {
-	return Value{Type: Datetime, Moment: Moment{Micros: t.UnixMicro()}}
-}
-
 // Moment is a point in time. It is either absolute or relative to the time of evaluation.
 type Moment struct {
 	// Relative says what Micros counts from. If true, Micros counts from the time of

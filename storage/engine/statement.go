@@ -21,7 +21,8 @@ type Statement struct {
 	index int
 }
 
-// Statements returns every statement that the packages of the program have registered.
+// Statements returns every statement that the packages of the program have registered. Only
+// tests call it: they prepare each statement on both engines and explain its query plan.
 func Statements() []*Statement { return statements }
 
 // Name returns the name that identifies the statement in errors.

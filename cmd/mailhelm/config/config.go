@@ -136,13 +136,7 @@ func PortRow(first int) Listen {
 	}
 }
 
-// AnyPorts returns listen addresses on 127.0.0.1; the system chooses free ports.
-func AnyPorts() Listen {
-	free := loopback(0)
-	return Listen{API: free, App: free, MCP: free, Fetch: free, SMTP: free, Admin: free}
-}
-
-// loopback returns 127.0.0.1 with the port, as host:port. Port 0 means any free port.
+// loopback returns 127.0.0.1 with the port, as host:port.
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // The files in the data folder. A backup of an installation on SQLite needs all three.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -23,7 +23,7 @@ func seeder(t *testing.T, db *storage.DB, dir string) Seeder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { account.Close() }) //nolint:errcheck // the test is over
-	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Sync: serve.Sync(db, account, core.SystemClock, slog.New(slog.DiscardHandler))}
+	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Sync: servetest.NewSync(db, account, core.SystemClock, slog.New(slog.DiscardHandler))}
 }
 
 func TestMirrorAgreesWithTheAccount(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
@@ -27,7 +28,7 @@ func newConfig(t *testing.T) config.Config {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return config.Config{DataDir: dir, Role: config.All, Listen: config.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: config.Public{
+	return config.Config{DataDir: dir, Role: config.All, Listen: configtest.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: config.Public{
 		API: "https://api.example.com", Auth: "https://auth.example.com", App: "https://app.example.com",
 		MCP: "https://mcp.example.com", Fetch: "https://fetch.example.com",
 	}}

@@ -116,16 +116,6 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 	}})
 }
 
-// Sync returns a topics.Sync, which copies an account's contact list into Mailhelm's
-// database. It is for setting up data without a server. It works as in a server, but does
-// not update segments after changes of contacts.
-func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
-	subjects := topics.New(topics.Config{
-		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Locks: sending.NewKeyedLocks(), Contacts: db.ContactCount(), Clock: clock,
-	})
-	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Subscribers: db.Subscribers(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
-}
-
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores
 // contacts as a server does. It does not send consent to the sending account; a server does
 // so later.

@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 )
 
 func testConfig(t *testing.T) config.Config {
 	t.Helper()
 	return config.Config{
-		DataDir: filepath.Join(t.TempDir(), "data"), Listen: config.AnyPorts(), Role: config.All,
+		DataDir: filepath.Join(t.TempDir(), "data"), Listen: configtest.AnyPorts(), Role: config.All,
 		Log: slog.New(slog.DiscardHandler), Build: config.Build{Version: "test", Commit: "abc123"},
 	}
 }

@@ -134,7 +134,7 @@ func drawMoment(t *rapid.T) predicate.Moment {
 		span := drawDuration(t)
 		return predicate.Moment{Relative: true, Micros: span.Micros(), Span: span}
 	default:
-		return predicate.TimeValue(time.UnixMicro(drawMicros(t))).Moment
+		return TimeValue(time.UnixMicro(drawMicros(t))).Moment
 	}
 }
 

@@ -55,6 +55,11 @@ func drawMicros(t *rapid.T) int64 {
 
 const dayMicros = 86_400_000_000
 
+// TimeValue returns a value of type Datetime, rounded down to microseconds.
+func TimeValue(t time.Time) predicate.Value {
+	return predicate.Value{Type: predicate.Datetime, Moment: predicate.Moment{Micros: t.UnixMicro()}}
+}
+
 // drawValue returns a random value of the type. For an Enum it is any string, also one that
 // is not among the enum's values.
 func drawValue(t *rapid.T, of predicate.Type) predicate.Value {
@@ -64,7 +69,7 @@ func drawValue(t *rapid.T, of predicate.Type) predicate.Value {
 	case predicate.Bool:
 		return predicate.BoolValue(rapid.Bool().Draw(t, "bool"))
 	case predicate.Datetime:
-		return predicate.TimeValue(time.UnixMicro(drawMicros(t)))
+		return TimeValue(time.UnixMicro(drawMicros(t)))
 	default:
 		return predicate.StringValue(drawText(t))
 	}

@@ -19,6 +19,6 @@
 // [Config.Consent] stores topics and consent. There are no configuration sets, templates or
 // suppression lists. Reading them returns none; writing them fails with Unsupported.
 //
-// Results of delivery arrive as mails: [ParseFeedback] reads delivery reports (RFC 3464)
-// and complaints (RFC 5965). No other package calls it yet.
+// Results of delivery arrive as mails: delivery reports (RFC 3464) and complaints (RFC
+// 5965). Mailhelm does not read them yet; the parser for them is only in the tests.
 package smtp

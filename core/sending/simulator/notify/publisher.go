@@ -108,12 +108,6 @@ func (p *Publisher) Publish(ctx context.Context, s Subscription, message string)
 	return p.post(ctx, s, m)
 }
 
-// TryOut posts the plain-text notification that SES publishes first when an SNS topic is
-// set as a destination of SES events. It is not an event record.
-func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
-	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
-}
-
 // Deliver posts at most limit due events of an organization to the endpoint. It returns how
 // many the endpoint accepted. Like SNS, it drops an event after a status of 400 to 499
 // other than 408 and 429. After any other failure it stops. This event and the following

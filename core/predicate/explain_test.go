@@ -1,6 +1,9 @@
 package predicate
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Explain returns an English sentence that says which contacts match. Names and texts from
 // the predicate are quoted and escaped for display. The wording may change between
@@ -168,4 +171,32 @@ func consentClause(n *Consent, negated bool) string {
 
 func defaultPhrase(is bool) string {
 	return pick(is, " (which is its default)", " (which is not its default)")
+}
+
+func opPhrase(op Op, t Type) string {
+	if t == Datetime {
+		return [...]string{
+			Equal: "is exactly", NotEqual: "is not exactly", Less: "is earlier than", LessOrEqual: "is at the latest",
+			Greater: "is later than", GreaterOrEqual: "is at the earliest",
+		}[op]
+	}
+	return [...]string{
+		Equal: "is", NotEqual: "is not", Less: "is less than", LessOrEqual: "is at most",
+		Greater: "is more than", GreaterOrEqual: "is at least",
+	}[op]
+}
+
+// listWords returns the values in words, separated by commas. It shows at most ten values
+// and the number of others.
+func listWords(values []Value) string {
+	const shown = 10
+	parts := make([]string, 0, shown)
+	for _, v := range values[:min(shown, len(values))] {
+		parts = append(parts, valueWords(v))
+	}
+	text := strings.Join(parts, ", ")
+	if more := len(values) - shown; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return text
 }
