@@ -87,13 +87,14 @@ func TestALateConfirmationHasNoSecondEffect(t *testing.T) {
 		r := newRig(t, db, nil)
 		token := r.askToReach(t)
 		r.clock.advance(10*time.Minute - time.Second)
-		slow := &failurePlan{kind: lives, entered: make(chan struct{}), resume: make(chan struct{})}
+		slow := &failurePlan{kind: lives}
+		entered, resume := slow.pauseCall()
 		answer := make(chan *core.Error, 1)
 		go func() {
 			_, err := r.reach(token, "slow", slow)
 			answer <- err
 		}()
-		<-slow.entered
+		<-entered
 		if _, err := r.reach(token, "quick", &failurePlan{kind: lives}); err != nil {
 			t.Error(err)
 		}
@@ -101,7 +102,7 @@ func TestALateConfirmationHasNoSecondEffect(t *testing.T) {
 		if _, err := db.Replay().Purge(t.Context(), r.clock.Now()); err != nil {
 			t.Error(err)
 		}
-		close(slow.resume)
+		resume()
 		wantCode(t, <-answer, core.CodeConfirmationInvalid)
 		if n := r.countReached(t); n != 1 {
 			t.Errorf("%d effects", n)

@@ -62,13 +62,14 @@ type player struct {
 type heldCall struct {
 	attempt *attempt
 	plan    *failurePlan
+	resume  func()
 	answer  chan verdict
 }
 
 // releaseHeld ends the calls that still wait after the schedule failed.
 func (p *player) releaseHeld() {
 	for _, h := range p.held {
-		close(h.plan.resume)
+		h.resume()
 		<-h.answer
 	}
 }
@@ -86,7 +87,7 @@ func (p *player) do(a act) error {
 		at := a.Which % len(p.held)
 		h := p.held[at]
 		p.held = append(p.held[:at:at], p.held[at+1:]...)
-		close(h.plan.resume)
+		h.resume()
 		return p.check(h.attempt, h.plan, <-h.answer)
 	case "wait":
 		p.wait(a)
@@ -139,15 +140,17 @@ func (p *player) callNow(a act) error {
 }
 
 // startHeldCall starts a call and returns once the call has reserved its key and waits
-// inside the operation. If the call cannot reserve its key, hold compares its response with
-// the model's.
+// inside the operation. If the call cannot reserve its key, startHeldCall compares its
+// response with the model's.
 func (p *player) startHeldCall(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
-	h := &heldCall{t, &failurePlan{kind: a.Failure, entered: make(chan struct{}), resume: make(chan struct{})}, make(chan verdict, 1)}
+	plan := &failurePlan{kind: a.Failure}
+	entered, resume := plan.pauseCall()
+	h := &heldCall{t, plan, resume, make(chan verdict, 1)}
 	go func() { h.answer <- verdictOf(p.call(a.Op, p.request(a), h.plan)) }()
 	select {
-	case <-h.plan.entered:
+	case <-entered:
 		p.held = append(p.held, h)
 		if !goesOn {
 			return fmt.Errorf("%+v: went on, want %+v", a, want)

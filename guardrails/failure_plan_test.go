@@ -48,12 +48,17 @@ func (f failureKind) dies() bool { return f == diesReserved || f == diesInside |
 type failurePlan struct {
 	kind  failureKind
 	leave context.CancelFunc
-	// If entered is not nil, the call closes the channel named entered when it has reserved
-	// its key. Then the call waits until the channel named resume is closed.
-	entered, resume chan struct{}
 	// If pause is not nil, the call calls it when it has reserved its key.
 	pause  func()
 	effect string // id of the user that the operation inserted, committed or not
+}
+
+// pauseCall makes the call wait when it has reserved its key. The channel entered is closed
+// when the call waits, and the function resume lets it continue.
+func (p *failurePlan) pauseCall() (entered <-chan struct{}, resume func()) {
+	waits, resumed := make(chan struct{}), make(chan struct{})
+	p.pause = func() { close(waits); <-resumed }
+	return waits, func() { close(resumed) }
 }
 
 type failurePlanKey struct{}
@@ -165,10 +170,6 @@ func caller(org core.Org) core.Principal {
 }
 
 func (r *rig) prepare(ctx context.Context, _ *core.Call, in effectIn) (effectIn, error) {
-	if m := failurePlanOf(ctx); m.entered != nil {
-		close(m.entered)
-		<-m.resume
-	}
 	if m := failurePlanOf(ctx); m.pause != nil {
 		m.pause()
 	}
