@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -58,7 +59,7 @@ func newMailbox(t testing.TB) *Mailbox {
 	t.Helper()
 	m := &Mailbox{t: t, arrived: make(chan *Mail, 64)}
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{to: m}, nil }))
-	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "localhost", true, silent{}
+	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "localhost", true, slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("mailbox: %v", err)
@@ -100,16 +101,10 @@ func (m *Mailbox) Empty() {
 	m.t.Helper()
 	select {
 	case arrived := <-m.arrived:
-		m.t.Errorf("a mail nobody expected:\n%s", arrived.Raw)
+		m.t.Errorf("an unexpected mail:\n%s", arrived.Raw)
 	default:
 	}
 }
-
-// silent is the error log of the SMTP server ([smtp.Logger]). It discards every line.
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-func (silent) Println(...any)        {}
 
 // mailSession is one SMTP connection. The server calls its methods in the order of the
 // client's commands.

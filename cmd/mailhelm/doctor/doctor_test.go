@@ -188,7 +188,7 @@ func TestMailServerIsAsked(t *testing.T) {
 	t.Parallel()
 	cfg := newConfig(t)
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return mailSession{}, nil }))
-	server.AllowInsecureAuth, server.ErrorLog = true, quiet{}
+	server.AllowInsecureAuth, server.ErrorLog = true, slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -209,11 +209,6 @@ func TestMailServerIsAsked(t *testing.T) {
 		}
 	}
 }
-
-type quiet struct{}
-
-func (quiet) Printf(string, ...any) {}
-func (quiet) Println(...any)        {}
 
 // mailSession is an SMTP session that accepts one user and password. It accepts no mail.
 type mailSession struct{ smtp.Session }

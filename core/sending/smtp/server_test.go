@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"strings"
@@ -91,7 +92,7 @@ func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer
 		return &mailSession{server: m, conn: c}, nil
 	}))
 	s.Domain, s.TLSConfig, s.MaxRecipients = host, serverTLS(), 100
-	s.ErrorLog = quiet{}
+	s.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	if change != nil {
 		change(s)
 	}
@@ -109,11 +110,6 @@ func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer
 	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done })
 	return m
 }
-
-type quiet struct{}
-
-func (quiet) Printf(string, ...any) {}
-func (quiet) Println(...any)        {}
 
 func (m *mailServer) received() []taken {
 	m.mu.Lock()
