@@ -49,10 +49,8 @@ func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
 		for _, name := range o.names() {
 			for _, at := range m.instants() {
 				arguments, err := argumentsFor(m, org, name, at)
+				must(t, err)
 				all[fmt.Sprint(m.name, " ", name, " ", at)] = func(t *testing.T, db *storage.DB) (any, error) {
-					if err != nil {
-						return nil, err
-					}
 					return m.call(t.Context(), db, arguments)
 				}
 			}
