@@ -25,7 +25,7 @@ func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 			query(registered{Client: access.Client{ClientID: w.public.ClientID, RedirectURIs: []string{callback}}}),
 			query(registered{Client: access.Client{ClientID: w.revoked.ClientID, RedirectURIs: []string{callback}}}),
 			query(w.app) + "&redirect_uri=" + callback, query(w.app, "x", strings.Repeat("x", 17<<10)),
-			query(plain), query(plain, "redirect_uri", "myapp:/cb"),
+			query(plain), query(plain, "redirect_uri", "myapp:/cb"), query(w.app, "redirect_uri", "-"),
 			query(native, "redirect_uri", "http://127.0.0.1:7777/cb"), query(native, "redirect_uri", "http://[::1]:7777/cb"),
 			query(native, "redirect_uri", "https://localhost:7777/cb"), query(native, "redirect_uri", "http://localhost.evil.example/cb"),
 			query(native, "redirect_uri", "http://localhost:7777@evil.example/cb"), query(native, "redirect_uri", "http://localhost:/cb"),
@@ -36,17 +36,7 @@ func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 		} {
 			w.expectNoRedirect(t, q)
 		}
-		for _, uri := range []string{
-			"-", "https://app.example/cb/", "https://app.example/CB", "https://app.example/c%62", "https://app.example/%63b", "https://app.example//cb",
-			"https://app.example/./cb", "https://app.example/x/../cb", "https://app.example/cb?", "https://app.example/cb#", "https://app.example/cb#x",
-			"https://app.example/cb?tenant=2", "https://app.example/cb?tenant=1&x=1", "https://app.example/cb;x", "https://app.example/cb%00", "https://app.example/cb ",
-			" https://app.example/cb", "https://app.example/cb\n", "https://app.example\\cb", "https:/app.example/cb", "https:///app.example/cb", "//app.example/cb", "/cb",
-			"http://app.example/cb", "HTTPS://app.example/cb", "https://APP.example/cb", "https://app.example:443/cb", "https://app.example:8443/cb",
-			"https://app.example./cb", "https://app.example.evil.example/cb", "https://evil-app.example/cb", "https://xapp.example/cb", "https://app.example@evil.example/cb",
-			"https://user@app.example/cb", "https://evil.example/https://app.example/cb", "https://evil.example?https://app.example/cb", "https://app.example%2fcb",
-			"https://app.example%00.evil.example/cb", "https://аpp.example/cb", "javascript:alert(1)//https://app.example/cb", "data:text/html,x", "*", "https://*.example/cb",
-			"http://127.0.0.1/cb", "http://localhost/cb", "urn:ietf:wg:oauth:2.0:oob",
-		} {
+		for _, uri := range redirectMutations {
 			w.expectNoRedirect(t, query(w.app, "redirect_uri", uri))
 		}
 	})
