@@ -2,6 +2,7 @@ package attacks_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -26,12 +27,7 @@ func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
 		if _, err := newWriter(p).sync.Run(t.Context(), p.OrgID); err != nil {
 			t.Fatal(err)
 		}
-		var got reply
-		eventually(t, "the repeated call is answered", func() bool {
-			got = c.rest(t, "POST", "/v1/contacts", body, "Idempotency-Key", "half")
-			return got.status != 409 || got.header.Get("Retry-After") == ""
-		})
-		got.want(t, 201)
+		c.restWhenFree(t, "POST", "/v1/contacts", body, "Idempotency-Key", "half").want(t, 201)
 	})
 }
 
@@ -54,9 +50,11 @@ func TestMoveCanBeRepeatedAfterASync(t *testing.T) {
 		}
 		var last problem
 		failed := true
-		eventually(t, "the repeated call is answered", func() bool {
-			failed, last = agent.tool(t, "contacts_upsert", move).failed(t)
-			return !failed || last.Code != "conflict"
+		product.Await(t, cleanupWait, func() error {
+			if failed, last = agent.tool(t, "contacts_upsert", move).failed(t); failed && last.Code == "conflict" {
+				return fmt.Errorf("the repeated move: %+v", last)
+			}
+			return nil
 		})
 		if failed {
 			t.Errorf("the repeated move: %+v", last)

@@ -19,19 +19,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// eventually calls the function in holds every 5 ms until that returns true. After ten
-// seconds it fails the test with the text in what.
-func eventually(t *testing.T, what string, holds func() bool) {
+// cleanupWait is how long a test waits until the server has ended interrupted calls. It
+// allows for a busy machine.
+const cleanupWait = 10 * time.Second
+
+// restWhenFree repeats a call of the REST API while the server refuses it because another
+// call with the same idempotency key or address is running.
+func (c caller) restWhenFree(t *testing.T, method, path, body string, headers ...string) reply {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for range 2000 {
-		if holds() {
-			return
+	var got reply
+	product.Await(t, cleanupWait, func() error {
+		if got = c.rest(t, method, path, body, headers...); got.status == http.StatusConflict && got.header.Get("Retry-After") != "" {
+			return fmt.Errorf("the repeated call is answered %d %.200s", got.status, got.body)
 		}
-		<-tick.C
-	}
-	t.Errorf("%s: not within ten seconds", what)
+		return nil
+	})
+	return got
 }
 
 // hangUp sends a request and disconnects when ctx ends. It ignores the response.
@@ -67,9 +70,12 @@ func TestHangingUpFreesKeyAndAddress(t *testing.T) {
 			c.hangUp(ctx, t, "PUT", p.BaseURL+"/v1/contacts/"+email, `{"unsubscribe_all":true}`, "Idempotency-Key", email)
 			cancel()
 			p.Simulator.Faults().Clear()
-			eventually(t, "the key is free", func() bool {
+			product.Await(t, cleanupWait, func() error {
 				got := c.rest(t, "PUT", "/v1/contacts/"+email, `{"unsubscribe_all":true}`, "Idempotency-Key", email)
-				return got.status == 201 && got.header.Get("Idempotent-Replayed") == ""
+				if replayed := got.header.Get("Idempotent-Replayed"); got.status != http.StatusCreated || replayed != "" {
+					return fmt.Errorf("the repeated call is answered %d, replayed %q: %.200s", got.status, replayed, got.body)
+				}
+				return nil
 			})
 		}
 	})
@@ -91,16 +97,28 @@ func TestHangingUpLeavesNothingRunning(t *testing.T) {
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":%q}}}`, i, p.Contact)
 			calls.Go(func() { agent.hangUp(ctx, t, "POST", p.MCPURL+"/mcp", body) })
 		}
-		eventually(t, "calls are running", func() bool { return labelled(t, label, running) >= 24 })
+		awaitRunning(t, label, func(n int) bool { return n >= 24 })
 		leave()
 		calls.Wait()
-		eventually(t, "no call is left", func() bool { return labelled(t, label, running) == 0 })
+		awaitRunning(t, label, func(n int) bool { return n == 0 })
 	})
 }
 
 // running is the beginning of the names of functions that handle tool calls. A goroutine
 // has such a function on its stack while it runs a tool call.
 const running = "mailhelm/tools."
+
+// awaitRunning waits until the number of goroutines that have the pprof label and run a tool
+// call is right.
+func awaitRunning(t *testing.T, label string, right func(n int) bool) {
+	t.Helper()
+	product.Await(t, cleanupWait, func() error {
+		if n := labelled(t, label, running); !right(n) {
+			return fmt.Errorf("%d goroutines run tool calls", n)
+		}
+		return nil
+	})
+}
 
 // labelled counts the goroutines that have the given pprof label and are inside a function
 // whose name contains the text in function.

@@ -53,54 +53,46 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 		}
 		account := sending.NewAccounts(sending.AccountsConfig{Connections: p.Connections, Otherwise: p.Simulator, Clock: p.Clock.Now})
 		ids := map[string]string{}
-		for _, f := range mailboxCases {
+		for _, c := range mailboxCases {
 			id, err := account.Send(t.Context(), p.OrgID, sending.Message{
 				Envelope: sending.Envelope{From: "shop@example.com", ConfigurationSet: "transactional"},
-				To:       []string{f.address + "@simulator.amazonses.com"},
+				To:       []string{c.address + "@simulator.amazonses.com"},
 				Content:  sending.Content{Subject: "How are you?", Text: "We are well."},
 			})
 			if err != nil {
-				t.Fatalf("%s: %v", f.address, err)
+				t.Fatalf("%s: %v", c.address, err)
 			}
-			ids[f.address] = id
+			ids[c.address] = id
 		}
 		p.Clock.Advance(24 * time.Hour) // a simulated complaint arrives long after its message
 		s := newScene(t, p)
-		for _, f := range mailboxCases {
-			s.awaitStatus(t, f, ids[f.address])
+		for _, c := range mailboxCases {
+			s.awaitStatus(t, c, ids[c.address])
 		}
-		s.checkFates(t, ids)
+		s.checkDiagnoses(t, ids)
 	})
 }
 
-// awaitStatus reads the message every 100 ms until it has the status in f. It fails the test
-// after 20 seconds.
-func (s scene) awaitStatus(t *testing.T, f mailboxCase, id string) {
+// awaitStatus reads the message until it has the status in c. After 20 seconds it ends the
+// test.
+func (s scene) awaitStatus(t *testing.T, c mailboxCase, id string) {
 	t.Helper()
-	patience := time.NewTimer(20 * time.Second)
-	defer patience.Stop()
-	again := time.NewTicker(100 * time.Millisecond)
-	defer again.Stop()
-	for {
+	product.Await(t, 20*time.Second, func() error {
 		status, body := s.send(t, "GET", s.p.BaseURL+"/v1/messages/"+id, "", "Authorization", "Bearer "+s.rest)
-		if status == 200 && decoded(t, id, status, body)["status"] == string(f.status) {
-			return
+		if status != 200 || decoded(t, id, status, body)["status"] != string(c.status) {
+			return fmt.Errorf("mail to %s: %d %s, want %s", c.address, status, body, c.status)
 		}
-		select {
-		case <-again.C:
-		case <-patience.C:
-			t.Fatalf("mail to %s: %d %s, want %s", f.address, status, body, f.status)
-		}
-	}
+		return nil
+	})
 }
 
-func (s scene) checkFates(t *testing.T, ids map[string]string) {
+func (s scene) checkDiagnoses(t *testing.T, ids map[string]string) {
 	t.Helper()
-	for _, f := range mailboxCases {
-		id := ids[f.address]
+	for _, c := range mailboxCases {
+		id := ids[c.address]
 		diagnosis := s.ask(t, "messages_diagnose", `{"message_id":"`+id+`"}`)
-		if diagnosis["outcome"] != string(f.outcome) || diagnosis["diagnosis"] == "" {
-			t.Errorf("mail to %s is diagnosed as %v: %v", f.address, diagnosis["outcome"], diagnosis["diagnosis"])
+		if diagnosis["outcome"] != string(c.outcome) || diagnosis["diagnosis"] == "" {
+			t.Errorf("mail to %s is diagnosed as %v: %v", c.address, diagnosis["outcome"], diagnosis["diagnosis"])
 		}
 		got := map[messages.EventType]bool{}
 		happened, _ := s.get(t, "/v1/messages/"+id+"/events")["data"].([]any)
@@ -108,15 +100,15 @@ func (s scene) checkFates(t *testing.T, ids map[string]string) {
 			kind, _ := event.(object)["type"].(string)
 			got[messages.EventType(kind)] = true
 		}
-		if fmt.Sprint(got) != fmt.Sprint(f.types) || len(happened) != len(f.types) {
-			t.Errorf("mail to %s has the events %v, want %v", f.address, happened, f.types)
+		if fmt.Sprint(got) != fmt.Sprint(c.types) || len(happened) != len(c.types) {
+			t.Errorf("mail to %s has the events %v, want %v", c.address, happened, c.types)
 		}
-		if status := find(t, s.get(t, "/v1/messages?limit=200")["data"], id)["status"]; status != string(f.status) {
-			t.Errorf("mail to %s is listed as %v", f.address, status)
+		if status := find(t, s.get(t, "/v1/messages?limit=200")["data"], id)["status"]; status != string(c.status) {
+			t.Errorf("mail to %s is listed as %v", c.address, status)
 		}
-		checked := s.ask(t, "suppressions_check_address", `{"email":"`+f.address+`@simulator.amazonses.com"}`)
-		if listed := checked["undeliverable"] != nil; listed != f.undeliverable {
-			t.Errorf("%s is undeliverable: %v", f.address, checked["undeliverable"])
+		checked := s.ask(t, "suppressions_check_address", `{"email":"`+c.address+`@simulator.amazonses.com"}`)
+		if listed := checked["undeliverable"] != nil; listed != c.undeliverable {
+			t.Errorf("%s is undeliverable: %v", c.address, checked["undeliverable"])
 		}
 	}
 	totals, _ := s.ask(t, "reports_get_sending_health", `{}`)["totals"].(object)

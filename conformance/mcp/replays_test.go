@@ -13,8 +13,8 @@ import (
 )
 
 // replayScene has a caller's credentials for MCP and for REST, and a contact. The methods
-// call and over replace EMAIL, EXT and ID in their arguments by the contact's address and
-// ids.
+// call and callREST replace EMAIL, EXT and ID in their arguments by the contact's address
+// and ids.
 type replayScene struct {
 	*testing.T
 	p          *product.Product
@@ -50,14 +50,12 @@ func (s *replayScene) callREST(bearer, call, body string) {
 	if err := json.Unmarshal([]byte(answer), &taken); err != nil {
 		s.Fatal(err)
 	}
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for began := time.Now(); time.Since(began) < bulkTimeout; <-again.C {
-		if strings.Contains(s.request(bearer, http.MethodGet, path+"/"+taken.JobID, ""), `"status":"completed"`) {
-			return
+	product.Await(s.T, bulkTimeout, func() error {
+		if job := s.request(bearer, http.MethodGet, path+"/"+taken.JobID, ""); !strings.Contains(job, `"status":"completed"`) {
+			return fmt.Errorf("the bulk write: %s", job)
 		}
-	}
-	s.Fatalf("the bulk write is not done after %v", bulkTimeout)
+		return nil
+	})
 }
 
 func (s *replayScene) request(bearer, method, path, body string) string {

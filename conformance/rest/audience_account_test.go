@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -217,17 +218,18 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 		// The product's own job also writes the consent to the account. If that job is
 		// quicker, the loop below has nothing to write.
 		p.Clock.Advance(time.Minute)
-		again := time.NewTicker(50 * time.Millisecond)
-		defer again.Stop()
-		for began := time.Now(); a.consent(t, "back@example.com") == nil || a.consent(t, "new@example.com") == nil; <-again.C {
-			if _, err := pusher(p).Push(t.Context(), p.OrgID); err != nil {
+		var back, made *sending.Contact
+		product.Await(t, bulkWait, func() error {
+			report, err := pusher(p).Push(t.Context(), p.OrgID)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if time.Since(began) > bulkWait {
-				t.Fatal("the account was not told")
+			if back, made = a.consent(t, "back@example.com"), a.consent(t, "new@example.com"); back == nil || made == nil {
+				return fmt.Errorf("the account lacks a contact, the push did %+v", report)
 			}
-		}
-		if back, made := a.consent(t, "back@example.com"), a.consent(t, "new@example.com"); !back.UnsubscribeAll || made.UnsubscribeAll || made.Preferences["offers"] != sending.OptIn {
+			return nil
+		})
+		if !back.UnsubscribeAll || made.UnsubscribeAll || made.Preferences["offers"] != sending.OptIn {
 			t.Errorf("the account holds %+v and %+v", back, made)
 		}
 	})

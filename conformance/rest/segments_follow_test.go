@@ -93,15 +93,10 @@ func (d divided) state(t *testing.T, key string) string {
 // method state returns it, equals want. It fails the test after followWait.
 func (d divided) waitForState(t *testing.T, key, want string) {
 	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for began := time.Now(); ; <-again.C {
+	product.Await(t, followWait, func() error {
 		got := d.state(t, key)
 		if got == want {
-			return
-		}
-		if time.Since(began) > followWait {
-			t.Fatalf("%s is %s, want %s", key, got, want)
+			return nil
 		}
 		if _, err := d.jobs.EnqueueOnce(t.Context(), attributes.PassArgs{}); err != nil {
 			t.Fatal(err)
@@ -109,7 +104,8 @@ func (d divided) waitForState(t *testing.T, key, want string) {
 		if _, err := d.jobs.EnqueueOnce(t.Context(), segments.FollowArgs{OrgID: d.OrgID}); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return fmt.Errorf("%s is %s, want %s", key, got, want)
+	})
 }
 
 // checkState checks, without waiting, that the segment's current state equals the parameter

@@ -1,7 +1,7 @@
 package whole
 
 import (
-	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -157,23 +157,15 @@ func TestDemoMailHasACourse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := callerOf(t, p, p.Live)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		got := send(t, p, http.MethodGet, p.BaseURL+"/v1/messages/"+id, c.rest, "")
-		if got.status == http.StatusOK {
-			if channel := got.object["channel"]; channel != "marketing" {
-				t.Errorf("the message went through %v: %s", channel, got.body)
-			}
-			return
+	var got answer
+	product.Await(t, time.Minute, func() error {
+		if got = send(t, p, http.MethodGet, p.BaseURL+"/v1/messages/"+id, c.rest, ""); got.status != http.StatusOK {
+			return fmt.Errorf("no event of the message: %d %s", got.status, got.body)
 		}
-		select {
-		case <-tick.C:
-		case <-patience.Done():
-			t.Fatal("no event of the message came in")
-		}
+		return nil
+	})
+	if channel := got.object["channel"]; channel != "marketing" {
+		t.Errorf("the message went through %v: %s", channel, got.body)
 	}
 }
 
