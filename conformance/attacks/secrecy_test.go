@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // lines collects the log of a product. Several goroutines may write to it.
@@ -29,12 +30,11 @@ func (l *lines) Write(b []byte) (int, error) {
 // caller has chosen.
 func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		log := &lines{}
 		var secrets []string
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			p := product.Start(t, product.Options{Log: log, Postgres: postgres})
-			secrets = sendSecrets(t, p)
+		t.Run("product", func(t *testing.T) {
+			secrets = sendSecrets(t, product.Start(t, product.Options{Log: log, Postgres: postgres}))
 		})
 		text := log.text.String()
 		for _, secret := range append(secrets, "forged@line", "hidden-word") {
@@ -47,7 +47,7 @@ func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 				t.Errorf("not a line of ours: %.200s", line)
 			}
 		}
-	}
+	})
 }
 
 // sendSecrets sends requests with secrets and made-up log lines in places such as paths and

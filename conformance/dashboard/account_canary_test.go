@@ -18,6 +18,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // startEchoingServer starts a mail server that refuses every login. Each refusal repeats
@@ -103,9 +104,9 @@ func (l life) setEndpoint(endpoint string) {
 // no answer contains a secret. what names the provider's failure in messages.
 func (l life) asksTheAccount(what string) {
 	l.t.Helper()
-	l.hasNot("the check while the provider "+what, []byte(l.submit(l.open(accountPage), accountPage+"/verify", unchanged)))
+	l.secrets.wantAbsent(l.t, "the check while the provider "+what, []byte(l.submit(l.open(accountPage), accountPage+"/verify", unchanged)))
 	for _, page := range []string{accountPage, connectPage, "/dashboard/channels", "/dashboard/audit"} {
-		l.hasNot(page, []byte(l.open(page)))
+		l.secrets.wantAbsent(l.t, page, []byte(l.open(page)))
 	}
 	for _, path := range []string{"/v1/account", "/v1/suppressions", "/v1/contacts/" + l.p.Contact} {
 		r, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, l.p.BaseURL+path, nil)
@@ -122,7 +123,7 @@ func (l life) asksTheAccount(what string) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		l.hasNot(path, text)
+		l.secrets.wantAbsent(l.t, path, text)
 	}
 }
 
@@ -142,7 +143,7 @@ func (l life) amazonFails() {
 	for _, field := range []string{"region", "role_arn", "topic_arn"} {
 		spoiled.Set(field, "nowhere")
 		_, _, text := l.send(connectPage, spoiled)
-		l.hasNot("the refusal of a "+field, []byte(text))
+		l.secrets.wantAbsent(l.t, "the refusal of a "+field, []byte(text))
 	}
 	for what, answer := range brokenProviders {
 		server := httptest.NewServer(answer)
@@ -178,34 +179,25 @@ func (l life) serverFails() {
 // of the data folder may contain it.
 func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			t.Parallel()
-			var log strings.Builder
-			secrets := canaries{}
-			t.Run("product", func(t *testing.T) {
-				p := product.Start(t, product.Options{Log: &log, Postgres: postgres})
-				l := life{owner(t, p), secrets}
-				l.amazonFails()
-				c, err := connection(t, p)
-				if err != nil || c.Provider != sending.SES || c.Secret != secrets["secret key"] {
-					t.Fatalf("the secret was not taken: %v", err)
-				}
-				l.hasNot("the data folder", readFiles(t, p.DataDir))
-				l.serverFails()
-				kept := readFiles(t, p.DataDir)
-				if !postgres && !bytes.Contains(kept, []byte(accountKeyID)) {
-					t.Error("the files hold nothing of the connection, so their silence shows nothing")
-				}
-				l.hasNot("the data folder", kept)
-			})
-			text := []byte(log.String())
-			for _, sign := range []string{`UnrecognizedClientException`, `StatusCode: 500`, `connection refused`} {
-				if !bytes.Contains(text, []byte(sign)) {
-					t.Errorf("the log lacks %s, so its silence shows nothing", sign)
-				}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		var log strings.Builder
+		secrets := canaries{}
+		t.Run("product", func(t *testing.T) {
+			p := product.Start(t, product.Options{Log: &log, Postgres: postgres})
+			l := life{owner(t, p), secrets}
+			l.amazonFails()
+			c, err := connection(t, p)
+			if err != nil || c.Provider != sending.SES || c.Secret != secrets["secret key"] {
+				t.Fatalf("the secret was not taken: %v", err)
 			}
-			life{&browser{t: t}, secrets}.hasNot("the log", text)
+			secrets.wantAbsent(t, "the data folder", readFiles(t, p.DataDir, "demo.json"))
+			l.serverFails()
+			kept := readFiles(t, p.DataDir, "demo.json")
+			if !postgres && !bytes.Contains(kept, []byte(accountKeyID)) {
+				t.Error("the files hold nothing of the connection, so their silence shows nothing")
+			}
+			secrets.wantAbsent(t, "the data folder", kept)
 		})
-	}
+		secrets.checkLog(t, log.String(), `UnrecognizedClientException`, `StatusCode: 500`, `connection refused`)
+	})
 }

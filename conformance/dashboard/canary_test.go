@@ -12,12 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/pquerna/otp/totp"
 )
 
@@ -219,65 +221,67 @@ func (l life) everyPage() {
 // It creates a secret of every kind, presents it correctly and wrongly, and revokes it.
 func TestSecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
-		name := map[bool]string{false: "sqlite", true: "postgres"}[postgres]
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var log strings.Builder
-			secrets, folder := canaries{}, ""
-			t.Run("product", func(t *testing.T) {
-				p := product.Start(t, product.Options{Log: &log, DynamicRegistration: true, Postgres: postgres})
-				p.Clock.Freeze(p.Clock.Now())
-				folder = p.DataDir
-				l := life{owner(t, p), secrets}
-				l.addSecret("password", p.UserPassword)
-				l.addSecret("session", l.secret())
-				l.credentials()
-				l.registration()
-				l.invitation()
-				l.secondFactor()
-				l.everyPage()
-				kept := readFiles(t, folder)
-				if !postgres && !bytes.Contains(kept, []byte("newcomer@example.com")) {
-					t.Error("the files hold nothing of this life, so their silence shows nothing")
-				}
-				l.hasNot("the data folder", kept)
-			})
-			text := []byte(log.String())
-			for _, sign := range []string{`"operation":"lists_list"`, `"of":"second factor"`, `"client registered"`, `"introspection answered"`, `"revocation answered"`, `"token refused"`} {
-				if !bytes.Contains(text, []byte(sign)) {
-					t.Errorf("the log lacks %s, so its silence shows nothing", sign)
-				}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		var log strings.Builder
+		secrets := canaries{}
+		t.Run("product", func(t *testing.T) {
+			p := product.Start(t, product.Options{Log: &log, DynamicRegistration: true, Postgres: postgres})
+			p.Clock.Freeze(p.Clock.Now())
+			l := life{owner(t, p), secrets}
+			l.addSecret("password", p.UserPassword)
+			l.addSecret("session", l.secret())
+			l.credentials()
+			l.registration()
+			l.invitation()
+			l.secondFactor()
+			l.everyPage()
+			kept := readFiles(t, p.DataDir, "demo.json") // in which the demo stores its credentials
+			if !postgres && !bytes.Contains(kept, []byte("newcomer@example.com")) {
+				t.Error("the files hold nothing of this life, so their silence shows nothing")
 			}
-			life{&browser{t: t}, secrets}.hasNot("the log", text)
+			secrets.wantAbsent(t, "the data folder", kept)
 		})
-	}
+		secrets.checkLog(t, log.String(),
+			`"operation":"lists_list"`, `"of":"second factor"`, `"client registered"`, `"introspection answered"`, `"revocation answered"`, `"token refused"`)
+	})
 }
 
-// hasNot fails the test if the text contains one of the secrets: as it is, URL-encoded, or
-// decoded from Base32.
-func (l life) hasNot(where string, text []byte) {
-	l.t.Helper()
-	for what, secret := range l.secrets {
+// checkLog fails the test if the log contains one of the secrets, or lacks one of the texts
+// that the test's actions must have written to it.
+func (c canaries) checkLog(t *testing.T, log string, written ...string) {
+	t.Helper()
+	for _, text := range written {
+		if !strings.Contains(log, text) {
+			t.Errorf("the log lacks %s, so its silence shows nothing", text)
+		}
+	}
+	c.wantAbsent(t, "the log", []byte(log))
+}
+
+// wantAbsent fails the test if the text contains one of the secrets: as it is, URL-encoded,
+// or decoded from Base32.
+func (c canaries) wantAbsent(t *testing.T, where string, text []byte) {
+	t.Helper()
+	for what, secret := range c {
 		forms := [][]byte{[]byte(secret), []byte(url.QueryEscape(secret))}
 		if raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret); err == nil && len(raw) > 8 {
 			forms = append(forms, raw)
 		}
 		for _, form := range forms {
 			if bytes.Contains(text, form) {
-				l.t.Errorf("%s holds the %s", where, what)
+				t.Errorf("%s holds the %s", where, what)
 			}
 		}
 	}
 }
 
-// readFiles returns the content of all files in the folder, one after the other. It skips
-// demo.json, in which the demo stores its credentials.
-func readFiles(t *testing.T, folder string) []byte {
+// readFiles returns the content of all files in the folder, one after the other, without the
+// files that have one of the names in except.
+func readFiles(t *testing.T, folder string, except ...string) []byte {
 	t.Helper()
 	var all []byte
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == "demo.json" {
+		if err != nil || entry.IsDir() || slices.Contains(except, entry.Name()) {
 			return err
 		}
 		content, err := os.ReadFile(path)

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 	sqlite "modernc.org/sqlite"
 )
 
@@ -150,19 +151,16 @@ func (n neighbour) work(t *testing.T, round string) {
 // most expensive arguments. Its other heavy reads must wait.
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t, product.Options{Postgres: postgres})
-			s.begin(t, "stall")
-			s.open(t)
-			n := neighbour{s, s.p.TokenWith(t, s.p.Other.Live, s.p.MCPURL)}
-			n.work(t, "idle")
-			for _, parallel := range []int{8, 24} {
-				t.Run(fmt.Sprint(parallel), func(t *testing.T) { s.checkNeighbour(t, n, postgres, parallel) })
-			}
-		})
-	}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		s := newScene(t, product.Options{Postgres: postgres})
+		s.begin(t, "stall")
+		s.open(t)
+		n := neighbour{s, s.p.TokenWith(t, s.p.Other.Live, s.p.MCPURL)}
+		n.work(t, "idle")
+		for _, parallel := range []int{8, 24} {
+			t.Run(fmt.Sprint(parallel), func(t *testing.T) { s.checkNeighbour(t, n, postgres, parallel) })
+		}
+	})
 }
 
 func (s *scene) checkNeighbour(t *testing.T, n neighbour, postgres bool, parallel int) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // turnedAwayAfter is how long a call waits for a database connection before it fails with
@@ -50,43 +51,40 @@ func blockWriters(t *testing.T, p *product.Product) (release func()) {
 // succeed and take effect once.
 func TestTheWriterIsHeld(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
-			s.begin(t, "held")
-			// The server caches callers for five seconds. On a slow machine they would expire
-			// before the writes, which then could not read their caller on PostgreSQL.
-			s.p.Clock.Freeze(s.p.Clock.Now())
-			var writes []call
-			for _, c := range databaseCalls {
-				if c.writes {
-					writes = append(writes, c.call)
-					continue
-				}
-				// puts the caller into the server's cache before all connections are in use
-				checkDone(t, c.name(), s.do(t, c.call))
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		s := newScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
+		s.begin(t, "held")
+		// The server caches callers for five seconds. On a slow machine they would expire
+		// before the writes, which then could not read their caller on PostgreSQL.
+		s.p.Clock.Freeze(s.p.Clock.Now())
+		var writes []call
+		for _, c := range databaseCalls {
+			if c.writes {
+				writes = append(writes, c.call)
+				continue
 			}
-			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key-of-"+c.operation) }
-			release := blockWriters(t, s.p)
-			var calling sync.WaitGroup
-			for _, c := range writes {
-				calling.Go(func() { checkTurnedAway(t, c, keyed(c)) })
-			}
-			checkDone(t, "a token", s.askToken(t, s.p.Live))
-			s.checkReady(t, "")
-			calling.Wait()
-			release()
-			for _, c := range writes {
-				checkDone(t, c.name()+", afterwards", keyed(c))
-				checkDone(t, c.name()+", once more", keyed(c))
-			}
-			lists, err := s.p.DB.Lists().CountLists(t.Context(), s.p.OrgID, "Created held")
-			if err != nil || lists != 1 {
-				t.Errorf("%d lists were made, %v, want the one of the call afterwards", lists, err)
-			}
-		})
-	}
+			// puts the caller into the server's cache before all connections are in use
+			checkDone(t, c.name(), s.do(t, c.call))
+		}
+		keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key-of-"+c.operation) }
+		release := blockWriters(t, s.p)
+		var calling sync.WaitGroup
+		for _, c := range writes {
+			calling.Go(func() { checkTurnedAway(t, c, keyed(c)) })
+		}
+		checkDone(t, "a token", s.askToken(t, s.p.Live))
+		s.checkReady(t, "")
+		calling.Wait()
+		release()
+		for _, c := range writes {
+			checkDone(t, c.name()+", afterwards", keyed(c))
+			checkDone(t, c.name()+", once more", keyed(c))
+		}
+		lists, err := s.p.DB.Lists().CountLists(t.Context(), s.p.OrgID, "Created held")
+		if err != nil || lists != 1 {
+			t.Errorf("%d lists were made, %v, want the one of the call afterwards", lists, err)
+		}
+	})
 }
 
 func checkTurnedAway(t *testing.T, c call, got answer) {

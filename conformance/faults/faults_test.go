@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // trouble is a way in which the sending account fails. status and retryAfter (in seconds)
@@ -32,30 +33,27 @@ const usualWait = 5
 // account. After each failure it repeats the calls that use the account.
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			t.Parallel()
-			log := new(journal)
-			s := newScene(t, product.Options{Postgres: postgres, Log: log})
-			for fault, want := range map[simulator.Fault]trouble{
-				{Kind: sending.Refused}:                                        {"refused", http.StatusServiceUnavailable, usualWait},
-				{Kind: sending.Throttled, RetryAfter: 7 * time.Second}:         {"throttled", http.StatusServiceUnavailable, 7},
-				{Kind: sending.Throttled, RetryAfter: 6500 * time.Millisecond}: {"throttled-half", http.StatusServiceUnavailable, 7},
-				{Kind: sending.Throttled}:                                      {"throttled-silently", http.StatusServiceUnavailable, usualWait},
-				{Kind: sending.TimedOut}:                                       {"timed-out", http.StatusGatewayTimeout, usualWait},
-				{Delay: 300 * time.Millisecond}:                                {"slow", 0, 0},
-			} {
-				t.Run(want.name, func(t *testing.T) {
-					s.begin(t, want.name)
-					s.p.Simulator.Faults().Set(fault)
-					s.checkFailures(t, want)
-					s.p.Simulator.Faults().Clear()
-					s.checkRecovery(t, want)
-				})
-			}
-			log.check(t)
-		})
-	}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		log := new(journal)
+		s := newScene(t, product.Options{Postgres: postgres, Log: log})
+		for fault, want := range map[simulator.Fault]trouble{
+			{Kind: sending.Refused}:                                        {"refused", http.StatusServiceUnavailable, usualWait},
+			{Kind: sending.Throttled, RetryAfter: 7 * time.Second}:         {"throttled", http.StatusServiceUnavailable, 7},
+			{Kind: sending.Throttled, RetryAfter: 6500 * time.Millisecond}: {"throttled-half", http.StatusServiceUnavailable, 7},
+			{Kind: sending.Throttled}:                                      {"throttled-silently", http.StatusServiceUnavailable, usualWait},
+			{Kind: sending.TimedOut}:                                       {"timed-out", http.StatusGatewayTimeout, usualWait},
+			{Delay: 300 * time.Millisecond}:                                {"slow", 0, 0},
+		} {
+			t.Run(want.name, func(t *testing.T) {
+				s.begin(t, want.name)
+				s.p.Simulator.Faults().Set(fault)
+				s.checkFailures(t, want)
+				s.p.Simulator.Faults().Clear()
+				s.checkRecovery(t, want)
+			})
+		}
+		log.check(t)
+	})
 }
 
 // checkFailures makes all calls at once while the sending account fails. Calls that need the

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // provider is a server in place of Amazon SES. While the field ill is nil, the server
@@ -108,22 +109,19 @@ func TestHostileProvider(t *testing.T) {
 		unavailable("429-for-a-century", usualWait):       respondWith(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "3155760000"),
 		{"silence", http.StatusGatewayTimeout, usualWait}: waitForDisconnect,
 	}
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			t.Parallel()
-			log := new(journal)
-			s := newScene(t, product.Options{Postgres: postgres, Log: log})
-			account := s.connect(t)
-			for want, way := range ways {
-				t.Run(want.name, func(t *testing.T) {
-					s.begin(t, want.name)
-					account.ill.Store(&way)
-					s.checkFailures(t, want)
-					account.ill.Store(nil)
-					s.checkRecovery(t, want)
-				})
-			}
-			log.check(t)
-		})
-	}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		log := new(journal)
+		s := newScene(t, product.Options{Postgres: postgres, Log: log})
+		account := s.connect(t)
+		for want, way := range ways {
+			t.Run(want.name, func(t *testing.T) {
+				s.begin(t, want.name)
+				account.ill.Store(&way)
+				s.checkFailures(t, want)
+				account.ill.Store(nil)
+				s.checkRecovery(t, want)
+			})
+		}
+		log.check(t)
+	})
 }

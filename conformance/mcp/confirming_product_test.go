@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // reach is a running product with an additional operation that needs confirmation. It
@@ -68,12 +69,9 @@ func (r *reach) addPerson() {
 // needs confirmation yet, so the test declares one.
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
-			t.Parallel()
-			checkBothSteps(t, startReach(t, postgres))
-		})
-	}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		checkBothSteps(t, startReach(t, postgres))
+	})
 }
 
 func checkBothSteps(t *testing.T, r *reach) {

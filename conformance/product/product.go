@@ -261,18 +261,11 @@ func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 // given options. It ignores opts.Postgres.
 func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
-	for _, postgres := range []bool{false, true} {
-		name := "sqlite"
-		if postgres {
-			name = "postgres"
-		}
-		own := opts // a copy for each subtest, because the subtests run after the loop
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		own := opts // a copy, because the subtests run in parallel
 		own.Postgres = postgres
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, Start(t, own))
-		})
-	}
+		test(t, Start(t, own))
+	})
 }
 
 // prepare writes the demo data to the data folder of a new product and, for a product with

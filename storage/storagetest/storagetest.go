@@ -14,14 +14,25 @@ import (
 // Each runs a test on both database engines, as the subtests "sqlite" and "postgres".
 func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, SQLite(t))
+	EachEngine(t, func(t *testing.T, postgres bool) {
+		if postgres {
+			test(t, Postgres(t))
+		} else {
+			test(t, SQLite(t))
+		}
 	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, Postgres(t))
-	})
+}
+
+// EachEngine runs a test twice, in parallel: as the subtest "sqlite" with postgres false, and
+// as the subtest "postgres" with postgres true. It opens no database.
+func EachEngine(t *testing.T, test func(t *testing.T, postgres bool)) {
+	t.Helper()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			test(t, engine == "postgres")
+		})
+	}
 }
 
 // Once runs a test on SQLite, as the subtest "sqlite". If MAILHELM_TEST_FULL is "1" it runs
