@@ -19,7 +19,7 @@ import (
 // organization.
 func seedAccount(t *testing.T, s shell, orgID string) {
 	t.Helper()
-	account, err := simulator.Open(config.Config{DataDir: s.where[1]}.AccountFile(), simulator.Options{})
+	account, err := simulator.Open(config.Config{DataDir: s.database.Dir}.AccountFile(), simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func seedAccount(t *testing.T, s shell, orgID string) {
 func withMasterKey(t *testing.T) shell {
 	t.Helper()
 	s := migrated(t)
-	if _, err := (config.Config{DataDir: s.where[1]}).OpenMasterKey(); err != nil {
+	if _, err := (config.Config{DataDir: s.database.Dir}).OpenMasterKey(); err != nil {
 		t.Fatal(err)
 	}
 	s.mustRun("org", "create", "acme")
@@ -113,7 +113,7 @@ func TestAdminAccountOfAServer(t *testing.T) {
 func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
 	t.Helper()
 	found := false
-	err := filepath.WalkDir(s.where[1], func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(s.database.Dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}

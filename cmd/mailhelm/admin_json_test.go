@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-	"github.com/mailhelm/mailhelm/storage"
 )
 
 // The names of the members in the JSON that the commands print. Scripts rely on them.
@@ -70,7 +69,7 @@ func (c said) run(s shell) map[string]any {
 
 // administered runs every command of `mailhelm admin` with --json, checks its output, and
 // returns the names of the commands.
-func administered(t *testing.T, s shell, port int, cfg storage.Config) []string {
+func administered(t *testing.T, s shell, port int) []string {
 	t.Helper()
 	var ran []string
 	run := func(command, list, members string, arguments ...string) map[string]any {
@@ -106,7 +105,7 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 		"acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
 	run("client list", "clients", clientMembers, "acme")
 	run("client edit", "", clientMembers, "acme", text(client, "id"), "--refresh-lifetime", "30")
-	allowed, _ := grant(t, port, cfg, org, client)
+	allowed, _ := s.grant(port, org, client)
 	run("grant list", "grants", grantMembers, "acme")
 	run("grant revoke", "", grantMembers, "acme", allowed)
 	run("client rotate-secret", "", clientMembers+" client_secret", "acme", text(client, "id"))
@@ -123,7 +122,7 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	seedAccount(t, s, org)
 	run("account verify", "", "findings org_id status", "acme")
 	run("account disconnect", "", "connected org_id", "acme")
-	askForProduction(t, cfg, org)
+	s.askForProduction(org)
 	run("production deny", "", "org_id status", "acme")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
@@ -134,8 +133,8 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 // as actor and the changed values.
 func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	t.Parallel()
-	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
-		ran := administered(t, s, port, cfg)
+	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {
+		ran := administered(t, s, port)
 		for _, command := range adminCommands(t) {
 			if !slices.Contains(ran, command) {
 				t.Errorf("nothing shows what admin %s --json prints", command)

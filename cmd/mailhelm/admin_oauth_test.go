@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,22 +19,14 @@ import (
 )
 
 // eachWithServer runs a test once on SQLite and once on PostgreSQL, each time with a running
-// server. port is the port of the server's API. cfg opens the server's database.
-func eachWithServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg storage.Config)) {
+// server on a new installation. port is the port of the server's API.
+func eachWithServer(t *testing.T, test func(t *testing.T, s shell, server *process, port int)) {
 	t.Helper()
-	for _, engine := range []string{"sqlite", "postgres"} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "data")
-			s, cfg := shell{t, []string{"--data", dir}}, storage.Config{Dir: dir}
-			if engine == "postgres" {
-				cfg.URL = storagetest.PostgresURL(t)
-				s.where = append(s.where, "--database-url", cfg.URL)
-			}
-			_, port := launchServe(t, nil, s.where...)
-			test(t, s, port, cfg)
-		})
-	}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		s := newShell(t, postgres)
+		server, port := launchServe(t, nil, s.where...)
+		test(t, s, server, port)
+	})
 }
 
 // tokens posts a form to an endpoint of the authorization server, authenticated as the
@@ -66,7 +57,7 @@ func tokens(t *testing.T, port int, path string, client map[string]any, pairs ..
 
 func TestAdminEditsClients(t *testing.T) {
 	t.Parallel()
-	eachWithServer(t, func(t *testing.T, s shell, port int, _ storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {
 		s.mustRun("org", "create", "acme")
 		client := s.does("client", "create", "acme", "--name", "Nightly", "--scopes", "api.lists.view")
 		id := client["client_id"].(string)
@@ -100,11 +91,11 @@ func TestAdminEditsClients(t *testing.T) {
 
 // grant stores a person's consent to a client, as the consent page does, and redeems an
 // authorization code. It returns the id of the grant and the token response.
-func grant(t *testing.T, port int, cfg storage.Config, org string, client map[string]any) (string, map[string]any) {
-	t.Helper()
-	db, err := storage.Open(t.Context(), cfg)
+func (s shell) grant(port int, org string, client map[string]any) (string, map[string]any) {
+	s.t.Helper()
+	db, err := storage.Open(s.t.Context(), s.database)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	now, code := time.Now(), access.MintAuthorizationCode()
 	user := access.User{ID: core.NewID(), Email: "ada@example.com", Name: "Ada", CreatedAt: now}
@@ -114,34 +105,34 @@ func grant(t *testing.T, port int, cfg storage.Config, org string, client map[st
 	}
 	const redirect, verifier = "https://a.example/", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // of RFC 7636 appendix B
 	for _, err := range []error{
-		db.Users().InsertUser(t.Context(), user),
-		db.Members().AddMember(t.Context(), org, user.ID, string(members.Owner)),
-		db.Grants().InsertGrant(t.Context(), allowed),
-		db.Tokens().InsertCode(t.Context(), access.AuthorizationCode{
+		db.Users().InsertUser(s.t.Context(), user),
+		db.Members().AddMember(s.t.Context(), org, user.ID, string(members.Owner)),
+		db.Grants().InsertGrant(s.t.Context(), allowed),
+		db.Tokens().InsertCode(s.t.Context(), access.AuthorizationCode{
 			Hash: code.Hash, GrantID: allowed.ID, OrgID: org, ClientID: allowed.ClientID, RedirectURI: redirect,
 			Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", ExpiresAt: now.Add(time.Minute),
 		}),
 		db.Close(),
 	} {
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
-	status, response := tokens(t, port+1, "/oauth/token", client,
+	status, response := tokens(s.t, port+1, "/oauth/token", client,
 		"grant_type", "authorization_code", "code", code.Secret, "redirect_uri", redirect, "code_verifier", verifier)
 	if status != http.StatusOK {
-		t.Fatalf("%d %v", status, response)
+		s.t.Fatalf("%d %v", status, response)
 	}
 	return allowed.ID, response
 }
 
 func TestAdminRevokesAGrant(t *testing.T) {
 	t.Parallel()
-	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {
 		org := s.does("org", "create", "acme")
 		s.mustRun("org", "create", "bolt")
 		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
-		id, family := grant(t, port, cfg, org["id"].(string), client)
+		id, family := s.grant(port, org["id"].(string), client)
 		lists, token := fmt.Sprintf("http://localhost:%d/v1/lists", port), family["access_token"].(string)
 		answers(t, lists, token, 200, `"data"`)
 		if _, response := tokens(t, port+1, "/oauth/introspect", client, "token", token); response["active"] != true {
@@ -179,10 +170,10 @@ func TestAdminRevokesAGrant(t *testing.T) {
 // makes the server reload them.
 func TestAdminRevokesOldSigningKeys(t *testing.T) {
 	t.Parallel()
-	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {
 		org := s.does("org", "create", "acme")
 		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
-		_, family := grant(t, port, cfg, org["id"].(string), client)
+		_, family := s.grant(port, org["id"].(string), client)
 		lists, old := fmt.Sprintf("http://localhost:%d/v1/lists", port), family["access_token"].(string)
 		answers(t, lists, old, 200, `"data"`)
 
@@ -205,7 +196,7 @@ func TestAdminRevokesOldSigningKeys(t *testing.T) {
 
 func TestAdminRotatesSigningKeys(t *testing.T) {
 	t.Parallel()
-	eachWithServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {
 		s.mustRun("org", "create", "acme")
 		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read")
 		token, lists := tokenFor(t, port+1, client), fmt.Sprintf("http://localhost:%d/v1/lists", port)
@@ -234,12 +225,11 @@ func TestAdminRotatesSigningKeys(t *testing.T) {
 		answers(t, lists, token, 200, `"data"`)
 		answers(t, lists, tokenFor(t, port+1, client), 200, `"data"`)
 
-		where := []string{"--data", t.TempDir()}
-		if cfg.URL != "" {
-			where = append(where, "--database-url", cfg.URL)
-			shell{t, where}.refuses("no master key", "keys", "rotate", "--at-once")
+		if s.database.URL != "" {
+			other := shellOn(t, storage.Config{Dir: t.TempDir(), URL: s.database.URL})
+			other.refuses("no master key", "keys", "rotate", "--at-once")
 			environment := map[string]string{"MAILHELM_MASTER_KEY": strings.Repeat("0f", 32)}
-			r := runWith(t, environment, append([]string{"admin", "keys", "rotate", "--at-once"}, where...)...)
+			r := runWith(t, environment, append([]string{"admin", "keys", "rotate", "--at-once"}, other.where...)...)
 			if r.status == cli.ExitOK || !strings.Contains(r.stderr, "master key") {
 				t.Errorf("with another master key: status %d\n%s%s", r.status, r.stdout, r.stderr)
 			}

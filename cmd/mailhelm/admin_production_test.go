@@ -18,7 +18,7 @@ func TestAdminProductionDeny(t *testing.T) {
 	s.mustRun("org", "create", "other")
 	s.refuses("No request for production access was ever made", "production", "deny", "acme")
 
-	askForProduction(t, storage.Config{Dir: s.where[1]}, org)
+	s.askForProduction(org)
 	s.refuses("No request for production access was ever made", "production", "deny", "other")
 	if out := s.mustRun("production", "deny", "acme"); !strings.Contains(out, "denied") {
 		t.Error(out)
@@ -30,18 +30,18 @@ func TestAdminProductionDeny(t *testing.T) {
 }
 
 // askForProduction stores an open request for production access of the organization.
-func askForProduction(t *testing.T, cfg storage.Config, orgID string) {
-	t.Helper()
-	db, err := storage.Open(t.Context(), cfg)
+func (s shell) askForProduction(orgID string) {
+	s.t.Helper()
+	db, err := storage.Open(s.t.Context(), s.database)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	now := time.Now().UTC()
-	err = db.ProductionRequests().InsertRequest(t.Context(), orgID, sending.AccessRequest{
+	err = db.ProductionRequests().InsertRequest(s.t.Context(), orgID, sending.AccessRequest{
 		ID: core.NewID(), Status: sending.AccessUnderReview, CreatedAt: now, UpdatedAt: now,
 		ProductionRequest: sending.ProductionRequest{MailType: sending.Transactional, Website: "https://acme.example", UseCase: "receipts"},
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 }

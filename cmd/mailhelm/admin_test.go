@@ -1,78 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
-
-// shell runs `mailhelm admin` commands of the compiled program. where holds the flags that
-// select the data folder and the database.
-type shell struct {
-	t     *testing.T
-	where []string
-}
-
-// try runs an admin command and returns its standard output, its standard error and the
-// error of the process.
-func (s shell) try(stdin string, args ...string) (string, string, error) {
-	s.t.Helper()
-	path, err := binary()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), startTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, append(append([]string{"admin"}, args...), s.where...)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = withoutSettings(os.Environ()), strings.NewReader(stdin), &stdout, &stderr
-	cmd.Dir = s.t.TempDir()
-	err = cmd.Run()
-	return stdout.String(), stderr.String(), err
-}
-
-// mustRun runs an admin command and returns its standard output. The test ends if the
-// command fails or writes to standard error.
-func (s shell) mustRun(args ...string) string {
-	s.t.Helper()
-	stdout, stderr, err := s.try("", args...)
-	if err != nil || stderr != "" {
-		s.t.Fatalf("admin %v: %v\n%s", args, err, stderr)
-	}
-	return stdout
-}
-
-// does runs an admin command with --json and returns the JSON object that it prints. The
-// test ends if the command fails.
-func (s shell) does(args ...string) map[string]any {
-	s.t.Helper()
-	var object map[string]any
-	if err := json.Unmarshal([]byte(s.mustRun(append(args, "--json")...)), &object); err != nil {
-		s.t.Fatalf("admin %v: %v", args, err)
-	}
-	return object
-}
-
-// refuses runs an admin command that must fail. The command must print an error message
-// that contains the parameter text. It must print to standard error only.
-func (s shell) refuses(text string, args ...string) {
-	s.t.Helper()
-	stdout, stderr, err := s.try("", args...)
-	if err == nil || stdout != "" || !strings.Contains(stderr, text) {
-		s.t.Errorf("admin %v: %v, want %q:\n%s%s", args, err, text, stdout, stderr)
-	}
-}
 
 // applyTimeout is the longest time after which a server must apply a change that another
 // process made. It is the documented five seconds, plus one second for the request itself.
@@ -102,51 +41,43 @@ func answers(t *testing.T, address, bearer string, status int, text string) {
 
 func TestAdminBesideARunningServer(t *testing.T) {
 	t.Parallel()
-	for _, engine := range []string{"sqlite", "postgres"} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data")}}
-			if engine == "postgres" {
-				s.where = append(s.where, "--database-url", storagetest.PostgresURL(t))
-			}
-			server, port := launchServe(t, nil, s.where...)
-			api := fmt.Sprintf("http://localhost:%d/v1/", port)
-			org := s.does("org", "create", "acme", "--name", "Acme Ltd")
+	eachWithServer(t, func(t *testing.T, s shell, server *process, port int) {
+		api := fmt.Sprintf("http://localhost:%d/v1/", port)
+		org := s.does("org", "create", "acme", "--name", "Acme Ltd")
 
-			key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "read")
-			secret, name := key["secret"].(string), key["prefix"].(string)
-			answers(t, api+"account", secret, 200, "sandbox")
-			answers(t, api+"contacts", secret, 200, `"data"`)
-			if key["state"] != "active" || key["org_id"] != org["id"] || !strings.HasPrefix(secret, name) {
-				t.Errorf("key %v", key)
-			}
-			s.does("key", "edit-scopes", "acme", name, "--scopes", "api.lists.view")
-			answers(t, api+"contacts", secret, 403, "invalid_scope")
-			next := s.does("key", "rotate", org["id"].(string), name)
-			answers(t, api+"lists", secret, 200, `"data"`)
-			answers(t, api+"lists", next["secret"].(string), 200, `"data"`)
-			s.does("key", "revoke", "acme", next["id"].(string))
-			answers(t, api+"lists", next["secret"].(string), 401, "key_revoked")
+		key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "read")
+		secret, name := key["secret"].(string), key["prefix"].(string)
+		answers(t, api+"account", secret, 200, "sandbox")
+		answers(t, api+"contacts", secret, 200, `"data"`)
+		if key["state"] != "active" || key["org_id"] != org["id"] || !strings.HasPrefix(secret, name) {
+			t.Errorf("key %v", key)
+		}
+		s.does("key", "edit-scopes", "acme", name, "--scopes", "api.lists.view")
+		answers(t, api+"contacts", secret, 403, "invalid_scope")
+		next := s.does("key", "rotate", org["id"].(string), name)
+		answers(t, api+"lists", secret, 200, `"data"`)
+		answers(t, api+"lists", next["secret"].(string), 200, `"data"`)
+		s.does("key", "revoke", "acme", next["id"].(string))
+		answers(t, api+"lists", next["secret"].(string), 401, "key_revoked")
 
-			client := s.does("client", "create", "acme", "--name", "Nightly", "--scopes", "api.lists.view,api.topics.view")
-			token := tokenFor(t, port+1, client)
-			answers(t, api+"lists", token, 200, `"data"`)
-			s.does("client", "revoke", "acme", client["client_id"].(string))
-			answers(t, api+"lists", token, 401, "invalid_key")
+		client := s.does("client", "create", "acme", "--name", "Nightly", "--scopes", "api.lists.view,api.topics.view")
+		token := tokenFor(t, port+1, client)
+		answers(t, api+"lists", token, 200, `"data"`)
+		s.does("client", "revoke", "acme", client["client_id"].(string))
+		answers(t, api+"lists", token, 401, "invalid_key")
 
-			listed := s.mustRun("key", "list", "acme") + s.mustRun("client", "list", "acme") + s.mustRun("audit", "list", "acme") + server.stderr.String()
-			for _, hidden := range []string{secret, next["secret"].(string), client["client_secret"].(string)} {
-				if strings.Contains(listed, hidden) {
-					t.Error("a secret is shown again")
-				}
+		listed := s.mustRun("key", "list", "acme") + s.mustRun("client", "list", "acme") + s.mustRun("audit", "list", "acme") + server.stderr.String()
+		for _, hidden := range []string{secret, next["secret"].(string), client["client_secret"].(string)} {
+			if strings.Contains(listed, hidden) {
+				t.Error("a secret is shown again")
 			}
-			for _, text := range []string{name, "grace", "revoked", "Nightly", "api_key.rotated", "oauth_client.revoked", `{"added":[],"removed":["api.account.view"`} {
-				if !strings.Contains(listed, text) {
-					t.Errorf("the lists do not say %q:\n%s", text, listed)
-				}
+		}
+		for _, text := range []string{name, "grace", "revoked", "Nightly", "api_key.rotated", "oauth_client.revoked", `{"added":[],"removed":["api.account.view"`} {
+			if !strings.Contains(listed, text) {
+				t.Errorf("the lists do not say %q:\n%s", text, listed)
 			}
-		})
-	}
+		}
+	})
 }
 
 // tokenFor requests an access token by the client_credentials grant and returns it. port is
@@ -171,15 +102,6 @@ func tokenFor(t *testing.T, port int, client map[string]any) string {
 		t.Fatalf("no token: status %d, %v", a.status, err)
 	}
 	return issued.AccessToken
-}
-
-func migrated(t *testing.T) shell {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "data")
-	if r := runWith(t, nil, "migrate", "up", "--data", dir); r.status != cli.ExitOK {
-		t.Fatal(r.stderr)
-	}
-	return shell{t, []string{"--data", dir}}
 }
 
 func TestAdminPeopleAndLimits(t *testing.T) {
@@ -252,9 +174,9 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 
 func TestAdminMakesNoInstallation(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "misspelt")
-	shell{t, []string{"--data", dir}}.refuses("no database", "org", "list")
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+	s := newShell(t, false)
+	s.refuses("no database", "org", "list")
+	if _, err := os.Stat(s.database.Dir); !os.IsNotExist(err) {
 		t.Errorf("the folder was made (%v)", err)
 	}
 }
@@ -265,7 +187,7 @@ func TestAdminMakesNoInstallation(t *testing.T) {
 func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	environment := map[string]string{"MAILHELM_DATA": s.where[1], "MAILHELM_ROLE": "owner", "MAILHELM_NAME": "x", "MAILHELM_SCOPES": "all"}
+	environment := map[string]string{"MAILHELM_DATA": s.database.Dir, "MAILHELM_ROLE": "owner", "MAILHELM_NAME": "x", "MAILHELM_SCOPES": "all"}
 	r := runWith(t, environment, "admin", "user", "create", "ada@example.com", "--json")
 	if r.status != cli.ExitOK || strings.Contains(r.stdout, "owner") || !strings.Contains(r.stdout, `"name": "ada@example.com"`) {
 		t.Errorf("status %d:\n%s%s", r.status, r.stdout, r.stderr)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,34 +45,19 @@ type servers struct {
 	launch   func() (*process, printed)
 }
 
-// onSQLite returns servers on one data folder with SQLite.
-func onSQLite(t *testing.T) servers {
+// newServers returns servers on a new database that has an organization with an API key.
+// Starting a server adds the attribute city to the organization.
+func newServers(t *testing.T, postgres bool) servers {
 	t.Helper()
-	s := migrated(t)
-	return s.servers(storage.Config{Dir: s.where[1]})
-}
-
-// onPostgres returns servers on one PostgreSQL database.
-func onPostgres(t *testing.T) servers {
-	t.Helper()
-	database := storagetest.PostgresURL(t)
-	s := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", database}}
-	return s.servers(storage.Config{URL: database, MaxConns: 2})
-}
-
-// servers creates an organization with an API key in the shell's database, and returns
-// servers on this database. The parameter database must name the same database. Starting a
-// server adds the attribute city to the organization.
-func (s shell) servers(database storage.Config) servers {
-	s.t.Helper()
+	s := newShell(t, postgres).migrate()
 	org := s.does("org", "create", "acme")["id"].(string)
 	key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
-	return servers{database, func() (*process, printed) {
-		server, port := launchServe(s.t, nil, s.where...)
+	return servers{s.database, func() (*process, printed) {
+		server, port := launchServe(t, nil, s.where...)
 		d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": key}
-		made := request(s.t, http.MethodPost, d["base_url"]+"/v1/attributes", key, `{"name":"city","type":"string"}`)
+		made := request(t, http.MethodPost, d["base_url"]+"/v1/attributes", key, `{"name":"city","type":"string"}`)
 		if made.status != http.StatusCreated && made.status != http.StatusConflict {
-			s.t.Fatalf("attribute: %d %s", made.status, made.body)
+			t.Fatalf("attribute: %d %s", made.status, made.body)
 		}
 		return server, d
 	}}
@@ -84,12 +68,7 @@ func (s shell) servers(database storage.Config) servers {
 // once. The result of a row stored twice would be "updated" instead of "created".
 func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
-	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			checkBulkSurvivesKill(t, on(t))
-		})
-	}
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) { checkBulkSurvivesKill(t, newServers(t, postgres)) })
 }
 
 func checkBulkSurvivesKill(t *testing.T, s servers) {
@@ -133,7 +112,10 @@ func killDuringBulk(t *testing.T, s servers) (string, string, int) {
 		prefix := fmt.Sprintf("try%d-", try)
 		id := postPeople(t, d, prefix)
 		job := "/v1/contacts/bulk/" + id
-		for readBulk(t, d, job, "").Processed == 0 {
+		for began := time.Now(); readBulk(t, d, job, "").Processed == 0; {
+			if time.Since(began) > startTimeout {
+				t.Fatalf("no row is done after %v", startTimeout)
+			}
 		}
 		server.signal(syscall.SIGKILL)
 		if !server.waits() {

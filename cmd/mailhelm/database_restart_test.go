@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-
-	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // restartPostgres is a shell command that restarts PostgreSQL during the test. If it is "",
@@ -151,12 +148,13 @@ func (r *relay) acceptAgain() {
 // and no call may take effect twice.
 func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
 	t.Parallel()
-	database := storagetest.PostgresURL(t)
-	between, through := relayTo(t, database)
-	own := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", database}}
+	own := newShell(t, true)
+	through := own.database
+	between, url := relayTo(t, own.database.URL)
+	through.URL = url
 	org := own.does("org", "create", "acme")["id"].(string)
 	secret := own.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
-	_, port := launchServe(t, nil, append(own.where[:2:2], "--database-url", through)...)
+	_, port := launchServe(t, nil, shellOn(t, through).where...)
 	d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": secret}
 	s, chance := &stream{t: t, status: map[string]int{}}, rand.New(rand.NewPCG(19, uint64(*kills)))
 	for range *kills {
@@ -164,5 +162,5 @@ func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
 		between.acceptAgain()
 		s.retry(d)
 	}
-	s.check(storage.Config{URL: database, MaxConns: 2}, org)
+	s.check(own.database, org)
 }

@@ -21,7 +21,7 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	first, before := launchDemo(t, dir)
-	printsItsMembers(t, before)
+	checkPrintedMembers(t, before)
 	checkDemoData(t, before)
 	created := request(t, http.MethodPost, before["base_url"]+"/v1/contacts", before["api_key"], `{"email":"kept@example.com"}`)
 	if created.status != http.StatusCreated {
@@ -31,14 +31,14 @@ func TestDemo(t *testing.T) {
 	checkNoSecrets(t, dir, before)
 
 	second, after := launchDemo(t, dir)
-	findsEverything(t, dir, before, after)
+	checkSecondStart(t, dir, before, after)
 	second.exit()
-	needsItsCredentials(t, dir)
+	checkMissingCredentials(t, dir)
 }
 
-// printsItsMembers checks the members that `mailhelm demo --json` printed, and that each
+// checkPrintedMembers checks the members that `mailhelm demo --json` printed, and that each
 // printed address answers.
-func printsItsMembers(t *testing.T, got printed) {
+func checkPrintedMembers(t *testing.T, got printed) {
 	t.Helper()
 	var names []string
 	for name, value := range got {
@@ -127,10 +127,10 @@ func pages(t *testing.T, d printed, path string) []json.RawMessage {
 	}
 }
 
-// findsEverything checks that the second start of the demo printed the same credentials as
+// checkSecondStart checks that the second start of the demo printed the same credentials as
 // the first start. It also checks that the demo still has the contact that the test
 // created.
-func findsEverything(t *testing.T, dir string, before, after printed) {
+func checkSecondStart(t *testing.T, dir string, before, after printed) {
 	t.Helper()
 	for _, name := range []string{"org_id", "client_id", "client_secret", "test_client_id", "test_client_secret", "api_key", "test_api_key", "user_email", "user_password"} {
 		if before[name] != after[name] {
@@ -219,9 +219,9 @@ func readUntil(t *testing.T, p *process, last string) string {
 	return text.String()
 }
 
-// needsItsCredentials checks that the demo does not start on its data without the
+// checkMissingCredentials checks that the demo does not start on its data without the
 // credentials file, and names the file.
-func needsItsCredentials(t *testing.T, dir string) {
+func checkMissingCredentials(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(dir, "demo.json")); err != nil {
 		t.Fatal(err)

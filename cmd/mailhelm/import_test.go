@@ -28,15 +28,7 @@ func importContacts(t *testing.T, s shell, args ...string) (map[string]any, ran)
 
 func TestImportContacts(t *testing.T) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		importPeople(t, migrated(t))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		where := []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", storagetest.PostgresURL(t)}
-		importPeople(t, shell{t, where})
-	})
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) { importPeople(t, newShell(t, postgres).migrate()) })
 }
 
 // importPeople imports a file of contacts several times, with different flags, and checks

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // kills is how often the tests kill a server, or restart its database, during writes with
@@ -166,21 +167,18 @@ func (s *stream) check(database storage.Config, org string) {
 // call may take effect twice.
 func TestKeysOutliveAKilledServer(t *testing.T) {
 	t.Parallel()
-	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			servers, chance := on(t), rand.New(rand.NewPCG(18, uint64(*kills)))
-			s := &stream{t: t, status: map[string]int{}}
-			server, d := servers.launch()
-			for range *kills {
-				s.run(d, 20+chance.IntN(100), func() { server.signal(syscall.SIGKILL) })
-				if !server.waits() {
-					t.Fatal("the server outlives SIGKILL")
-				}
-				server, d = servers.launch()
-				s.retry(d)
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		servers, chance := newServers(t, postgres), rand.New(rand.NewPCG(18, uint64(*kills)))
+		s := &stream{t: t, status: map[string]int{}}
+		server, d := servers.launch()
+		for range *kills {
+			s.run(d, 20+chance.IntN(100), func() { server.signal(syscall.SIGKILL) })
+			if !server.waits() {
+				t.Fatal("the server outlives SIGKILL")
 			}
-			s.check(servers.database, d["org_id"])
-		})
-	}
+			server, d = servers.launch()
+			s.retry(d)
+		}
+		s.check(servers.database, d["org_id"])
+	})
 }

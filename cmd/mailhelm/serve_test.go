@@ -20,35 +20,27 @@ import (
 
 func TestServeStartsEmptyAndClosed(t *testing.T) {
 	t.Parallel()
-	for _, engine := range []string{"sqlite", "postgres"} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			args := []string{"--data", filepath.Join(t.TempDir(), "data")}
-			if engine == "postgres" {
-				args = append(args, "--database-url", storagetest.PostgresURL(t))
+	eachWithServer(t, func(t *testing.T, _ shell, server *process, port int) {
+		api := fmt.Sprintf("http://localhost:%d", port)
+		health := request(t, http.MethodGet, api+"/v1/_health", "", "")
+		var body struct{ Status, Commit, Time string }
+		if err := json.Unmarshal([]byte(health.body), &body); err != nil || health.status != 200 || body.Status != "ok" || body.Commit == "" {
+			t.Errorf("health: %d %s", health.status, health.body)
+		}
+		for _, bearer := range []string{"", "sk_live_" + strings.Repeat("A", 52)} {
+			a := request(t, http.MethodGet, api+"/v1/contacts", bearer, "")
+			if a.status != 401 || a.header.Get("WWW-Authenticate") == "" || !strings.Contains(a.body, "invalid_key") {
+				t.Errorf("contacts with credential %.8q: %d %s", bearer, a.status, a.body)
 			}
-			p, port := launchServe(t, nil, args...)
-			api := fmt.Sprintf("http://localhost:%d", port)
-			health := request(t, http.MethodGet, api+"/v1/_health", "", "")
-			var body struct{ Status, Commit, Time string }
-			if err := json.Unmarshal([]byte(health.body), &body); err != nil || health.status != 200 || body.Status != "ok" || body.Commit == "" {
-				t.Errorf("health: %d %s", health.status, health.body)
-			}
-			for _, bearer := range []string{"", "sk_live_" + strings.Repeat("A", 52)} {
-				a := request(t, http.MethodGet, api+"/v1/contacts", bearer, "")
-				if a.status != 401 || a.header.Get("WWW-Authenticate") == "" || !strings.Contains(a.body, "invalid_key") {
-					t.Errorf("contacts with credential %.8q: %d %s", bearer, a.status, a.body)
-				}
-			}
-			ready := request(t, http.MethodGet, fmt.Sprintf("http://localhost:%d/readyz", port+5), "", "")
-			if ready.status != 200 || !strings.Contains(ready.body, `"migrations":"ok"`) {
-				t.Errorf("readiness: %d %s", ready.status, ready.body)
-			}
-			if strings.Contains(p.stderr.String(), `"level":"WARN"`) || strings.Contains(p.stderr.String(), `"level":"ERROR"`) {
-				t.Errorf("an uneventful start warns:\n%s", p.stderr)
-			}
-		})
-	}
+		}
+		ready := request(t, http.MethodGet, fmt.Sprintf("http://localhost:%d/readyz", port+5), "", "")
+		if ready.status != 200 || !strings.Contains(ready.body, `"migrations":"ok"`) {
+			t.Errorf("readiness: %d %s", ready.status, ready.body)
+		}
+		if strings.Contains(server.stderr.String(), `"level":"WARN"`) || strings.Contains(server.stderr.String(), `"level":"ERROR"`) {
+			t.Errorf("an uneventful start warns:\n%s", server.stderr)
+		}
+	})
 }
 
 func TestRolesShareOneDatabase(t *testing.T) {
@@ -127,7 +119,7 @@ func sendHalf(t *testing.T, d printed) halfSent {
 
 func TestTerminationFinishesCallsInFlight(t *testing.T) {
 	t.Parallel()
-	p, d := onSQLite(t).launch()
+	p, d := newServers(t, false).launch()
 	call := sendHalf(t, d)
 	p.signal(syscall.SIGTERM)
 	p.awaits("stopping")
@@ -145,7 +137,7 @@ func TestTerminationFinishesCallsInFlight(t *testing.T) {
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	p, d := onSQLite(t).launch()
+	p, d := newServers(t, false).launch()
 	sendHalf(t, d) // the rest is never sent
 	p.signal(syscall.SIGTERM)
 	p.awaits("stopping")

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // remembered is how long a server caches an authenticated caller if it receives no
@@ -22,7 +19,6 @@ const remembered = 5 * time.Second
 // first server. The organization acme has an OAuth client and an API key.
 type pair struct {
 	shell
-	database    string
 	first       *process
 	public      printed   // addresses and credentials, as the demo prints them
 	apis        [2]string // local address of the API of each server
@@ -31,8 +27,7 @@ type pair struct {
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	p := &pair{database: storagetest.PostgresURL(t)}
-	p.shell = shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", p.database}}
+	p := &pair{shell: newShell(t, true)}
 	p.does("org", "create", "acme")
 	client := p.does("client", "create", "acme", "--name", "Agent", "--scopes", "all")
 	key := p.does("key", "create", "acme", "--name", "CI", "--scopes", "all")
@@ -75,7 +70,7 @@ func (p *pair) create(server int, email, key string) (answer, error) {
 func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	db, err := sql.Open("postgres", p.database)
+	db, err := sql.Open("postgres", p.database.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
