@@ -96,8 +96,11 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 }
 
 // insertWaits returns when an INSERT into the table waits for a lock of another transaction
-// in the PostgreSQL database. Waiting statements of jobs, on other tables, do not count.
+// in the PostgreSQL database. Waiting statements of jobs, on other tables, do not count. It
+// returns an error if no INSERT waits within a minute.
 func insertWaits(ctx context.Context, database *sql.DB, table string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {

@@ -14,7 +14,7 @@ import (
 func TestConnectionsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	readAtOnce(t, db)
+	openReaders(t, db)
 	rows, err := db.Reader().QueryContext(t.Context(), `SELECT 1 UNION ALL SELECT 2`)
 	must(t, err)
 	defer func() { must(t, rows.Close()) }()
@@ -44,15 +44,15 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	must(t, db.InTx(t.Context(), func(ctx context.Context) error {
 		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "B", Slug: "b", Tier: "demo", RetentionDays: 365})
 	}))
-	readAtOnce(t, db)
+	openReaders(t, db)
 	if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != 2 {
 		t.Errorf("%d organizations, %v", len(ids), err)
 	}
 }
 
-// readAtOnce uses five read connections at the same time, or all if the pool has fewer. They
-// are open afterwards.
-func readAtOnce(t *testing.T, db *storage.DB) {
+// openReaders uses five read connections at the same time, or all if the pool has fewer. The
+// pool keeps them open afterwards.
+func openReaders(t *testing.T, db *storage.DB) {
 	t.Helper()
 	for range min(5, db.Reader().Stats().MaxOpenConnections) {
 		conn, err := db.Reader().Conn(t.Context())
@@ -66,8 +66,11 @@ func readAtOnce(t *testing.T, db *storage.DB) {
 func TestConnectionsToPostgresStay(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
-	readAtOnce(t, db)
+	openReaders(t, db)
 	before := db.Reader().Stats().OpenConnections
+	if before < 2 {
+		t.Fatalf("%d connections read, want several", before)
+	}
 	must(t, db.GiveBack(t.Context()))
 	if after := db.Reader().Stats().OpenConnections; after != before {
 		t.Errorf("%d connections of %d stay", after, before)
