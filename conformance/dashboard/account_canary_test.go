@@ -87,77 +87,77 @@ func dumpRequest(r *http.Request) string {
 // setEndpoint changes the stored connection so that the product calls the given endpoint, a
 // server of the test. It then advances the clock, so that cached copies of the connection
 // expire.
-func (l life) setEndpoint(endpoint string) {
-	l.t.Helper()
-	c, err := connection(l.t, l.p)
+func (b canaryBrowser) setEndpoint(endpoint string) {
+	b.t.Helper()
+	c, err := connection(b.t, b.p)
 	if err != nil {
-		l.t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	c.Endpoint, c.MayReachPrivate, c.UpdatedAt = endpoint, true, l.p.Clock.Now()
-	if err := l.p.Connections.SaveConnection(l.t.Context(), c); err != nil {
-		l.t.Fatal(err)
+	c.Endpoint, c.MayReachPrivate, c.UpdatedAt = endpoint, true, b.p.Clock.Now()
+	if err := b.p.Connections.SaveConnection(b.t.Context(), c); err != nil {
+		b.t.Fatal(err)
 	}
-	l.p.Clock.Advance(time.Minute) // cached copies of the connection expire
+	b.p.Clock.Advance(time.Minute) // cached copies of the connection expire
 }
 
-// asksTheAccount requests every page and API path that calls the provider, and checks that
-// no answer contains a secret. what names the provider's failure in messages.
-func (l life) asksTheAccount(what string) {
-	l.t.Helper()
-	l.secrets.wantAbsent(l.t, "the check while the provider "+what, []byte(l.submit(l.open(accountPage), accountPage+"/verify", unchanged)))
+// checkProviderCalls requests every page and API path that calls the provider, and checks
+// that no answer contains a secret. what names the provider's failure in messages.
+func (b canaryBrowser) checkProviderCalls(what string) {
+	b.t.Helper()
+	b.secrets.wantAbsent(b.t, "the check while the provider "+what, []byte(b.submit(b.open(accountPage), accountPage+"/verify", unchanged)))
 	for _, page := range []string{accountPage, connectPage, "/dashboard/channels", "/dashboard/audit"} {
-		l.secrets.wantAbsent(l.t, page, []byte(l.open(page)))
+		b.secrets.wantAbsent(b.t, page, []byte(b.open(page)))
 	}
-	for _, path := range []string{"/v1/account", "/v1/suppressions", "/v1/contacts/" + l.p.Contact} {
-		r, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, l.p.BaseURL+path, nil)
+	for _, path := range []string{"/v1/account", "/v1/suppressions", "/v1/contacts/" + b.p.Contact} {
+		r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.p.BaseURL+path, nil)
 		if err != nil {
-			l.t.Fatal(err)
+			b.t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "Bearer "+l.p.Live.APIKey)
-		answer, err := l.p.HTTP.Do(r)
+		r.Header.Set("Authorization", "Bearer "+b.p.Live.APIKey)
+		answer, err := b.p.HTTP.Do(r)
 		if err != nil {
-			l.t.Fatal(err)
+			b.t.Fatal(err)
 		}
 		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil {
-			l.t.Fatal(err)
+			b.t.Fatal(err)
 		}
-		l.secrets.wantAbsent(l.t, path, text)
+		b.secrets.wantAbsent(b.t, path, text)
 	}
 }
 
-// amazonFails connects the product to Amazon SES with a secret and submits the connection
+// failAmazon connects the product to Amazon SES with a secret and submits the connection
 // form with invalid fields. Then, for each failure in brokenProviders, it requests every
 // page that calls the failing provider.
-func (l life) amazonFails() {
-	secret := l.addSecret("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
-	l.connect("ses", func(form url.Values) {
+func (b canaryBrowser) failAmazon() {
+	secret := b.addSecret("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
+	b.connect("ses", func(form url.Values) {
 		form.Set("region", "eu-central-1")
 		form.Set("access_key_id", accountKeyID)
 		form.Set("secret", secret)
 	})
-	l.addSecret("events key", l.mustFind(l.submit(l.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
-	spoiled := l.browser.form(l.open(connectPage), connectPage)
+	b.addSecret("events key", b.mustFind(b.submit(b.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
+	spoiled := b.form(b.open(connectPage), connectPage)
 	spoiled.Set("secret", secret)
 	for _, field := range []string{"region", "role_arn", "topic_arn"} {
 		spoiled.Set(field, "nowhere")
-		_, _, text := l.send(connectPage, spoiled)
-		l.secrets.wantAbsent(l.t, "the refusal of a "+field, []byte(text))
+		_, _, text := b.send(connectPage, spoiled)
+		b.secrets.wantAbsent(b.t, "the refusal of a "+field, []byte(text))
 	}
 	for what, answer := range brokenProviders {
 		server := httptest.NewServer(answer)
-		l.setEndpoint(server.URL)
-		l.asksTheAccount(what)
+		b.setEndpoint(server.URL)
+		b.checkProviderCalls(what)
 		server.Close()
 	}
-	l.asksTheAccount("is gone")
+	b.checkProviderCalls("is gone")
 }
 
-func (l life) serverFails() {
-	password := l.addSecret("password of the mail server", "canary password of the mail server")
-	l.addSecret("name and password as SMTP has them", base64.StdEncoding.EncodeToString([]byte("\x00mailer\x00"+password)))
-	l.connect("smtp", func(form url.Values) {
+func (b canaryBrowser) failServer() {
+	password := b.addSecret("password of the mail server", "canary password of the mail server")
+	b.addSecret("name and password as SMTP has them", base64.StdEncoding.EncodeToString([]byte("\x00mailer\x00"+password)))
+	b.connect("smtp", func(form url.Values) {
 		form.Set("host", privateMailHost)
 		form.Set("port", "25")
 		form.Set("access_key_id", "mailer")
@@ -166,11 +166,11 @@ func (l life) serverFails() {
 		form.Set("max_24_hour_send", "10")
 		form.Set("max_send_rate", "5")
 	})
-	address, heard := startEchoingServer(l.t)
-	l.setEndpoint(address)
-	l.asksTheAccount("repeats the password")
+	address, heard := startEchoingServer(b.t)
+	b.setEndpoint(address)
+	b.checkProviderCalls("repeats the password")
 	if heard.Load() == 0 {
-		l.t.Error("the mail server never heard the password, so its silence shows nothing")
+		b.t.Error("the mail server never heard the password, so its silence shows nothing")
 	}
 }
 
@@ -184,14 +184,14 @@ func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 		secrets := canaries{}
 		t.Run("product", func(t *testing.T) {
 			p := product.Start(t, product.Options{Log: &log, Postgres: postgres})
-			l := life{owner(t, p), secrets}
-			l.amazonFails()
+			b := canaryBrowser{owner(t, p), secrets}
+			b.failAmazon()
 			c, err := connection(t, p)
 			if err != nil || c.Provider != sending.SES || c.Secret != secrets["secret key"] {
 				t.Fatalf("the secret was not taken: %v", err)
 			}
 			secrets.wantAbsent(t, "the data folder", readFiles(t, p.DataDir, "demo.json"))
-			l.serverFails()
+			b.failServer()
 			kept := readFiles(t, p.DataDir, "demo.json")
 			if !postgres && !bytes.Contains(kept, []byte(accountKeyID)) {
 				t.Error("the files hold nothing of the connection, so their silence shows nothing")
