@@ -49,6 +49,7 @@ type bulkState struct {
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
 	vacated    map[string]bool // email keys of the addresses that rows of this chunk removed from contacts
+	active     map[string]bool // ids of shells (contacts that only a sync has written) with activities
 	dropped    []string
 	touched    []*bulkContact
 }
@@ -70,9 +71,12 @@ type bulkContact struct {
 func newBulkState(now time.Time, known []NamedContact) *bulkState {
 	s := &bulkState{
 		now: now, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
-		vacated: map[string]bool{},
+		vacated: map[string]bool{}, active: map[string]bool{},
 	}
 	for _, k := range known {
+		if k.HasActivities {
+			s.active[k.ID] = true
+		}
 		if _, twice := s.byEmail[contacts.EmailKey(k.Email)]; !twice {
 			s.index(&bulkContact{Contact: k.Contact, stored: true, said: k.Pending})
 		}
@@ -98,6 +102,11 @@ func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (contacts
 // contact.
 func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (contacts.Contact, error) {
 	return contactOf(s.byExternal[externalID])
+}
+
+// HasActivities reports whether the contact is a shell of the chunk and has activities.
+func (s *bulkState) HasActivities(_ context.Context, _, contactID string) (bool, error) {
+	return s.active[contactID], nil
 }
 
 var errNoContact = core.NotFound("contact")

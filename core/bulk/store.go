@@ -90,6 +90,9 @@ type Chunk struct {
 type NamedContact struct {
 	contacts.Contact
 	Pending *contacts.Said
+	// HasActivities is true if the contact is a shell (only a sync has written it) and has
+	// activities.
+	HasActivities bool
 }
 
 // ContactsWrite is a write of many contacts. Its fields are in the order in which the store

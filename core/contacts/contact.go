@@ -35,7 +35,8 @@ type Contact struct {
 	Hidden map[string]any `json:"-"`
 	// Shell is true for a contact that a sync created and that no caller has written yet (a
 	// shell). If a caller creates a contact with the shell's address, the shell turns into
-	// that contact. If an existing contact gets the shell's address, the shell is deleted.
+	// that contact. If an existing contact gets the shell's address, the shell is deleted. The
+	// address of a shell with activities is taken, because deleting it would lose them.
 	Shell bool `json:"-"`
 	// Stub is true for a contact that only activities have named. It has not consented, the
 	// sending account does not have its address, and it is not mailable. It stops being a

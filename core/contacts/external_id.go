@@ -24,15 +24,16 @@ type Claim struct {
 type contactFinder interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
+	HasActivities(ctx context.Context, orgID, contactID string) (bool, error)
 }
 
 // Find returns the contact with the claim's external id. If no contact has this id, it
 // returns the contact with the claim's address. It fails if that contact has another
 // external id and Rebind is false.
 //
-// Find also fails if the external id and the address belong to two contacts, unless only a
-// sync has created the contact with the address. Then it also returns the id of that
-// contact, which the write may delete.
+// Find also fails if the external id and the address belong to two contacts, unless the
+// contact with the address is a shell (only a sync has written it) without activities. Then
+// it also returns the id of the shell, which the write may delete.
 func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
 	if cl.ExternalID == "" {
 		c, err := store.ContactByEmail(ctx, org, cl.Email)
@@ -56,7 +57,9 @@ func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Cont
 	case errEmail != nil:
 		return byID, "", nil
 	case byEmail.Shell:
-		return byID, byEmail.ID, nil
+		if kept, err := store.HasActivities(ctx, org, byEmail.ID); err != nil || !kept {
+			return byID, byEmail.ID, err
+		}
 	}
 	taken := &core.Error{Code: core.CodeContactEmailTaken, Message: "The contact with this external id cannot get this address: another contact has it."}
 	return Contact{}, "", taken.WithCall("contacts_lookup", map[string]any{"external_id": cl.ExternalID})

@@ -21,6 +21,8 @@ type Store interface {
 	// Contacts returns at most f.Limit contacts that match the filter, ordered by creation
 	// time and id, newest first. Their Lists are not set.
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
+	// HasActivities reports whether the contact has activities.
+	HasActivities(ctx context.Context, orgID, contactID string) (bool, error)
 	// DropShell deletes a contact if only a sync has written it and it has no activities.
 	// Otherwise it does nothing.
 	DropShell(ctx context.Context, orgID, contactID string) error

@@ -18,10 +18,15 @@ import (
 // use the index. Without statistics PostgreSQL assumes that the organization is small, and
 // would read all of it for each chunk of an import. The parameter is sorted, so that
 // concurrent transactions lock contacts in the same order.
+//
+// The statement searches activities of shells only, each through an index. It uses LIMIT
+// instead of EXISTS, which PostgreSQL may answer with a scan of all activities.
 func contactsNamed(column string) string {
 	return `
 		SELECT ` + contactstore.ColumnsSQL("c.") + `,
-			(SELECT p.said FROM contact_pushes AS p WHERE p.org_id = c.org_id AND p.contact_id = c.id) AS said
+			(SELECT p.said FROM contact_pushes AS p WHERE p.org_id = c.org_id AND p.contact_id = c.id) AS said,
+			CASE WHEN c.shell THEN (SELECT 1 FROM activities AS a WHERE a.org_id = c.org_id AND a.contact_id = c.id LIMIT 1) IS NOT NULL
+				ELSE FALSE END AS has_activities
 		FROM json_each(CAST($1 AS text)) AS j
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts
 			/*pg WHERE org_id = $2 AND ` + column + ` = CAST(j.atom AS bytetext) LIMIT 1 FOR UPDATE)*/ AS c
@@ -53,10 +58,12 @@ var (
 )
 
 // namedRow is a contact with Said, the consent that waits to be written to the sending
-// account, as JSON. Said is nil if no consent waits.
+// account, as JSON. Said is nil if no consent waits. HasActivities is true for a shell (a
+// contact that only a sync has created) with activities.
 type namedRow struct {
 	contactstore.Row
-	Said *string `db:"said"`
+	Said          *string `db:"said"`
+	HasActivities bool    `db:"has_activities"`
 }
 
 // ContactStore reads and writes many contacts in one call, for bulk writes.
@@ -113,11 +120,13 @@ func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedC
 // named converts the row to a bulk.NamedContact. It fails if a JSON column does not parse.
 func (r namedRow) named() (bulk.NamedContact, error) {
 	contact, err := r.Contact()
+	named := bulk.NamedContact{Contact: contact, HasActivities: r.HasActivities}
 	if err != nil || r.Said == nil {
-		return bulk.NamedContact{Contact: contact}, err
+		return named, err
 	}
 	said, err := contactstore.DecodeSaid(*r.Said)
-	return bulk.NamedContact{Contact: contact, Pending: &said}, err
+	named.Pending = &said
+	return named, err
 }
 
 // writtenContact is an element of the JSON parameter of insertContacts and updateContacts.

@@ -22,6 +22,7 @@ var (
 	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
+	hasActivities = engine.Register("contact has activities", `SELECT 1 FROM activities WHERE org_id = $1 AND contact_id = $2 LIMIT 1`)
 )
 
 // InsertContact stores a new contact. It takes the shared lock on the attribute definitions
@@ -84,6 +85,12 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 		}
 		return ReplaceChoices(ctx, s.db, orgID, []string{c.ID}, ChoicesOf(nil, c.ID, choices))
 	})
+}
+
+// HasActivities reports whether the contact has activities.
+func (s Store) HasActivities(ctx context.Context, orgID, contactID string) (bool, error) {
+	found, err := engine.Values[int](ctx, s.db, hasActivities, orgID, contactID)
+	return len(found) > 0, err
 }
 
 // DropShell deletes a contact that only a sync has created, unless it has activities.
