@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var withForms = map[string]any{"elicitation": map[string]any{}}
@@ -142,6 +144,32 @@ func TestConfirmByArgument(t *testing.T) {
 		if second := w.send(agreed).result(t).Result; second.IsError || second.Structured["status"] != "sending" || w.ops.sends.Load() != 1 {
 			t.Errorf("%s: second answer %+v", tc.revision, second)
 		}
+	}
+}
+
+// TestOutputSchemaHasTheMembersOfAConfirmation checks that the output schema of a tool that
+// needs confirmation lists every member of the answer that asks for it, with its type. The
+// members status and message are listed only if the result has them, as those of a failure.
+func TestOutputSchemaHasTheMembersOfAConfirmation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var properties map[string]any
+	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
+		if tool["name"] == "broadcasts_send" {
+			properties = tool["outputSchema"].(map[string]any)["properties"].(map[string]any)
+		}
+	}
+	listed := map[string]any{}
+	for name := range w.send(sendBroadcast(legacy, nil, nil)).result(t).Result.Structured {
+		if property, ok := properties[name].(map[string]any); ok {
+			listed[name] = property["type"]
+		}
+	}
+	want := map[string]any{
+		"confirmation_required": "boolean", "preview": "object", "confirmation_token": "string", "expires_at": "string", "status": nil,
+	}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Errorf("of the answer, the schema lists (-want +got):\n%s\n%v", diff, properties)
 	}
 }
 

@@ -100,7 +100,8 @@ var (
 		"next_step": "object", "request_id": "string", "errors": "array", "resource": "string", "retry_after": "integer", "scope": "string",
 	}
 	confirmationMembers = map[string]string{
-		"status": "string", "message": "string", "preview": "object", "confirmation_token": "string", "expires_at": "string",
+		"confirmation_required": "boolean", "status": "string", "message": "string", "preview": "object",
+		"confirmation_token": "string", "expires_at": "string",
 	}
 )
 
@@ -120,7 +121,7 @@ func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	allow(members, failureMembers)
 	if op.Info().Confirms {
 		allow(members, confirmationMembers)
-		for _, name := range []string{"preview", "confirmation_token", "expires_at"} {
+		for _, name := range []string{"confirmation_required", "preview", "confirmation_token", "expires_at"} {
 			if members[name] == nil {
 				members[name] = map[string]any{"type": confirmationMembers[name]}
 			}
