@@ -77,6 +77,9 @@ func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Cloc
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
 	if !anyInUse(stored) {
+		if _, err := openKeys(stored, master); err != nil {
+			return nil, err
+		}
 		first, err := newSigningKey(master, clock())
 		if err != nil {
 			return nil, err
@@ -125,6 +128,12 @@ func openKeyRing(stored []Key, master MasterKey) (*keyRing, error) {
 	if !anyInUse(stored) {
 		return nil, errors.New("the store holds no signing key that is in use")
 	}
+	return openKeys(stored, master)
+}
+
+// openKeys decrypts the stored keys and keeps their order. It fails if the master key does
+// not decrypt one of them.
+func openKeys(stored []Key, master MasterKey) (*keyRing, error) {
 	ring := &keyRing{byID: make(map[string]openKey, len(stored))}
 	for _, s := range stored {
 		private, err := openSigningKey(s, master)

@@ -120,6 +120,29 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 	})
 }
 
+// TestRetiredKeysNeedTheirMasterKey checks that NewKeys stores no key if all stored keys are
+// retired and the master key does not decrypt them. With the right master key it creates
+// one.
+func TestRetiredKeysNeedTheirMasterKey(t *testing.T) {
+	t.Parallel()
+	g, right, wrong := newGate(t, storagetest.SQLite(t)), masterKey(t), masterKey(t)
+	store := g.db.SigningKeys()
+	g.signing(store, right)
+	_, err := g.db.Writer().ExecContext(t.Context(), "UPDATE signing_keys SET retired_at = created_at")
+	g.must(err)
+	if _, err := signing.NewKeys(t.Context(), store, wrong, g.clock); err == nil || !strings.Contains(err.Error(), "master key") {
+		t.Errorf("opened with another master key: %v", err)
+	}
+	if stored, err := store.SigningKeys(t.Context()); err != nil || len(stored) != 1 {
+		t.Fatalf("the store has %+v, %v", stored, err)
+	}
+	g.advance(time.Second)
+	g.signing(store, right)
+	if stored, err := store.SigningKeys(t.Context()); err != nil || len(stored) != 2 || stored[0].RetiredAt != nil {
+		t.Errorf("the store has %+v, %v", stored, err)
+	}
+}
+
 // TestRotationOverlaps checks a rotation with a notice period. The next key is published at
 // once. It signs after the notice period, when every process has read it. Tokens of the old
 // key are accepted until they expire, and then the key is purged.

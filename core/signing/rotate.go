@@ -62,10 +62,8 @@ func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, 
 		if err != nil {
 			return fmt.Errorf("read signing keys: %w", err)
 		}
-		for _, key := range stored {
-			if _, err := openSigningKey(key, r.Master); err != nil {
-				return fmt.Errorf("signing key %s: %w", key.ID, err)
-			}
+		if _, err := openKeys(stored, r.Master); err != nil {
+			return err
 		}
 		if next, err = newSigningKey(r.Master, r.Clock()); err != nil {
 			return err
