@@ -2,9 +2,12 @@ package templates_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ type counting struct {
 	content map[string]string
 	asked   []string
 	gone    string // name of a template that is listed but not found when read
+	broken  string // name of a template whose content the account refuses to return
 	failsAt int    // number of the read that fails, from 1; 0 means none
 	taking  func() // called at each read of a template's content
 }
@@ -47,6 +51,9 @@ func (c *counting) Template(_ context.Context, _, name string) (sending.Template
 	}
 	if len(c.asked) == c.failsAt {
 		return sending.Template{}, &sending.Failure{Kind: sending.Throttled}
+	}
+	if name == c.broken {
+		return sending.Template{}, &sending.Failure{Kind: sending.Invalid, Err: errors.New("the content is invalid")}
 	}
 	text, ok := c.content[name]
 	if !ok || name == c.gone {
@@ -161,6 +168,30 @@ func TestAnInterruptedSyncKeepsItsTemplates(t *testing.T) {
 			t.Errorf("%d were kept, then came %v, and %d are there", n, asked[:3], m.count(t))
 		}
 	})
+}
+
+// TestATemplateThatCannotBeRead checks that a sync reads the other templates if the account
+// refuses one, and reports the refused one in the log. The stored copy of a template that
+// the account refuses later must stay.
+func TestATemplateThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	m := many(storagetest.SQLite(t))
+	maps.DeleteFunc(m.account.content, func(name, _ string) bool { return name > "t0009" })
+	var log strings.Builder
+	m.Log = slog.New(slog.NewTextHandler(&log, nil))
+	m.account.broken = "t0003"
+	if asked := m.run(t); len(asked) != 10 || m.count(t) != 9 || m.text(t, "t0004") != "first" {
+		t.Errorf("read %v, and %d are kept", asked, m.count(t))
+	}
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "template=t0003") || !strings.Contains(log.String(), "the content is invalid") {
+		t.Errorf("the log has:\n%s", &log)
+	}
+	m.account.broken = ""
+	m.run(t)
+	m.account.broken, m.account.content["t0009"] = "t0003", "second"
+	if asked := m.run(t); len(asked) != 10 || m.count(t) != 10 || m.text(t, "t0003") != "first" || m.text(t, "t0009") != "second" {
+		t.Errorf("read %v, and %d are kept", asked, m.count(t))
+	}
 }
 
 // TestASlowAccountGoesOnInTheNextRun checks that a sync reads at most two minutes from one

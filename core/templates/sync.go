@@ -50,6 +50,8 @@ const (
 // stored templates that the account no longer lists. Contents can be read only one by one,
 // so a run reads some of them: those of new templates first, then those that were read
 // longest ago. Each content is stored after its read, so an interrupted run loses nothing.
+// If the account refuses to return one content, Sync logs that, keeps the stored copy and
+// reads the next. Any other failure ends it.
 // If there is no account, or this kind of account does not support templates, nothing is
 // changed. An SMTP server lists no templates, so the copies from an account that was
 // connected before are deleted.
@@ -71,7 +73,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	next := slices.SortedFunc(maps.Values(listed), func(a, b sending.TemplateName) int {
 		return cmp.Or(reads[a.Name].Compare(reads[b.Name]), strings.Compare(a.Name, b.Name))
 	})
-	read, until := 0, t.Clock().Add(readFor)
+	read, refused, until := 0, 0, t.Clock().Add(readFor)
 	for _, n := range next[:min(maxRead, len(next))] {
 		if !t.Clock().Before(until) {
 			break
@@ -82,6 +84,11 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 			delete(listed, n.Name)
 			continue
 		}
+		if sending.IsRefusedObject(err) {
+			refused++
+			t.Log.WarnContext(ctx, "the sending account refused to return a template", "org_id", orgID, "template", n.Name, "error", err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -89,7 +96,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 			return err
 		}
 	}
-	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(listed), "read", read)
+	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(listed), "read", read-refused, "refused", refused)
 	return t.keep(ctx, orgID, listed)
 }
 
