@@ -152,7 +152,7 @@ func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v p
 	c, secret, err := h.register(r.Context(), v, id, f)
 	switch {
 	case frame.IsRepeated(err):
-		h.RefuseRepeated(w, r, v, ClientsPath)
+		h.RefuseRepeated(w, r, v, ClientsPath, !f.Public)
 	case err == nil:
 		h.showClientSecret(w, r, v, clientSecret{Client: newClientRow(c), Secret: secret, New: true})
 	case labels.Problem(err) != "":

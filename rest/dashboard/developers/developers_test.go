@@ -4,6 +4,7 @@ import (
 	"flag"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -95,6 +96,25 @@ func newClient() url.Values {
 	return url.Values{
 		"once": {core.NewID()}, "name": {"Other"}, "environment": {"live"}, "redirect_uris": {"https://example.com/back"},
 		"refresh_days": {"90"}, "scope": {string(core.ChannelsView)},
+	}
+}
+
+// TestRepeatedFormOfAPublicClient checks the refusal of a form for a new client that is sent
+// twice. It must mention a secret only if the client has one.
+func TestRepeatedFormOfAPublicClient(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storagetest.SQLite(t))
+	for kind, hasSecret := range map[string]bool{"public": false, "confidential": true} {
+		form := newClient()
+		form.Set("kind", kind)
+		var status int
+		var page string
+		for range 2 {
+			status, page = frametest.Post(t, o.pages, o.Site.Visitor, developers.ClientsPath+"/new", form)
+		}
+		if status != http.StatusConflict || !strings.Contains(page, developers.ClientsPath) || strings.Contains(page, "secret") != hasSecret {
+			t.Errorf("a %s client: %d %s", kind, status, page)
+		}
 	}
 }
 

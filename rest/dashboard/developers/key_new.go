@@ -71,7 +71,7 @@ func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v people.
 	case err == nil:
 		h.showKeySecret(w, r, v, keySecret{Key: newKeyRow(k, h.Clock()), Secret: secret})
 	case frame.IsRepeated(err):
-		h.RefuseRepeated(w, r, v, KeysPath)
+		h.RefuseRepeated(w, r, v, KeysPath, true)
 	case labels.Problem(err) != "":
 		h.newKeyForm(w, r, v, n, err)
 	default:

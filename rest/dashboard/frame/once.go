@@ -28,8 +28,11 @@ func IsRepeated(err error) bool { return err != nil && core.AsError(err).Code ==
 
 // RefuseRepeated refuses a form that was sent before. It cannot repeat the first answer,
 // because that answer may have shown a secret, which is not stored. list is the path of the
-// page that lists the created records.
-func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v people.Visitor, list string) {
-	p.Refuse(w, r, v, http.StatusConflict, "This form was sent before",
-		"It created its entry and showed the secret the first time. If you do not have the secret, open "+list+" and create a new one there.")
+// page that lists the created records. hasSecret is true if the created record has a secret.
+func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v people.Visitor, list string, hasSecret bool) {
+	text := "It created its entry the first time. Open " + list + " to see the entry."
+	if hasSecret {
+		text = "It created its entry and showed the secret the first time. If you do not have the secret, open " + list + " and create a new one there."
+	}
+	p.Refuse(w, r, v, http.StatusConflict, "This form was sent before", text)
 }
