@@ -95,7 +95,7 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 			ExternalID:      before.ExternalID, TemplateVersion: before.TemplateVersion,
 			IngestPath: before.IngestPath, IngestKeyHash: before.IngestKeyHash,
 		}
-		if after.Secret == "" && known && before.usesSecretLike(after) {
+		if after.Secret == "" && known && before.KeepsSecret(n) {
 			after.Secret = before.Secret
 		}
 		if err := after.checkSecret(); err != nil {
@@ -118,10 +118,11 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 	})
 }
 
-// usesSecretLike reports whether next uses the same server with the same access key id as
-// c, so that it may keep the secret of c.
-func (c Connection) usesSecretLike(next Connection) bool {
-	return c.Provider == next.Provider && c.Endpoint == next.Endpoint && c.AccessKeyID == next.AccessKeyID
+// KeepsSecret reports whether [Connecting.Connect] keeps the secret of the stored connection
+// c if next has an empty one. It does if next has the provider, endpoint and access key id
+// of c.
+func (c Connection) KeepsSecret(next NewConnection) bool {
+	return c.Secret != "" && c.Provider == next.Provider && c.Endpoint == next.Endpoint && c.AccessKeyID == next.AccessKeyID
 }
 
 func (c Connection) checkSecret() error {

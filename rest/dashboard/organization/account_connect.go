@@ -35,8 +35,7 @@ type connectPage struct {
 	Wanted   sending.NewConnection
 	Host     string
 	Port     string
-	// whether a secret is stored for this provider; an empty field keeps it if server and
-	// access key id stay
+	// whether the form as shown keeps the stored secret if its field stays empty
 	KeepsOld  bool
 	External  string // the external id for an IAM role; "" without a connection
 	Providers []providerChoice
@@ -74,9 +73,12 @@ func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, 
 	wanted := sending.NewConnection{Provider: provider}
 	if before != nil && before.Provider == provider {
 		wanted = sending.NewConnection{
-			Provider: provider, AccountID: before.AccountID, Region: before.Region, Endpoint: before.Endpoint, AccessKeyID: before.AccessKeyID,
+			Provider: provider, AccountID: before.AccountID, Region: before.Region, AccessKeyID: before.AccessKeyID,
 			RoleARN: before.RoleARN, TopicARN: before.TopicARN,
 			Identities: before.Identities, Max24HourSend: before.Max24HourSend, MaxSendRate: before.MaxSendRate,
+		}
+		if provider == sending.SMTP { // no other form has a field for the endpoint
+			wanted.Endpoint = before.Endpoint
 		}
 	}
 	h.connectForm(w, r, v, before, wanted, nil)
@@ -99,7 +101,7 @@ func (h connectionHandlers) connectForm(
 		data.Port = "587"
 	}
 	if before != nil {
-		data.External, data.KeepsOld = before.ExternalID, before.Provider == wanted.Provider && before.Secret != ""
+		data.External, data.KeepsOld = before.ExternalID, before.KeepsSecret(wanted)
 	}
 	known := false
 	for _, p := range providerNames {

@@ -32,14 +32,20 @@ func (o *office) wantGoldenAfter(name, path string, form url.Values) {
 // connect connects the organization to an SES account, with an IAM role.
 func (o *office) connect() {
 	o.T.Helper()
+	o.store(sending.NewConnection{
+		OrgID: o.Org.ID, Provider: sending.SES, Region: "eu-central-1", AccessKeyID: "AKIAIOSFODNN7EXAMPLE", Secret: "hidden",
+		RoleARN: "arn:aws:iam::111122223333:role/mailhelm",
+	})
+}
+
+// store stores the connection, with the visitor as the actor.
+func (o *office) store(n sending.NewConnection) {
+	o.T.Helper()
 	tasks := o.config.Connecting
 	tasks.Record = func(ctx context.Context, _, action string, detail map[string]any) error {
 		return o.Frame.Record(ctx, o.Site.Visitor, action, o.Org.ID, detail)
 	}
-	_, err := tasks.Connect(o.T.Context(), sending.NewConnection{
-		OrgID: o.Org.ID, Provider: sending.SES, Region: "eu-central-1", AccessKeyID: "AKIAIOSFODNN7EXAMPLE", Secret: "hidden",
-		RoleARN: "arn:aws:iam::111122223333:role/mailhelm",
-	})
+	_, err := tasks.Connect(o.T.Context(), n)
 	o.Must(err)
 }
 
