@@ -103,6 +103,30 @@ func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 	})
 }
 
+// TestImportTakesAtMostMaxRows checks that an import of more than MaxRows rows fails, and
+// that it stores nothing.
+func TestImportTakesAtMostMaxRows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var rows []json.RawMessage
+	for _, row := range people(bulk.MaxRows + 1) {
+		rows = append(rows, json.RawMessage(row))
+	}
+	id := core.NewID()
+	if _, err := b.Bulk.Import(t.Context(), b.Org.ID, id, rows); err == nil {
+		t.Error("it was imported")
+	}
+	if _, err := b.Bulk.TryImport(t.Context(), b.Org.ID, rows); err == nil {
+		t.Error("it was tried")
+	}
+	if _, err := b.Bulk.Store.BulkJob(t.Context(), b.Org.ID, id); !core.IsNotFound(err) {
+		t.Errorf("a bulk write was stored: %v", err)
+	}
+	if items, err := b.Bulk.Import(t.Context(), b.Org.ID, id, rows[:bulk.MaxRows]); err != nil || len(items) != bulk.MaxRows {
+		t.Errorf("%d outcomes, %v", len(items), err)
+	}
+}
+
 // TestChunkThatCannotBeReadAhead checks that an error while reading the next chunk does not
 // affect the chunk that is being written.
 func TestChunkThatCannotBeReadAhead(t *testing.T) {

@@ -9,10 +9,13 @@ import (
 )
 
 // Import writes the rows as contacts_bulk does, waits until the bulk write is complete, and
-// returns the outcome of each row. The caller must pass at most MaxRows rows; Import does
-// not check it. The caller chooses the id. If a bulk write with this id exists, Import
-// completes that bulk write and ignores the parameter rows.
+// returns the outcome of each row. It fails for more than MaxRows rows. The caller chooses
+// the id. If a bulk write with this id exists, Import completes that bulk write and ignores
+// the parameter rows.
 func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]Item, error) {
+	if err := checkImportSize(rows); err != nil {
+		return nil, err
+	}
 	err := b.acceptBulk(ctx, orgID, "", id, rows)
 	if err != nil && !core.IsConflict(err) {
 		return nil, err
@@ -44,8 +47,20 @@ func (b *Bulk) IsImported(ctx context.Context, orgID, id string) (bool, error) {
 	return job.Status == Completed, err
 }
 
+// checkImportSize fails for more than MaxRows rows. [Bulk.Import] returns the outcomes of at
+// most so many.
+func checkImportSize(rows []json.RawMessage) error {
+	if len(rows) > MaxRows {
+		return core.Invalid("rows", fmt.Sprintf("are %d; an import takes at most %d", len(rows), MaxRows))
+	}
+	return nil
+}
+
 // TryImport returns the outcomes that an Import of the rows would have. It writes nothing.
 func (b *Bulk) TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]Item, error) {
+	if err := checkImportSize(rows); err != nil {
+		return nil, err
+	}
 	read, items, err := b.readRows(ctx, orgID, Chunk{Rows: rows})
 	if err != nil {
 		return nil, err
