@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -31,6 +32,7 @@ func For(c *core.Call, recipients ...string) Mask {
 	m := Mask{hides: true}
 	var whole, local []string
 	for _, address := range recipients {
+		address = replaceInvalidBytes(address)
 		at := strings.LastIndexByte(address, '@')
 		if at < 1 {
 			continue
@@ -55,13 +57,17 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	}
 	// Longest first, because a regular expression takes the first alternative that matches.
 	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	// An address that is not UTF-8 makes the expression invalid. Text then finds addresses
-	// only by anyAddress and by decoding.
-	found, err := regexp.Compile(before + strings.Join(slices.Compact(alternatives), "|") + after)
-	if err != nil {
-		return nil
+	return regexp.MustCompile(before + strings.Join(slices.Compact(alternatives), "|") + after)
+}
+
+// replaceInvalidBytes returns the address with U+FFFD in place of each byte that is not
+// valid UTF-8. Such a byte would make a regular expression invalid. U+FFFD in an expression
+// matches the byte itself, and the U+FFFD with which JSON encoders replace it.
+func replaceInvalidBytes(address string) string {
+	if utf8.ValidString(address) {
+		return address
 	}
-	return found
+	return string([]rune(address))
 }
 
 // anyAddress matches a local part, @ or %40, and the first character of a domain, in prose
