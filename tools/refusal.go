@@ -76,8 +76,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	s.writeProblem(w, x, e)
 }
 
-// logRefusal writes the log line of a refusal. Besides the attributes in more, the line
-// contains only the status, ids, and names that Mailhelm defines or has stored. It omits
+// logRefusal writes the log line of a refusal: its status and outcome, the id of the
+// request, the organization, client and tool if known, and the attributes in more. It omits
 // the path and the method of the request, because the caller can put any text there.
 func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
 	attrs := []slog.Attr{

@@ -185,13 +185,11 @@ func nameSegment(d definition, err error) error {
 
 func (e evaluator) mirrorSuppressed(ctx context.Context, orgID string) error {
 	var keys []string
-	for token := ""; ; {
-		page, next, err := e.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
+	for page, err := range sending.Pages(func(token string) ([]sending.Suppressed, string, error) {
+		return e.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
+	}) {
 		if sending.IsAbsent(err) {
 			return nil
-		}
-		if err == nil {
-			err = sending.CheckNextToken(token, next)
 		}
 		if err != nil {
 			return err
@@ -199,10 +197,6 @@ func (e evaluator) mirrorSuppressed(ctx context.Context, orgID string) error {
 		for _, entry := range page {
 			keys = append(keys, core.EmailKey(entry.Email))
 		}
-		if next == "" {
-			break
-		}
-		token = next
 	}
 	slices.Sort(keys)
 	return e.Store.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))

@@ -150,10 +150,9 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// maxHistory is the number of the newest events of an address that are read, besides events
-// with the same time as the oldest of them. Older events are ignored. It limits the cost of
-// an address that bounces all the time. The address's stored [Entry] keeps the reason and
-// first time from older events, but does not count them.
+// maxHistory limits the cost of an address that bounces all the time: only its newest 1,000
+// events are read, plus all that have the same time as the oldest of these. Older events are
+// not counted, but the stored [Entry] of the address keeps their reason and first time.
 const maxHistory = 1000
 
 // isOlderThan reports whether e has the status Listed because of events before the first

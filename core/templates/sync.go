@@ -107,11 +107,9 @@ func (t *Templates) keep(ctx context.Context, orgID string, listed map[string]se
 // listAccountTemplates returns all templates that the account lists, keyed by name.
 func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map[string]sending.TemplateName, error) {
 	all := map[string]sending.TemplateName{}
-	for token := ""; ; {
-		page, next, err := t.Account.TemplatesPage(ctx, orgID, token)
-		if err == nil {
-			err = sending.CheckNextToken(token, next)
-		}
+	for page, err := range sending.Pages(func(token string) ([]sending.TemplateName, string, error) {
+		return t.Account.TemplatesPage(ctx, orgID, token)
+	}) {
 		if err != nil {
 			return nil, err
 		}
@@ -120,11 +118,8 @@ func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map
 				all[n.Name] = n
 			}
 		}
-		if next == "" {
-			return all, nil
-		}
-		token = next
 	}
+	return all, nil
 }
 
 const longestName = 256

@@ -117,12 +117,11 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 		return report, err
 	}
 	began, seen := s.Clock(), newSeenAddresses()
-	for token := ""; ; {
-		asked := s.Clock()
-		page, next, err := s.account.Contacts(ctx, orgID, token)
-		if err == nil {
-			err = sending.CheckNextToken(token, next)
-		}
+	var asked time.Time
+	for page, err := range sending.Pages(func(token string) ([]sending.Contact, string, error) {
+		asked = s.Clock()
+		return s.account.Contacts(ctx, orgID, token)
+	}) {
 		if err != nil {
 			return report, err
 		}
@@ -132,10 +131,6 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 		}
 		report.addPage(mirrored)
 		seen.add(page)
-		if next == "" {
-			break
-		}
-		token = next
 	}
 	if err := s.saveList(ctx, orgID, list); err != nil {
 		return report, err

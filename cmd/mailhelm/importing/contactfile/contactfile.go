@@ -19,7 +19,7 @@ const (
 	// longer record usually has a quote that is never closed.
 	MaxRecord = 1 << 20
 	// maxHeader is the number of bytes at the start of the file that Open inspects to detect
-	// its encoding and its delimiter.
+	// its format and its delimiter.
 	maxHeader = 64 << 10
 	// maxColumns is the maximum number of columns, far more than contacts need. It limits
 	// the work for a file whose first line is not a header.
@@ -104,13 +104,8 @@ func Open(file io.Reader, cfg Config) (*Reader, error) {
 // files.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-var (
-	errHeaderNUL      = errors.New("the header has NUL characters: the file is not text, or is text in UTF-16: save it as CSV in UTF-8")
-	errHeaderEncoding = errors.New("the header is not in UTF-8: the file may be in Latin-1 or Windows-1252: save it as UTF-8")
-)
-
-// checkStart returns an error if the beginning of the file is empty or not UTF-8 text. If
-// it recognizes another format, such as gzip or PDF, the error names it.
+// checkStart returns an error if the beginning of the file is empty, or is that of another
+// format, such as gzip or PDF.
 func checkStart(start []byte) error {
 	signs := []struct{ prefix, what, remedy string }{
 		{"\xff\xfe", "text in UTF-16", "save it as UTF-8"},
@@ -124,14 +119,19 @@ func checkStart(start []byte) error {
 			return fmt.Errorf("the file is %s: %s", sign.what, sign.remedy)
 		}
 	}
-	header, _, _ := bytes.Cut(start, []byte("\n"))
-	switch {
-	case len(bytes.TrimSpace(start)) == 0:
+	if len(bytes.TrimSpace(start)) == 0 {
 		return errors.New("the file is empty: write the names of the columns into its first line")
-	case bytes.IndexByte(header, 0) >= 0:
-		return errHeaderNUL
-	case len(header) < maxHeader && !utf8.Valid(header):
-		return errHeaderEncoding
+	}
+	return nil
+}
+
+// checkHeaderText returns an error if the header is not UTF-8 or has NUL characters.
+func checkHeaderText(header string) error {
+	if strings.IndexByte(header, 0) >= 0 {
+		return errors.New("the header has NUL characters: the file is not text, or is text in UTF-16: save it as CSV in UTF-8")
+	}
+	if !utf8.ValidString(header) {
+		return errors.New("the header is not in UTF-8: the file may be in Latin-1 or Windows-1252: save it as UTF-8")
 	}
 	return nil
 }
@@ -160,13 +160,8 @@ func (r *Reader) readHeader() error {
 	if len(header) > maxColumns {
 		return fmt.Errorf("the header has %d columns, more than %d", len(header), maxColumns)
 	}
-	// checkStart has checked the first line only. The header may have several, or begin after
-	// empty ones.
-	switch names := strings.Join(header, ","); {
-	case strings.IndexByte(names, 0) >= 0:
-		return errHeaderNUL
-	case !utf8.ValidString(names):
-		return errHeaderEncoding
+	if err := checkHeaderText(strings.Join(header, ",")); err != nil {
+		return err
 	}
 	r.header, r.last = header, Row{Line: 1, Cells: header}
 	r.columns, err = columnsOf(header, r.cfg)
