@@ -94,7 +94,7 @@ func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, re
 		return err
 	}
 	err = s.account.PutContact(ctx, orgID, consent)
-	if sending.IsInvalid(err) {
+	if sending.IsRefusedObject(err) {
 		report.Refused++
 		s.Log.WarnContext(ctx, "the sending account refused to add a contact", "org_id", orgID, "contact_id", contact.ID, "error", err)
 		return nil

@@ -143,6 +143,27 @@ func TestARefusedRepairDoesNotBlockTheNext(t *testing.T) {
 	})
 }
 
+// TestARefusedContactDoesNotBlockTheSync lets the account refuse to add one of two contacts
+// that it lost. The other one must be written at once, and the refused one by the next sync.
+func TestARefusedContactDoesNotBlockTheSync(t *testing.T) {
+	t.Parallel()
+	w := contactstest.New(t, storagetest.SQLite(t))
+	for _, email := range []string{"first@example.com", "second@example.com"} {
+		w.Want(t, "contacts_create", fmt.Sprintf(`{"email":%q}`, email))
+		if err := w.Account.DeleteContact(t.Context(), w.Org.ID, email); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Advance(time.Second)
+	w.Account.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Kind: sending.Rejected, Times: 1})
+	if got := w.SyncLater(t); got.Pushed != 1 || got.Refused != 1 {
+		t.Errorf("first %+v", got)
+	}
+	if got := w.SyncLater(t); got.Pushed != 1 || got.Refused != 0 {
+		t.Errorf("then %+v", got)
+	}
+}
+
 func TestTopicWritesGoThrough(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
