@@ -3,6 +3,7 @@ package limits
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -215,11 +216,14 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	// after a failure, calls try Redis again only after a pause of 5 seconds
 	scopes(t, p, p.Live.APIKey).want(t, 429, 4, 0)
 	p.Clock.Advance(5 * time.Second)
-	deadline := time.Now().Add(patience)
-	for log.count("shared again") == 0 && time.Now().Before(deadline) {
+	product.Await(t, patience, func() error {
+		if log.count("shared again") > 0 {
+			return nil
+		}
 		scopes(t, p, p.Live.APIKey) // the Redis client may need a moment to reconnect
 		p.Clock.Advance(5 * time.Second)
-	}
+		return errors.New("the log does not tell that the limits are shared again")
+	})
 	ready("ok")
 	if log.count("shared again") != 1 || log.count(password) != 0 || strings.Contains(over.body+metrics, password) {
 		t.Errorf("the return is told %d times, the password %d times", log.count("shared again"), log.count(password))

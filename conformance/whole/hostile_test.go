@@ -51,7 +51,7 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		texts := numbered(storable(t))
-		andWrites := p.DB.Dialect() == engine.SQLite || storagetest.Full()
+		withWrites := p.DB.Dialect() == engine.SQLite || storagetest.Full()
 		for some := range slices.Chunk(texts, textsPerOrganization) {
 			of := w.inOrganization(t, some)
 			for batch := range batches(some) {
@@ -59,13 +59,13 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 				of.readContact(t, batch)
 				of.storeDefinitions(t, batch)
 			}
-			if andWrites {
+			if withWrites {
 				for batch := range batches(some) {
 					of.writeTexts(t, batch)
 				}
 			}
 			of.readDefinitions(t, some)
-			if andWrites {
+			if withWrites {
 				of.refuseWrites(t, some)
 				of.checkConfirmations(t, some)
 			}
