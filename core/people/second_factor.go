@@ -136,14 +136,16 @@ func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 // second factor recently.
 func (f *SecondFactors) DemandLately(ctx context.Context, v Visitor) (Demand, error) {
 	demand, err := f.Demand(ctx, v)
-	if err != nil || demand != NoDemand || !v.Org.RequireSecondFactor || f.provenLately(v.Session) {
+	if err != nil || demand != NoDemand || !v.Org.RequireSecondFactor || v.Session.provenLately(f.people.Clock()) {
 		return demand, err
 	}
 	return DemandProof, nil
 }
 
-func (f *SecondFactors) provenLately(s Session) bool {
-	return s.SecondFactorAt != nil && f.people.Clock().Sub(*s.SecondFactorAt) <= ProofAge
+// provenLately reports whether the session has proved a second factor in the time ProofAge
+// before now.
+func (s Session) provenLately(now time.Time) bool {
+	return s.SecondFactorAt != nil && now.Sub(*s.SecondFactorAt) <= ProofAge
 }
 
 var errProofNeeded = errors.New("nothing was proven lately")
@@ -156,7 +158,7 @@ func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 // [IsProofNeeded]. It accepts a visitor without second factors.
 func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	has, err := f.FactorsOf(ctx, v.User.ID)
-	if err != nil || !has.Any() || f.provenLately(v.Session) {
+	if err != nil || !has.Any() || v.Session.provenLately(f.people.Clock()) {
 		return err
 	}
 	return proofNeededError()
@@ -171,7 +173,7 @@ func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 	if err != nil {
 		return Factors{}, err
 	}
-	if f.provenLately(v.Session) || !has.Any() && f.people.Clock().Sub(v.Session.CreatedAt) <= ProofAge {
+	if v.Session.provenLately(f.people.Clock()) || !has.Any() && f.people.Clock().Sub(v.Session.CreatedAt) <= ProofAge {
 		return has, nil
 	}
 	return Factors{}, proofNeededError()
