@@ -85,3 +85,69 @@ func TestPackageComments(t *testing.T) {
 		}
 	}
 }
+
+// TestFileNamesDiffer checks that two files of a product folder, tests excluded, have names
+// that readers do not confuse: names that differ in more than one letter, and not only in
+// singular and plural.
+func TestFileNamesDiffer(t *testing.T) {
+	t.Parallel()
+	names := map[string][]string{}
+	for _, s := range repository(t).Sources {
+		if folder := s.Folder(); !s.IsTest() && top(folder) != "conformance" {
+			names[folder] = append(names[folder], strings.TrimSuffix(path.Base(s.Path), ".go"))
+		}
+	}
+	for folder, files := range names {
+		for i, name := range files {
+			for _, other := range files[i+1:] {
+				if confusable(name, other) {
+					t.Errorf("%s: the names %s.go and %s.go are easy to confuse", folder, name, other)
+				}
+			}
+		}
+	}
+}
+
+// confusable reports whether two names are equal except for one letter, or except for
+// singular and plural.
+func confusable(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	start := 0
+	for start < len(a) && a[start] == b[start] {
+		start++
+	}
+	restA, restB := a[start:], b[start:]
+	switch len(b) - len(a) {
+	case 0:
+		return restA == "" || restA[1:] == restB[1:]
+	case 1:
+		return restA == restB[1:]
+	case 2:
+		return strings.HasPrefix(restA, "y") && strings.HasPrefix(restB, "ies") && restA[1:] == restB[3:]
+	}
+	return false
+}
+
+func TestConfusable(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"contact", "contacts", true},
+		{"contact_list", "contacts_list", true},
+		{"admin_keys", "admin_key", true},
+		{"activity", "activities", true},
+		{"activity_list", "activities_list", true},
+		{"seed", "send", true},
+		{"contact_record", "contacts", false},
+		{"page", "pages_list", false},
+		{"setup", "send", false},
+	} {
+		if confusable(tc.a, tc.b) != tc.want {
+			t.Errorf("confusable(%q, %q) = %t", tc.a, tc.b, !tc.want)
+		}
+	}
+}

@@ -12,8 +12,8 @@
 // of these three packages, and calls them through the interfaces in contacts.go.
 //
 // Each operation has its own file: contacts_upsert.go is the whole of contacts_upsert.
-// Files named after a noun have what several operations share: contact.go, consent.go,
-// plan.go.
+// Files named after a noun have what several operations share: contact_record.go,
+// consent.go, plan.go.
 //
 // The package contains no SQL (store.go declares the storage that it needs), no HTTP and no
 // code for a particular provider.
