@@ -261,16 +261,21 @@ func (s *Sessions) audit(ctx context.Context, session Session, action, requestID
 	})
 }
 
-// AuditEverywhere adds an event to the audit log of every organization of a person.
+// AuditEverywhere adds an event to the audit log of every organization of a person. Its
+// surface is [App] if a person caused it, and otherwise "".
 func (c SessionsConfig) AuditEverywhere(ctx context.Context, by access.Actor, userID, action, requestID string) error {
 	members, err := c.Members.MembershipsOf(ctx, userID)
 	if err != nil {
 		return fmt.Errorf("memberships: %w", err)
 	}
+	var surface core.Surface
+	if by.Kind == access.Person {
+		surface = App
+	}
 	for _, member := range members {
 		err := c.Audit.AppendAudit(ctx, access.AuditEvent{
 			ID: core.NewID(), OrgID: member.OrgID, OccurredAt: c.Clock(), Action: action,
-			ActorKind: by.Kind, ActorID: by.ID, SubjectID: userID, RequestID: requestID, Detail: "{}",
+			ActorKind: by.Kind, ActorID: by.ID, Surface: surface, SubjectID: userID, RequestID: requestID, Detail: "{}",
 		})
 		if err != nil {
 			return err

@@ -104,6 +104,26 @@ func TestSignInBeginsASession(t *testing.T) {
 	}
 }
 
+// TestAuditEverywhereHasASurface checks that an event of a person is written to the audit log
+// of each organization of the person with the dashboard as its surface, and an event of the
+// system or the operator without a surface.
+func TestAuditEverywhereHasASurface(t *testing.T) {
+	t.Parallel()
+	e := newEntrance(t)
+	for by, want := range map[access.Actor]core.Surface{
+		access.ActorOf(e.user.ID): people.App, access.ActorOf(access.Operator): "", access.System(): "",
+	} {
+		e.must(e.sessions.AuditEverywhere(t.Context(), by, e.user.ID, "user.changed", "r1"))
+		for _, org := range []core.Org{e.org, e.second} {
+			events, err := e.db.Audit().FindAudit(t.Context(), org.ID, access.AuditFilter{ActorID: by.ID, Limit: 10})
+			e.must(err)
+			if len(events) != 1 || events[0].Surface != want {
+				t.Errorf("%s by %s: %+v, want the surface %q", org.Name, by.Kind, events, want)
+			}
+		}
+	}
+}
+
 func TestSignInHidesWhichAddressesExist(t *testing.T) {
 	t.Parallel()
 	e := newEntrance(t)
