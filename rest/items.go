@@ -83,8 +83,10 @@ func (m *mount) itemsBody(properties []property) object {
 			Items json.RawMessage `json:"items"`
 		}
 		_ = json.Unmarshal(p.schema, &list) // a schema of ours
-		// not oneOf: the schema of an item may allow any JSON value, also an array
-		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}}
+		// The schema of an item in a list may allow any JSON value, because an invalid item
+		// fails alone. A single item must be an object.
+		single := object{{"type", "object"}, {"allOf", []json.RawMessage{list.Items}}}
+		return object{{"oneOf", []any{single, p.schema}}}
 	}
 	return object{}
 }

@@ -3,12 +3,14 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // results returns the results in the answer of POST /v1/activities, one for each item. It
@@ -101,6 +103,34 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 		full := `[` + strings.Repeat(item+`,`, 999) + item + `]`
 		if got := results(t, a.do(t, "POST", "/v1/activities", full)); len(got) != 1000 || got[999]["index"] != 999.0 {
 			t.Errorf("%d results", len(got))
+		}
+	})
+}
+
+// TestActivityBodiesFitTheirSchema checks that POST /v1/activities refuses every body that
+// the schema in the OpenAPI document does not allow, and takes every body that it allows.
+func TestActivityBodiesFitTheirSchema(t *testing.T) {
+	t.Parallel()
+	product.Once(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		schema := a.description.schema(t, "#/paths/~1v1~1activities/post/requestBody/content/application~1json/schema")
+		const item = `{"name":"a","email":"a@example.com"}`
+		for body, taken := range map[string]bool{
+			item: true, `{}`: true, `[` + item + `]`: true, `[null,1,"a",[],` + item + `]`: true, `[` + strings.Repeat(item+`,`, 999) + item + `]`: true,
+			`null`: false, `1`: false, `"a"`: false, `true`: false, `[]`: false, `[` + strings.Repeat(item+`,`, 1000) + item + `]`: false,
+		} {
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(value); (err == nil) != taken {
+				t.Errorf("%.60s: the schema says %v, want allowed: %t", body, err, taken)
+			}
+			want := http.StatusUnprocessableEntity
+			if taken {
+				want = http.StatusAccepted
+			}
+			a.do(t, "POST", "/v1/activities", body).want(want)
 		}
 	})
 }
