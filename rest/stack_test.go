@@ -18,12 +18,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -138,6 +140,8 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		Topics: topics.New(topics.Config{
 			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Locks: locks, Contacts: db.ContactCount(), Clock: s.clock.Now,
 		}),
+		Activities: activities.New(activities.Config{Clock: s.clock.Now}),
+		Segments:   segments.New(segments.Config{Clock: s.clock.Now}),
 	})
 	server, err := rest.NewServer(rest.Config{
 		Catalogue: guard.Catalogue(append(product, ops...)),
