@@ -160,8 +160,8 @@ func fillToMaximum(t *testing.T, p *product.Product, count int) {
 		}
 		for i := range 300 {
 			a := attributes.Attribute{
-				ID: core.NewID(), Name: fmt.Sprintf("flood_%d", i), Type: attributes.Enum, EnumValues: slices.Repeat([]string{strings.Repeat("é", 50)}, 30),
-				Description: strings.Repeat("\u202e<", 500), Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
+				ID: core.NewID(), Name: fmt.Sprintf("flood_%d", i), Type: attributes.Enum, EnumValues: []string{"x"},
+				Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 			}
 			if err := p.DB.Attributes().InsertAttribute(ctx, p.OrgID, a); err != nil {
 				return err
@@ -176,6 +176,16 @@ func fillToMaximum(t *testing.T, p *product.Product, count int) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	// Each InsertAttribute reads all definitions, so these get their long texts afterwards.
+	values := `["` + strings.Join(slices.Repeat([]string{strings.Repeat("é", 50)}, 30), `","`) + `"]`
+	const lengthen = `UPDATE attributes SET enum_values = $1, description = $2 WHERE org_id = $3 AND name LIKE 'flood%'`
+	changed, err := p.SQL(t).ExecContext(t.Context(), lengthen, values, strings.Repeat("\u202e<", 500), p.OrgID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := changed.RowsAffected(); n != 300 || err != nil {
+		t.Fatalf("%d attributes changed, %v", n, err)
 	}
 }
 
