@@ -26,10 +26,10 @@ func boxes() core.Operation {
 	}})
 }
 
-// TestAnyJSONStandsWhereItIsDeclared checks that values of any JSON type are accepted and
+// TestAnyJSONIsAcceptedWhereDeclared checks that values of any JSON type are accepted and
 // returned byte for byte at the paths where the schema declares them, and refused
 // elsewhere.
-func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
+func TestAnyJSONIsAcceptedWhereDeclared(t *testing.T) {
 	t.Parallel()
 	op := boxes()
 	for content, want := range map[string]bool{
@@ -58,10 +58,10 @@ func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoCanonicalFormIsKnownByItsBytes compares arguments whose JSON has no
+// TestArgumentsWithoutACanonicalFormAreComparedByBytes compares arguments whose JSON has no
 // canonical form, such as a member named twice. They must be compared by their bytes, so
 // that two different values never count as equal.
-func TestWhatHasNoCanonicalFormIsKnownByItsBytes(t *testing.T) {
+func TestArgumentsWithoutACanonicalFormAreComparedByBytes(t *testing.T) {
 	t.Parallel()
 	schema := boxes().Input(core.Agent)
 	form := func(text string) string {

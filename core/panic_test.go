@@ -11,7 +11,7 @@ import (
 
 func TestPanicTextHoldsNoCallerText(t *testing.T) {
 	t.Parallel()
-	said := func(cause func()) string {
+	panicText := func(cause func()) string {
 		var text string
 		func() {
 			defer func() { text = core.PanicText(recover()) }()
@@ -25,7 +25,7 @@ func TestPanicTextHoldsNoCallerText(t *testing.T) {
 		"type *fmt.wrapError\n":      func() { panic(fmt.Errorf("cannot digest jane@example.com: %w", errors.ErrUnsupported)) },
 		"not string\n":               func() { var v any = 1; _ = v.(string) },
 	} {
-		if got := said(cause); !strings.Contains(got, want) || strings.Contains(got, "jane") || !strings.Contains(got, "panic_test.go") {
+		if got := panicText(cause); !strings.Contains(got, want) || strings.Contains(got, "jane") || !strings.Contains(got, "panic_test.go") {
 			t.Errorf("want %q in %s", want, got)
 		}
 	}

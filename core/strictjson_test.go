@@ -25,7 +25,7 @@ func TestCanonicalJSON(t *testing.T) {
 	}
 }
 
-func TestNumbersThatSurvive(t *testing.T) {
+func TestNumbersThatRoundTripThroughFloat64(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]bool{
 		"0": true, "-0": true, "0.000": true, "0e999999": true, "1": true, "1.0": true, "1e22": true, "1e308": true, "5e-324": true,

@@ -28,7 +28,7 @@ type inner struct {
 	Silent []string `json:"silent"`
 }
 
-func TestTextsAreFoundWithTheirVoices(t *testing.T) {
+func TestTextsOfAResultAndTheirVoices(t *testing.T) {
 	t.Parallel()
 	op := core.Declare(core.Op[struct{}, spoken]{Name: "things_read", Purpose: "Reads.", Do: func(context.Context, *core.Call, struct{}) (spoken, error) { return spoken{}, nil }})
 	want := []core.Text{

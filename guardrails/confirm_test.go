@@ -97,10 +97,10 @@ func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestWhatWasConfirmedIsWhatHappens checks a change of the preview between the confirmation
-// and the transaction. The call must have no effect and return the new preview, which can
-// then be confirmed.
-func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
+// TestChangedPreviewNeedsANewConfirmation checks a change of the preview between the
+// confirmation and the transaction. The call must have no effect and return the new
+// preview, which can then be confirmed.
+func TestChangedPreviewNeedsANewConfirmation(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)

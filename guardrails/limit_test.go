@@ -77,7 +77,7 @@ func TestBucketsAreApart(t *testing.T) {
 	}
 }
 
-func TestNoLimitNoState(t *testing.T) {
+func TestWithoutALimitNoRateIsReported(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, err := b.catalogue.Admit(t.Context(), []string{"bearer  good"}, access.API)

@@ -42,12 +42,12 @@ func TestRefusals(t *testing.T) {
 			b := setup(t)
 			_, err := b.call(t, tc.operation, tc.edit)
 			wantCode(t, err, tc.code)
-			said := err.Message
+			text := err.Message
 			for _, f := range err.Fields {
-				said += " " + f.Field + " " + f.Reason
+				text += " " + f.Field + " " + f.Reason
 			}
-			if !strings.Contains(said, tc.says) {
-				t.Errorf("says %q, want it to name %q", said, tc.says)
+			if !strings.Contains(text, tc.says) {
+				t.Errorf("says %q, want it to name %q", text, tc.says)
 			}
 			if err.NextStep() == "" {
 				t.Error("the refusal has no next step")

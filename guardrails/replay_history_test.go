@@ -230,10 +230,11 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
-// TestHistoriesShowFaults checks that the check of histories detects three of the faulty
-// stores and transactors in the variable breakages. The faulty store of type generous
-// cannot be detected: reservation tokens prevent a second effect in spite of its fault.
-func TestHistoriesShowFaults(t *testing.T) {
+// TestLinearizabilityCheckDetectsFaults checks that the check of histories detects three
+// of the faulty stores and transactors in the variable breakages. The faulty store of
+// type generous cannot be detected: reservation tokens prevent a second effect in spite
+// of its fault.
+func TestLinearizabilityCheckDetectsFaults(t *testing.T) {
 	t.Parallel()
 	const histories = 60
 	for _, name := range []string{"careless", "loose", "forgetful"} {

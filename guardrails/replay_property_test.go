@@ -116,9 +116,10 @@ var breakages = map[string]breakage{
 	"loose":     func(_ core.Transactor, s replay.Store) (core.Transactor, replay.Store) { return loose{}, s },
 }
 
-// TestTheModelSeesFaults checks that the model test can fail. For each deliberately faulty
-// store or transactor, one of 300 random schedules must show a difference from the model.
-func TestTheModelSeesFaults(t *testing.T) {
+// TestModelTestDetectsFaults checks that the model test can fail. For each deliberately
+// faulty store or transactor, one of 300 random schedules must show a difference from the
+// model.
+func TestModelTestDetectsFaults(t *testing.T) {
 	t.Parallel()
 	for name, broken := range breakages {
 		t.Run(name, func(t *testing.T) {

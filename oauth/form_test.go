@@ -79,7 +79,7 @@ func checkRefusal(t *testing.T, r *refusal) {
 	}
 }
 
-func TestLibraryCannotSayMoreThanItWasGiven(t *testing.T) {
+func TestRefusalRevealsNothingOfTheLibrary(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*refusal{
 		"invalid_request":        invalidRequest("100% wrong"),

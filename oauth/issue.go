@@ -44,8 +44,8 @@ type grant struct {
 	scopes   core.Scopes
 }
 
-// issued is a signed access token, with its id and scopes for the answer and the log.
-type issued struct {
+// issuedToken is a signed access token, with its id and scopes for the answer and the log.
+type issuedToken struct {
 	text  string
 	id    string
 	scope string
@@ -93,9 +93,9 @@ func (t *tokenIssuer) signer() (jose.Signer, error) {
 }
 
 // issue signs a new access token that expires after [signing.AccessTokenLifetime].
-func (t *tokenIssuer) issue(g grant) (issued, error) {
+func (t *tokenIssuer) issue(g grant) (issuedToken, error) {
 	now := t.clock()
-	token := issued{id: core.NewID(), scope: strings.Join(g.scopes.Strings(), " ")}
+	token := issuedToken{id: core.NewID(), scope: strings.Join(g.scopes.Strings(), " ")}
 	payload, err := json.Marshal(claims{
 		Issuer:      t.address,
 		Subject:     g.subject,
@@ -110,18 +110,18 @@ func (t *tokenIssuer) issue(g grant) (issued, error) {
 		Grant:       g.id,
 	})
 	if err != nil {
-		return issued{}, fmt.Errorf("encode claims: %w", err)
+		return issuedToken{}, fmt.Errorf("encode claims: %w", err)
 	}
 	signer, err := t.signer()
 	if err != nil {
-		return issued{}, err
+		return issuedToken{}, err
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
-		return issued{}, fmt.Errorf("sign token: %w", err)
+		return issuedToken{}, fmt.Errorf("sign token: %w", err)
 	}
 	if token.text, err = signed.CompactSerialize(); err != nil {
-		return issued{}, fmt.Errorf("encode token: %w", err)
+		return issuedToken{}, fmt.Errorf("encode token: %w", err)
 	}
 	return token, nil
 }

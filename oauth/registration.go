@@ -14,9 +14,9 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// registered is the answer to a registration: the client as it was stored, which may differ
-// from the request (RFC 7591 section 3.2.1).
-type registered struct {
+// registrationAnswer is the answer to a registration: the client as it was stored, which
+// may differ from the request (RFC 7591 section 3.2.1).
+type registrationAnswer struct {
 	ClientID string `json:"client_id"`
 	IssuedAt int64  `json:"client_id_issued_at"`
 	Secret   string `json:"client_secret,omitempty"`
@@ -64,27 +64,27 @@ func (e *registrationEndpoint) register(w http.ResponseWriter, r *http.Request) 
 // registerClient reads the client's metadata and stores the client. It fails with an error
 // of RFC 7591 section 3.2.2, or with 429 if too many clients were registered from the same
 // IP network.
-func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
+func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Request) (registrationAnswer, *refusal) {
 	body, refused := readBody(w, r, "application/json")
 	if refused != nil {
 		refused.err.ErrorType = invalidMetadataType
-		return registered{}, refused
+		return registrationAnswer{}, refused
 	}
 	asked, refused := readRegistration(body)
 	if refused != nil {
-		return registered{}, refused
+		return registrationAnswer{}, refused
 	}
 	scopes, refused := asked.scopes()
 	if refused != nil {
-		return registered{}, refused
+		return registrationAnswer{}, refused
 	}
 	client, secret, err := e.registrar.Register(r.Context(), throttle.NetworkOf(e.proxies.Remote(r)), access.SelfDescribed{
 		Name: asked.Name, Public: asked.AuthMethod == authNone, RedirectURIs: asked.RedirectURIs, Scopes: scopes,
 	})
 	if err != nil {
-		return registered{}, registrationRefusal(w, core.AsError(err))
+		return registrationAnswer{}, registrationRefusal(w, core.AsError(err))
 	}
-	answer := registered{
+	answer := registrationAnswer{
 		ClientID: client.ClientID, IssuedAt: client.CreatedAt.Unix(), Secret: secret, Name: client.Name, RedirectURIs: client.RedirectURIs,
 		GrantTypes: openGrants(), ResponseTypes: []string{"code"}, AuthMethod: asked.AuthMethod, Scope: joinScopes(client.Scopes),
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// paged is the result of an operation that returns pages, such as core.Envelope. Next
+// pagedResult is the result of an operation that returns pages, such as core.Envelope. Next
 // returns the cursor of the next page, or "" on the last page.
-type paged interface{ Next() string }
+type pagedResult interface{ Next() string }
 
-// headed is a result for a route with [Route.Header]. HeaderValue returns the value of the
-// response header that Route.Header names.
-type headed interface{ HeaderValue() string }
+// headerResult is a result for a route with [Route.Header]. HeaderValue returns the value
+// of the response header that Route.Header names.
+type headerResult interface{ HeaderValue() string }
 
 // passing is a result that may soon be outdated. If Passing returns true, the answer with
 // this result must not be cached, even if the route allows caching.
@@ -47,10 +47,10 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	if result.Replayed {
 		h.Set("Idempotent-Replayed", "true")
 	}
-	if page, ok := result.Value.(paged); ok && page.Next() != "" {
+	if page, ok := result.Value.(pagedResult); ok && page.Next() != "" {
 		s.setNext(c, page.Next())
 	}
-	if result, ok := result.Value.(headed); ok && m.Header != "" {
+	if result, ok := result.Value.(headerResult); ok && m.Header != "" {
 		h.Set(m.Header, result.HeaderValue())
 	}
 	status := m.Success

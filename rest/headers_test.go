@@ -156,9 +156,9 @@ func TestCaching(t *testing.T) {
 	}
 }
 
-// TestNoBrowsers checks that no response has a CORS header, because the API is for servers
-// only.
-func TestNoBrowsers(t *testing.T) {
+// TestNoResponseHasCORSHeaders checks that no response has a CORS header, because the API
+// is for servers only.
+func TestNoResponseHasCORSHeaders(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
 	for _, r := range []*http.Request{

@@ -44,11 +44,11 @@ type pathMember struct {
 // is reports whether a JSON value in the body is equal to text, the value of this path
 // parameter.
 func (p pathMember) is(value jsontext.Value, text string) bool {
-	said, err := jsontext.AppendUnquote(nil, value)
+	decoded, err := jsontext.AppendUnquote(nil, value)
 	if err != nil {
 		return false
 	}
-	return string(said) == text || p.isAddress && core.EmailKey(string(said)) == core.EmailKey(text)
+	return string(decoded) == text || p.isAddress && core.EmailKey(string(decoded)) == core.EmailKey(text)
 }
 
 // mount prepares a route for serving. It fails if the catalogue lacks the operation, the

@@ -37,13 +37,13 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
-	patterns map[mounted]string // paths with {name}, by HTTP method and path in Gin's syntax
+	patterns map[routeKey]string // paths with {name}, by HTTP method and path in Gin's syntax
 	tracing  *Tracing
 	engine   *gin.Engine
 }
 
-// mounted is an HTTP method and a path in Gin's syntax.
-type mounted struct{ method, path string }
+// routeKey is an HTTP method and a path in Gin's syntax.
+type routeKey struct{ method, path string }
 
 // New returns a server with all routes of the API. It fails if the catalogue lacks the
 // operation of a route, or the operation's input lacks a path parameter.
@@ -56,7 +56,7 @@ func New(cfg Config) (*Server, error) {
 func newServer(cfg Config, table []Route) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
-		patterns: map[mounted]string{},
+		patterns: map[routeKey]string{},
 		resource: access.NewProtectedResource(cfg.BaseURL, cfg.AuthURL, "Mailhelm public API", cfg.DocsURL, core.AllScopes()),
 	}
 	for _, route := range table {
@@ -123,14 +123,14 @@ func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	}
 	for _, method := range methods {
 		s.engine.Handle(method, ginPath(path), h)
-		s.patterns[mounted{method, ginPath(path)}] = path
+		s.patterns[routeKey{method, ginPath(path)}] = path
 	}
 }
 
 // pattern returns the path of the request's route with {name} for parameters, or "" without
 // a route.
 func (s *Server) pattern(c *gin.Context) string {
-	return s.patterns[mounted{c.Request.Method, c.FullPath()}]
+	return s.patterns[routeKey{c.Request.Method, c.FullPath()}]
 }
 
 // ginPath replaces each {name} in a path by the number of its segment. Gin requires the

@@ -63,11 +63,11 @@ func medianOf(b *testing.B, round func(i int)) {
 
 func benchSize(b *testing.B, variable string, otherwise int) int {
 	b.Helper()
-	said := os.Getenv(variable)
-	if said == "" {
+	setting := os.Getenv(variable)
+	if setting == "" {
 		return otherwise
 	}
-	n, err := strconv.Atoi(said)
+	n, err := strconv.Atoi(setting)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -194,9 +194,9 @@ func TestConfirmationRefusalsAreAllTheSame(t *testing.T) {
 	hold("no token at all", w.send(confirm("nonsense", "b1")))
 	hold("other arguments", w.send(confirm(token, "b2")))
 	hold("other client", w.send(confirm(token, "b1").withToken("limited")))
-	w.ops.reach.Store(13)
+	w.ops.recipients.Store(13)
 	hold("other consequence", w.send(confirm(token, "b1")))
-	w.ops.reach.Store(12)
+	w.ops.recipients.Store(12)
 	w.pass(11 * time.Minute)
 	hold("expired", w.send(confirm(token, "b1")))
 	if len(refused) != 1 {

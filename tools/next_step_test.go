@@ -116,11 +116,11 @@ func TestEveryCodeSaysTheSameInTextAndStructure(t *testing.T) {
 		for _, next := range []string{"", "Do this instead."} {
 			refusal = &core.Error{Code: info.Code, Message: "The " + info.Title + " of \"Ann\".", Next: next}
 			a := w.send(call(legacy, "contacts_lookup", map[string]any{})).result(t).Result
-			said := a.Structured
-			message, _ := said["message"].(string)
-			hint, _ := said["hint"].(string)
-			if said["code"] != string(info.Code) || message != refusal.Message || said["detail"] != message || said["status"] != float64(info.Status) {
-				t.Errorf("%s: %v", info.Code, said)
+			structured := a.Structured
+			message, _ := structured["message"].(string)
+			hint, _ := structured["hint"].(string)
+			if structured["code"] != string(info.Code) || message != refusal.Message || structured["detail"] != message || structured["status"] != float64(info.Status) {
+				t.Errorf("%s: %v", info.Code, structured)
 			}
 			if hint == "" || next != "" && hint != next {
 				t.Errorf("%s: hint %q", info.Code, hint)
@@ -130,7 +130,7 @@ func TestEveryCodeSaysTheSameInTextAndStructure(t *testing.T) {
 				text += block.Text
 			}
 			want := message + " " + hint
-			if step, ok := said["next_step"].(map[string]any); ok && step["tool"] != "contacts_lookup" {
+			if step, ok := structured["next_step"].(map[string]any); ok && step["tool"] != "contacts_lookup" {
 				want += " Next: " + step["tool"].(string) + " {}"
 			}
 			if !a.IsError || text != want {

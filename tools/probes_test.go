@@ -15,14 +15,14 @@ type probes struct {
 	upserts, archives, sends atomic.Int64
 	entered                  chan struct{} // sent when contacts_set_list_membership begins
 	// receives the context's error when the context of the blocking operation ends
-	ended chan error
-	reach atomic.Int64 // number of recipients of the broadcast
-	text  atomic.Value // the note that contacts_lookup returns
+	ended      chan error
+	recipients atomic.Int64 // number of recipients of the broadcast
+	text       atomic.Value // the note that contacts_lookup returns
 }
 
 func newProbes() *probes {
 	p := &probes{entered: make(chan struct{}, 1), ended: make(chan error, 1)}
-	p.reach.Store(12)
+	p.recipients.Store(12)
 	p.text.Store("plain")
 	return p
 }
@@ -47,7 +47,7 @@ type broadcastOut struct {
 	Status string `json:"status" jsonschema_description:"What became of it."`
 }
 
-type reach struct {
+type broadcastPreview struct {
 	Recipients int64 `json:"recipients"`
 }
 
@@ -124,8 +124,8 @@ func (p *probes) send() core.Operation {
 		Name: "broadcasts_send", Title: "Send", Purpose: "Sends.", Effect: core.Destroys, ReachesPeople: true,
 		Scopes: []core.Scope{core.BroadcastsManage},
 		Confirm: func(context.Context, *core.Call, broadcastIn) (*core.Confirmation, error) {
-			n := p.reach.Load()
-			return &core.Confirmation{Message: "This sends to " + strconv.FormatInt(n, 10) + " people.", Preview: reach{n}}, nil
+			n := p.recipients.Load()
+			return &core.Confirmation{Message: "This sends to " + strconv.FormatInt(n, 10) + " people.", Preview: broadcastPreview{n}}, nil
 		},
 		Do: func(context.Context, *core.Call, broadcastIn) (broadcastOut, error) {
 			p.sends.Add(1)

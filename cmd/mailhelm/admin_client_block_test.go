@@ -10,14 +10,14 @@ func TestAdminBlocksClients(t *testing.T) {
 	s := migrated(t)
 	s.does("org", "create", "acme", "--name", "Acme Ltd")
 	const id = "https://agent.example.com/client.json"
-	if said := s.does("client", "block", "acme", id); said["blocked"] != true || said["client_id"] != id {
-		t.Errorf("block: %v", said)
+	if response := s.does("client", "block", "acme", id); response["blocked"] != true || response["client_id"] != id {
+		t.Errorf("block: %v", response)
 	}
 	if listed := s.mustRun("client", "blocked", "acme"); !strings.Contains(listed, id) {
 		t.Errorf("blocked: %s", listed)
 	}
-	if said := s.does("client", "unblock", "acme", id); said["blocked"] != false {
-		t.Errorf("unblock: %v", said)
+	if response := s.does("client", "unblock", "acme", id); response["blocked"] != false {
+		t.Errorf("unblock: %v", response)
 	}
 	if listed, ok := s.does("client", "blocked", "acme")["blocked_clients"].([]any); !ok || len(listed) != 0 {
 		t.Errorf("blocked afterwards: %v", listed)

@@ -26,10 +26,10 @@ const (
 	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
-// said is a command to run with --json, and the member names that its JSON output must
-// have. If the field list is not "", the output must have only the member with that name.
-// Its value is an array, and each element must have the members.
-type said struct {
+// jsonCommand is a command to run with --json, and the member names that its JSON output
+// must have. If the field list is not "", the output must have only the member with that
+// name. Its value is an array, and each element must have the members.
+type jsonCommand struct {
 	command, list, members string
 	arguments              []string
 }
@@ -45,7 +45,7 @@ func sorted(names string) string {
 
 // run runs the command with --json and checks the members of its output. It returns the
 // printed object, or the first element if the output is a list.
-func (c said) run(s shell) map[string]any {
+func (c jsonCommand) run(s shell) map[string]any {
 	s.t.Helper()
 	c.members = sorted(c.members)
 	object := s.does(append(strings.Fields(c.command), c.arguments...)...)
@@ -75,7 +75,7 @@ func administered(t *testing.T, s shell, port int) []string {
 	run := func(command, list, members string, arguments ...string) map[string]any {
 		t.Helper()
 		ran = append(ran, command)
-		return said{command, list, members, arguments}.run(s)
+		return jsonCommand{command, list, members, arguments}.run(s)
 	}
 	text := func(object map[string]any, member string) string { return fmt.Sprint(object[member]) }
 
@@ -84,7 +84,7 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("org edit", "", orgMembers, "acme", "--name", "Acme Group")
 	run("org set-limit", "", orgMembers, "acme", "600")
 	run("user create", "", inOrgMembers+" password", "eve@example.com", "--org", "acme", "--role", "owner")
-	said{"user create", "", userMembers + " password", []string{"bob@example.com"}}.run(s)
+	jsonCommand{"user create", "", userMembers + " password", []string{"bob@example.com"}}.run(s)
 	run("user add-to-org", "", inOrgMembers, "acme", "bob@example.com")
 	run("user list", "users", inOrgMembers, "acme")
 	s.mustRun("user", "set-role", "acme", "bob@example.com", "owner")
@@ -115,7 +115,7 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("client unblock", "", "blocked client_id org_id", "acme", "https://agent.example.com/client.json")
 	run("keys list", "signing_keys", signingMembers)
 	run("keys rotate", "signing_keys", signingMembers)
-	said{"keys rotate", "signing_keys", signingMembers, []string{"--revoke-old"}}.run(s)
+	jsonCommand{"keys rotate", "signing_keys", signingMembers, []string{"--revoke-old"}}.run(s)
 	run("account connect", "", accountMembers+" ingest_key", "acme", "--provider", "simulator", "--new-ingest-key")
 	run("account show", "", accountMembers, "acme")
 	run("account template-version", "", accountMembers, "acme", "13")

@@ -42,7 +42,7 @@ type bulkProgress struct {
 // returns its process and addresses.
 type servers struct {
 	database storage.Config
-	launch   func() (*process, printed)
+	launch   func() (*process, demoOutput)
 }
 
 // newServers returns servers on a new database that has an organization with an API key.
@@ -52,9 +52,9 @@ func newServers(t *testing.T, postgres bool) servers {
 	s := newShell(t, postgres).migrate()
 	org := s.does("org", "create", "acme")["id"].(string)
 	key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
-	return servers{s.database, func() (*process, printed) {
+	return servers{s.database, func() (*process, demoOutput) {
 		server, port := launchServe(t, nil, s.where...)
-		d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": key}
+		d := demoOutput{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": key}
 		made := request(t, http.MethodPost, d["base_url"]+"/v1/attributes", key, `{"name":"city","type":"string"}`)
 		if made.status != http.StatusCreated && made.status != http.StatusConflict {
 			t.Fatalf("attribute: %d %s", made.status, made.body)
@@ -125,12 +125,12 @@ func killDuringBulk(t *testing.T, s servers) (string, string, int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left, err := bulkstore.NewJobStore(db.DB).BulkJob(t.Context(), d["org_id"], id)
+		stored, err := bulkstore.NewJobStore(db.DB).BulkJob(t.Context(), d["org_id"], id)
 		if err = errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if left.Processed < left.Total {
-			return job, prefix, left.Processed
+		if stored.Processed < stored.Total {
+			return job, prefix, stored.Processed
 		}
 	}
 	t.Fatalf("%d bulk writes ended before their server", killedTries)
@@ -139,7 +139,7 @@ func killDuringBulk(t *testing.T, s servers) (string, string, int) {
 
 // postPeople creates a list and starts a bulk write that creates new contacts on the list.
 // It returns the id of the bulk job.
-func postPeople(t *testing.T, d printed, prefix string) string {
+func postPeople(t *testing.T, d demoOutput, prefix string) string {
 	t.Helper()
 	made := request(t, http.MethodPost, d["base_url"]+"/v1/lists", d["api_key"], fmt.Sprintf(`{"name":"N","key":"%slist"}`, prefix))
 	if made.status != http.StatusCreated {
@@ -159,7 +159,7 @@ func postPeople(t *testing.T, d printed, prefix string) string {
 	return accepted.JobID
 }
 
-func readBulk(t *testing.T, d printed, job, cursor string) bulkProgress {
+func readBulk(t *testing.T, d demoOutput, job, cursor string) bulkProgress {
 	t.Helper()
 	a := request(t, http.MethodGet, d["base_url"]+job+"?limit=200&cursor="+cursor, d["api_key"], "")
 	var p bulkProgress
@@ -171,7 +171,7 @@ func readBulk(t *testing.T, d printed, job, cursor string) bulkProgress {
 
 // everyRowOnce checks the results of a finished bulk job: each row created one contact, and
 // the results are in the order of the rows.
-func everyRowOnce(t *testing.T, d printed, job, prefix string) {
+func everyRowOnce(t *testing.T, d demoOutput, job, prefix string) {
 	t.Helper()
 	contacts, cursor := map[string]bool{}, ""
 	for done := 0; ; {

@@ -46,15 +46,15 @@ func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 
 	do("BEGIN IMMEDIATE")
 	began := time.Now()
-	status, said := create()
+	status, output := create()
 	if took := time.Since(began); took < wait {
 		t.Errorf("the command gave up after %v, want %v", took, wait)
 	}
-	if status != cli.ExitFailure || !strings.Contains(said, "busy for "+wait.String()) || !strings.Contains(said, "run the command again") {
-		t.Errorf("while another process writes: %d %q", status, said)
+	if status != cli.ExitFailure || !strings.Contains(output, "busy for "+wait.String()) || !strings.Contains(output, "run the command again") {
+		t.Errorf("while another process writes: %d %q", status, output)
 	}
 	do("ROLLBACK")
-	if status, said := create(); status != cli.ExitOK || !strings.Contains(said, "acme") {
-		t.Errorf("afterwards: %d %q", status, said)
+	if status, output := create(); status != cli.ExitOK || !strings.Contains(output, "acme") {
+		t.Errorf("afterwards: %d %q", status, output)
 	}
 }

@@ -72,7 +72,7 @@ func TestLogHoldsNoSecretTokenOrAddress(t *testing.T) {
 	}
 }
 
-func tokenFrom(t *testing.T, d printed, id, secret, resource string) string {
+func tokenFrom(t *testing.T, d demoOutput, id, secret, resource string) string {
 	t.Helper()
 	body := tokenRequest(t, d, id, secret, resource)
 	var issued struct {
@@ -84,7 +84,7 @@ func tokenFrom(t *testing.T, d printed, id, secret, resource string) string {
 	return issued.AccessToken
 }
 
-func tokenRequest(t *testing.T, d printed, id, secret, resource string) string {
+func tokenRequest(t *testing.T, d demoOutput, id, secret, resource string) string {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {resource}}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d["auth_url"]+"/oauth/token", strings.NewReader(form.Encode()))

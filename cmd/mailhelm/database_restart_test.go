@@ -155,7 +155,7 @@ func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
 	org := own.does("org", "create", "acme")["id"].(string)
 	secret := own.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
 	_, port := launchServe(t, nil, shellOn(t, through).where...)
-	d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": secret}
+	d := demoOutput{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": secret}
 	s, chance := &stream{t: t, status: map[string]int{}}, rand.New(rand.NewPCG(19, uint64(*kills)))
 	for range *kills {
 		s.run(d, 20+chance.IntN(100), between.restartDatabase)

@@ -38,7 +38,7 @@ func TestDemo(t *testing.T) {
 
 // checkPrintedMembers checks the members that `mailhelm demo --json` printed, and that each
 // printed address answers.
-func checkPrintedMembers(t *testing.T, got printed) {
+func checkPrintedMembers(t *testing.T, got demoOutput) {
 	t.Helper()
 	var names []string
 	for name, value := range got {
@@ -72,7 +72,7 @@ func checkPrintedMembers(t *testing.T, got printed) {
 
 // checkDemoData checks the number of the demo's topics, lists, attributes and contacts, and
 // that its sending account answers.
-func checkDemoData(t *testing.T, d printed) {
+func checkDemoData(t *testing.T, d demoOutput) {
 	t.Helper()
 	for path, want := range map[string]int{"topics": 5, "lists": 4, "attributes": 8} {
 		if got := len(pages(t, d, "/v1/"+path)); got != want {
@@ -92,7 +92,7 @@ func checkDemoData(t *testing.T, d printed) {
 
 // pages returns all items of a list in the API. path is the path of its first page; pages
 // follows next_cursor to the last page.
-func pages(t *testing.T, d printed, path string) []json.RawMessage {
+func pages(t *testing.T, d demoOutput, path string) []json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage
 	cursor, separator := "", "?"
@@ -130,7 +130,7 @@ func pages(t *testing.T, d printed, path string) []json.RawMessage {
 // checkSecondStart checks that the second start of the demo printed the same credentials as
 // the first start. It also checks that the demo still has the contact that the test
 // created.
-func checkSecondStart(t *testing.T, dir string, before, after printed) {
+func checkSecondStart(t *testing.T, dir string, before, after demoOutput) {
 	t.Helper()
 	for _, name := range []string{"org_id", "client_id", "client_secret", "test_client_id", "test_client_secret", "api_key", "test_api_key", "user_email", "user_password"} {
 		if before[name] != after[name] {
@@ -147,7 +147,7 @@ func checkSecondStart(t *testing.T, dir string, before, after printed) {
 
 // checkNoSecrets checks that the database of a demo that has ended contains none of its
 // secrets.
-func checkNoSecrets(t *testing.T, dir string, d printed) {
+func checkNoSecrets(t *testing.T, dir string, d demoOutput) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, "mailhelm.db"))
 	if err != nil {

@@ -34,11 +34,11 @@ const (
 	answeredShare = 0.99
 )
 
-// keyed is one call of a client with an idempotency key. number makes the key unique.
-type keyed struct{ number int64 }
+// keyedCall is one call of a client with an idempotency key. number makes the key unique.
+type keyedCall struct{ number int64 }
 
-func (k keyed) key() string   { return fmt.Sprintf("key-%d", k.number) }
-func (k keyed) email() string { return fmt.Sprintf("keyed-%d@example.com", k.number) }
+func (k keyedCall) key() string   { return fmt.Sprintf("key-%d", k.number) }
+func (k keyedCall) email() string { return fmt.Sprintf("keyed-%d@example.com", k.number) }
 
 // stream is a set of clients that create contacts with idempotency keys until their server
 // fails. Afterwards they retry the failed calls.
@@ -47,14 +47,14 @@ type stream struct {
 	next   atomic.Int64
 	mu     sync.Mutex
 	made   int // calls answered without a retry
-	cut    []keyed
+	cut    []keyedCall
 	status map[string]int // of the first retries
 	slow   time.Duration  // of the slowest first retry
 }
 
 // write sends one call with an idempotency key and returns the HTTP status, or 0 if there
 // is no complete response.
-func (s *stream) write(ctx context.Context, d printed, k keyed) int {
+func (s *stream) write(ctx context.Context, d demoOutput, k keyedCall) int {
 	body := fmt.Sprintf(`{"email":%q,"unsubscribe_all":true}`, k.email())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d["base_url"]+"/v1/contacts", strings.NewReader(body))
 	if err != nil {
@@ -78,13 +78,13 @@ func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 
 // run lets all clients write until a call of each client has failed, and records the failed
 // calls. It calls the function fail once, after the given number of successful calls.
-func (s *stream) run(d printed, calls int, fail func()) {
+func (s *stream) run(d demoOutput, calls int, fail func()) {
 	var clients sync.WaitGroup
 	var answered atomic.Int64
 	for range keyedClients {
 		clients.Go(func() {
 			for {
-				k := keyed{s.next.Add(1)}
+				k := keyedCall{s.next.Add(1)}
 				status := s.write(s.t.Context(), d, k)
 				if status == http.StatusCreated {
 					if answered.Add(1) == int64(calls) {
@@ -108,7 +108,7 @@ func (s *stream) run(d printed, calls int, fail func()) {
 
 // retry sends each interrupted call of the stream once more, with the same idempotency key,
 // and records the response statuses.
-func (s *stream) retry(d printed) {
+func (s *stream) retry(d demoOutput) {
 	var clients sync.WaitGroup
 	for _, k := range s.cut {
 		clients.Go(func() {

@@ -146,17 +146,17 @@ func (p *process) exit() {
 	}
 }
 
-// printed is the JSON object of addresses and credentials that `mailhelm demo --json`
+// demoOutput is the JSON object of addresses and credentials that `mailhelm demo --json`
 // prints.
-type printed map[string]string
+type demoOutput map[string]string
 
 // launchDemo starts `mailhelm demo --json` on free ports. It returns the process and the
 // object that it prints.
-func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
+func launchDemo(t *testing.T, dir string, more ...string) (*process, demoOutput) {
 	t.Helper()
 	args := append([]string{"demo", "--json", "--data", dir, "--port", strconv.Itoa(firstOfSixPorts(t))}, more...)
 	p := launch(t, nil, args...)
-	var answer printed
+	var answer demoOutput
 	decoded := make(chan error, 1)
 	go func() { decoded <- json.NewDecoder(p.stdout).Decode(&answer) }()
 	select {

@@ -82,9 +82,9 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 	if !p.waits() || p.cmd.ProcessState.ExitCode() != cli.ExitFailure {
 		t.Fatalf("it started all the same:\n%s", p.stderr)
 	}
-	said := p.stderr.String()
-	if strings.Count(said, "\n") != 1 || !strings.Contains(said, strconv.Itoa(port+2)) || !strings.Contains(said, "--mcp-addr") {
-		t.Errorf("want one line naming port and flag, got:\n%s", said)
+	output := p.stderr.String()
+	if strings.Count(output, "\n") != 1 || !strings.Contains(output, strconv.Itoa(port+2)) || !strings.Contains(output, "--mcp-addr") {
+		t.Errorf("want one line naming port and flag, got:\n%s", output)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the data folder was made before the ports were known to be free (%v)", err)
@@ -98,7 +98,7 @@ type halfSent struct {
 	rest string
 }
 
-func sendHalf(t *testing.T, d printed) halfSent {
+func sendHalf(t *testing.T, d demoOutput) halfSent {
 	t.Helper()
 	body := `{"email":"inflight@example.com"}`
 	conn, err := net.Dial("tcp", strings.TrimPrefix(d["base_url"], "http://"))

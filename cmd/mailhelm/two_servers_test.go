@@ -20,9 +20,9 @@ const remembered = 5 * time.Second
 type pair struct {
 	shell
 	first       *process
-	public      printed   // addresses and credentials, as the demo prints them
-	apis        [2]string // local address of the API of each server
-	secondToken string    // URL of the token endpoint of the second server
+	public      demoOutput // addresses and credentials, as the demo prints them
+	apis        [2]string  // local address of the API of each server
+	secondToken string     // URL of the token endpoint of the second server
 }
 
 func newPair(t *testing.T) *pair {
@@ -33,7 +33,7 @@ func newPair(t *testing.T) *pair {
 	key := p.does("key", "create", "acme", "--name", "CI", "--scopes", "all")
 	ports := [2]int{firstOfSixPorts(t), firstOfSixPorts(t)}
 	local := func(port int) string { return fmt.Sprintf("http://localhost:%d", port) }
-	p.public = printed{
+	p.public = demoOutput{
 		"base_url": local(ports[0]), "auth_url": local(ports[0] + 1), "mcp_url": local(ports[0] + 2),
 		"client_id": client["client_id"].(string), "client_secret": client["client_secret"].(string), "api_key": key["secret"].(string),
 	}

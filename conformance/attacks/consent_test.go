@@ -15,24 +15,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// gated wraps the sending account. It calls a hook before each write of a contact, after
-// each read of a contact and after each read of a page of contacts. A test uses the hooks
-// to determine the order of concurrent calls.
-type gated struct {
+// gatedAccount wraps the sending account. It calls a hook before each write of a contact,
+// after each read of a contact and after each read of a page of contacts. A test uses the
+// hooks to determine the order of concurrent calls.
+type gatedAccount struct {
 	sending.Account
 	beforePut     func(sending.Contact)
 	afterContact  func(email string)
 	afterContacts func()
 }
 
-func (g *gated) PutContact(ctx context.Context, org string, c sending.Contact) error {
+func (g *gatedAccount) PutContact(ctx context.Context, org string, c sending.Contact) error {
 	if g.beforePut != nil {
 		g.beforePut(c)
 	}
 	return g.Account.PutContact(ctx, org, c)
 }
 
-func (g *gated) Contact(ctx context.Context, org, email string) (sending.Contact, error) {
+func (g *gatedAccount) Contact(ctx context.Context, org, email string) (sending.Contact, error) {
 	c, err := g.Account.Contact(ctx, org, email)
 	if g.afterContact != nil {
 		g.afterContact(email)
@@ -40,7 +40,7 @@ func (g *gated) Contact(ctx context.Context, org, email string) (sending.Contact
 	return c, err
 }
 
-func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Contact, string, error) {
+func (g *gatedAccount) Contacts(ctx context.Context, org, token string) ([]sending.Contact, string, error) {
 	page, next, err := g.Account.Contacts(ctx, org, token)
 	if g.afterContacts != nil {
 		g.afterContacts()
@@ -48,13 +48,14 @@ func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Cont
 	return page, next, err
 }
 
-// watched wraps the database of contacts and calls a hook after each lookup by external id.
-type watched struct {
+// watchedStore wraps the database of contacts and calls a hook after each lookup by
+// external id.
+type watchedStore struct {
 	contacts.Store
 	byExternalID func()
 }
 
-func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (contacts.Contact, error) {
+func (w *watchedStore) ContactByExternalID(ctx context.Context, org, id string) (contacts.Contact, error) {
 	c, err := w.Store.ContactByExternalID(ctx, org, id)
 	if w.byExternalID != nil {
 		w.byExternalID()
@@ -66,14 +67,14 @@ func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (cont
 // call the hooks of a test.
 type writer struct {
 	p       *product.Product
-	account *gated
-	store   *watched
+	account *gatedAccount
+	store   *watchedStore
 	people  *contacts.Contacts
 	sync    *topics.Sync
 }
 
 func newWriter(p *product.Product) *writer {
-	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Contacts()}}
+	w := &writer{p: p, account: &gatedAccount{Account: p.Simulator}, store: &watchedStore{Store: p.DB.Contacts()}}
 	quiet := slog.New(slog.DiscardHandler)
 	w.sync = servetest.NewSync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = contacts.New(contacts.Config{

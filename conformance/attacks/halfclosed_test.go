@@ -50,11 +50,11 @@ func stopSending(t *testing.T, address, text string) reply {
 	return reply{status: answer.StatusCode, header: answer.Header, body: string(body)}
 }
 
-// TestWhoStopsSendingIsAnsweredWholeOrNotAtAll checks clients that close the sending half
+// TestHalfClosedConnectionGetsAWholeAnswerOrNone checks clients that close the sending half
 // of their connection after a request. To the server such a client looks as if it had
 // disconnected, so the server cancels the call. The client must get a complete JSON answer
 // or none, never a server error. The log must show no error, and the metrics no refusal.
-func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
+func TestHalfClosedConnectionGetsAWholeAnswerOrNone(t *testing.T) {
 	t.Parallel()
 	log := &lines{}
 	t.Run("product", func(t *testing.T) {

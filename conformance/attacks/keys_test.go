@@ -47,9 +47,10 @@ func TestOneKeyWritesOnce(t *testing.T) {
 	})
 }
 
-// TestKeysDoNotReachAcross checks that an answer stored for an idempotency key is returned
-// only to callers of the same organization that have the scope for the call.
-func TestKeysDoNotReachAcross(t *testing.T) {
+// TestIdempotencyKeysAreScopedToCallers checks that an answer stored for an idempotency
+// key is returned only to callers of the same organization that have the scope for the
+// call.
+func TestIdempotencyKeysAreScopedToCallers(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		own, other := caller{p, p.Live.APIKey}, caller{p, p.Other.Live.APIKey}

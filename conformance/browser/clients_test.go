@@ -56,7 +56,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 	})
 }
 
-func TestEndingWhatWasAllowed(t *testing.T) {
+func TestRevokingAGrant(t *testing.T) {
 	t.Parallel()
 	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.openSignedIn(tab, "/dashboard/grants")

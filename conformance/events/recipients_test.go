@@ -18,16 +18,16 @@ const (
 	bounced   = 19 // the 19 recipients after the first 30; the remaining recipient complains
 )
 
-// crowded is a message to several recipients: its id, their addresses and the time at which
-// it was sent.
-type crowded struct {
+// crowdedMessage is a message to several recipients: its id, their addresses and the time
+// at which it was sent.
+type crowdedMessage struct {
 	id string
 	to []string
 	at time.Time
 }
 
-func newCrowd(now time.Time) crowded {
-	c := crowded{id: "message-to-fifty", at: now.UTC().AddDate(0, 0, -2)}
+func newCrowd(now time.Time) crowdedMessage {
+	c := crowdedMessage{id: "message-to-fifty", at: now.UTC().AddDate(0, 0, -2)}
 	for i := range crowd {
 		c.to = append(c.to, fmt.Sprintf("quillan%02dq@reader.example", i))
 	}
@@ -37,7 +37,7 @@ func newCrowd(now time.Time) crowded {
 // event returns the JSON of an Amazon SES event about the message. kind is the type of the
 // event, such as "Bounce". member is the name of the JSON object for that type, and more
 // has further members of that object.
-func (c crowded) event(kind, member, more string) string {
+func (c crowdedMessage) event(kind, member, more string) string {
 	at := c.at.Format(time.RFC3339)
 	quoted := func(all []string) string { return `["` + strings.Join(all, `","`) + `"]` }
 	copied := crowd - crowd/10
@@ -46,7 +46,7 @@ func (c crowded) event(kind, member, more string) string {
 		`,"subject":"For all of you"}},"` + member + `":{"timestamp":"` + at + `"` + more + `}}`
 }
 
-func (c crowded) events() []string {
+func (c crowdedMessage) events() []string {
 	failed := make([]string, 0, bounced)
 	for _, address := range c.to[delivered : delivered+bounced] {
 		failed = append(failed, `{"emailAddress":"`+address+`","diagnosticCode":"smtp; 550 5.1.1 <`+address+`> unknown"}`)
@@ -97,18 +97,18 @@ func TestManyRecipients(t *testing.T) {
 	})
 }
 
-func (c crowded) checkDiagnosis(t *testing.T, s scene) {
+func (c crowdedMessage) checkDiagnosis(t *testing.T, s scene) {
 	t.Helper()
-	said := s.ask(t, "messages_diagnose", `{"message_id":"`+c.id+`"}`)
-	shown, _ := said["events"].([]any)
-	text, _ := said["diagnosis"].(string)
-	if said["outcome"] != "complained" || said["events_total"] != float64(crowd+delivered+bounced+1) || len(shown) != 50 || said["truncated"] != true {
-		t.Errorf("outcome %v, %v events, %d shown, truncated: %v", said["outcome"], said["events_total"], len(shown), said["truncated"])
+	diagnosis := s.ask(t, "messages_diagnose", `{"message_id":"`+c.id+`"}`)
+	shown, _ := diagnosis["events"].([]any)
+	text, _ := diagnosis["diagnosis"].(string)
+	if diagnosis["outcome"] != "complained" || diagnosis["events_total"] != float64(crowd+delivered+bounced+1) || len(shown) != 50 || diagnosis["truncated"] != true {
+		t.Errorf("outcome %v, %v events, %d shown, truncated: %v", diagnosis["outcome"], diagnosis["events_total"], len(shown), diagnosis["truncated"])
 	}
 	if !strings.Contains(text, c.to[crowd-1]) || !strings.Contains(text, "one of 50 recipients") {
 		t.Errorf("it is not about the one who complained: %s", text)
 	}
-	evidence, _ := said["evidence"].([]any)
+	evidence, _ := diagnosis["evidence"].([]any)
 	first, _ := evidence[0].(object)
 	want := fmt.Sprintf("Of %d recipients, by their highest-ranked event: 1 Complaint, %d Bounce, %d Delivery.", crowd, bounced, delivered)
 	if diff := cmp.Diff(want, first["claim"]); diff != "" {
@@ -118,7 +118,7 @@ func (c crowded) checkDiagnosis(t *testing.T, s scene) {
 
 // checkMasked reads the message and its events by every route and tool, with a token that
 // has only the scope api.messages.view. It checks that every address is masked.
-func (c crowded) checkMasked(t *testing.T, s scene) {
+func (c crowdedMessage) checkMasked(t *testing.T, s scene) {
 	t.Helper()
 	scopes := "api.messages.view"
 	narrow := scene{s.p, s.p.Token(t, s.p.BaseURL, scopes), s.p.Token(t, s.p.MCPURL, scopes)}
@@ -146,7 +146,7 @@ func TestEventsOfAClockAhead(t *testing.T) {
 		connect(t, p)
 		post := throughBus(t, p)
 		event := func(id string, at time.Time) string {
-			return (crowded{id: id, to: []string{"ines@reader.example"}, at: at.UTC()}).arrival()
+			return (crowdedMessage{id: id, to: []string{"ines@reader.example"}, at: at.UTC()}).arrival()
 		}
 		for range 2 {
 			if status := post(t, event("ahead", now.Add(4*time.Minute))); status != http.StatusAccepted {
@@ -159,8 +159,8 @@ func TestEventsOfAClockAhead(t *testing.T) {
 		if one := s.get(t, "/v1/messages/ahead"); one["status"] != "Delivery" {
 			t.Errorf("read as %v", one)
 		}
-		if said := s.ask(t, "messages_diagnose", `{"message_id":"ahead"}`); said["outcome"] != "arrived" {
-			t.Errorf("diagnosed as %v", said["outcome"])
+		if diagnosis := s.ask(t, "messages_diagnose", `{"message_id":"ahead"}`); diagnosis["outcome"] != "arrived" {
+			t.Errorf("diagnosed as %v", diagnosis["outcome"])
 		}
 		later := url.QueryEscape(now.Add(time.Hour).UTC().Format(time.RFC3339))
 		find(t, s.get(t, "/v1/messages?limit=200&to="+later)["data"], "ahead")
@@ -173,7 +173,7 @@ func TestEventsOfAClockAhead(t *testing.T) {
 }
 
 // arrival returns the JSON of a delivery event for all recipients of the message.
-func (c crowded) arrival() string {
+func (c crowdedMessage) arrival() string {
 	at := c.at.Format(time.RFC3339)
 	to := `["` + strings.Join(c.to, `","`) + `"]`
 	return `{"eventType":"Delivery","mail":{"timestamp":"` + at + `","messageId":"` + c.id + `","source":"news@harbour.example","destination":` + to +

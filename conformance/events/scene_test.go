@@ -41,11 +41,11 @@ func (s scene) ask(t *testing.T, tool, arguments string) object {
 		"Authorization", "Bearer "+s.agent, "Content-Type", "application/json", "Accept", "application/json, text/event-stream",
 		"MCP-Protocol-Version", "2025-11-25")
 	result, _ := decoded(t, tool, status, body)["result"].(object)
-	said, _ := result["structuredContent"].(object)
-	if said == nil || result["isError"] == true {
+	content, _ := result["structuredContent"].(object)
+	if content == nil || result["isError"] == true {
 		t.Fatalf("%s%s: %s", tool, arguments, body)
 	}
-	return said
+	return content
 }
 
 func decoded(t *testing.T, what string, status int, body string) object {

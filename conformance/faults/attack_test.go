@@ -190,7 +190,7 @@ func (s *scene) checkNeighbour(t *testing.T, n neighbour, postgres bool, paralle
 		switch {
 		case got.status == http.StatusOK:
 			done++
-		case got.status == http.StatusServiceUnavailable && got.header.Get("Retry-After") != "" && got.said["code"] == "overloaded":
+		case got.status == http.StatusServiceUnavailable && got.header.Get("Retry-After") != "" && got.content["code"] == "overloaded":
 		case got.status == http.StatusUnprocessableEntity: // the preview reached its time limit
 		default:
 			t.Errorf("the attack is answered %d %s", got.status, got.body)
@@ -240,7 +240,7 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 		}
 		if info.Cost == core.Heavy && !lightThere[c.name()] {
 			running.Go(func() {
-				if got := s.doUntil(waiting, s.withWorstArguments(c)); attacked() && got.err == nil && got.said["code"] != "overloaded" {
+				if got := s.doUntil(waiting, s.withWorstArguments(c)); attacked() && got.err == nil && got.content["code"] != "overloaded" {
 					t.Errorf("%s is declared heavy and did not wait for its turn: %d %.200s", c.name(), got.status, got.body)
 				}
 			})

@@ -89,7 +89,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 
 func checkTurnedAway(t *testing.T, c call, got answer) {
 	t.Helper()
-	if got.err != nil || got.said["code"] != "overloaded" || got.said["status"] != 503.0 || got.said["retry_after"] != 2.0 {
+	if got.err != nil || got.content["code"] != "overloaded" || got.content["status"] != 503.0 || got.content["retry_after"] != 2.0 {
 		t.Errorf("%s: %v %d %s", c.name(), got.err, got.status, got.body)
 	}
 	if c.method == "" && !got.isError {

@@ -141,7 +141,7 @@ type answer struct {
 	status  int
 	header  http.Header
 	body    string
-	said    map[string]any // JSON of a tool's structured content or of the REST body
+	content map[string]any // JSON of a tool's structured content or of the REST body
 	isError bool           // true if a tool returned an error
 	err     error
 }
@@ -321,10 +321,10 @@ func (s *scene) doKeyed(ctx context.Context, c call, key string) answer {
 	if err != nil || len(text) == 0 {
 		return a
 	}
-	a.err = json.Unmarshal(text, &a.said)
-	if result, ok := a.said["result"].(map[string]any); ok && c.method == "" {
+	a.err = json.Unmarshal(text, &a.content)
+	if result, ok := a.content["result"].(map[string]any); ok && c.method == "" {
 		a.isError, _ = result["isError"].(bool)
-		a.said, _ = result["structuredContent"].(map[string]any)
+		a.content, _ = result["structuredContent"].(map[string]any)
 	}
 	return a
 }

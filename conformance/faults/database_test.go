@@ -37,7 +37,7 @@ var internals = []string{"pq:", "dial", "refused", "socket", "SQLITE", "sqlite",
 // Retry-After. The answer must not name the cause.
 func checkUnavailable(t *testing.T, name string, tool bool, got answer) {
 	t.Helper()
-	problem := got.said
+	problem := got.content
 	if tool {
 		var rpc struct {
 			Error struct {

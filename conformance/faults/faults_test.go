@@ -68,7 +68,7 @@ func (s *scene) checkFailures(t *testing.T, want trouble) {
 			t.Errorf("%s: %v", c.name(), got.err)
 		case c.manner == refused && want.status != 0:
 			checkRefused(t, c, got, want)
-			problems[c.name()] = comparable(got.said)
+			problems[c.name()] = comparable(got.content)
 		case got.status >= http.StatusBadRequest || got.isError:
 			t.Errorf("%s is answered %d: %s%s", c.name(), got.status, got.body, c.derivedHint())
 		default:
@@ -128,10 +128,10 @@ func (s *scene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
 func checkRefused(t *testing.T, c call, got answer, want trouble) {
 	t.Helper()
 	status := float64(want.status)
-	if got.said["code"] != "upstream_unavailable" || got.said["status"] != status || got.said["retry_after"] != float64(want.retryAfter) {
+	if got.content["code"] != "upstream_unavailable" || got.content["status"] != status || got.content["retry_after"] != float64(want.retryAfter) {
 		t.Errorf("%s: %d %s, want %v after %d s", c.name(), got.status, got.body, status, want.retryAfter)
 	}
-	if text, _ := got.said["next_step"].(string); c.method != "" && text == "" || got.said["detail"] == "" || got.said["request_id"] == "" {
+	if text, _ := got.content["next_step"].(string); c.method != "" && text == "" || got.content["detail"] == "" || got.content["request_id"] == "" {
 		t.Errorf("%s: no word about what to do: %s", c.name(), got.body)
 	}
 	if c.method == "" {
@@ -156,15 +156,15 @@ func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	switch c.operation {
 	case "account_get":
 		for _, member := range []string{"aws", "send_quota"} {
-			if value, there := got.said[member]; !there || (value == nil) != (want.status != 0) {
+			if value, there := got.content[member]; !there || (value == nil) != (want.status != 0) {
 				t.Errorf("%s: %s is %v", c.name(), member, value)
 			}
 		}
-		if plan, _ := got.said["plan"].(map[string]any); plan["tier"] == nil {
+		if plan, _ := got.content["plan"].(map[string]any); plan["tier"] == nil {
 			t.Errorf("%s: no plan: %s", c.name(), got.body)
 		}
 	case "messages_diagnose":
-		if unread := strings.Contains(got.body, "suppression list could not be read"); unread != (want.status != 0) || got.said["outcome"] != "arrived" {
+		if unread := strings.Contains(got.body, "suppression list could not be read"); unread != (want.status != 0) || got.content["outcome"] != "arrived" {
 			t.Errorf("%s: %s", c.name(), got.body)
 		}
 	}

@@ -57,8 +57,8 @@ func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 		if !bucketName.MatchString(name) {
 			t.Errorf("a bucket is named %q", name)
 		}
-		if left := inside.TTL(t.Context(), name).Val(); left <= 0 || left > time.Minute {
-			t.Errorf("%s expires in %v", name, left)
+		if ttl := inside.TTL(t.Context(), name).Val(); ttl <= 0 || ttl > time.Minute {
+			t.Errorf("%s expires in %v", name, ttl)
 		}
 	}
 }

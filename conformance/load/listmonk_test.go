@@ -93,10 +93,10 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 		"LISTMONK_ADMIN_USER=owner", "LISTMONK_ADMIN_PASSWORD="+uuid.NewString(), "LISTMONK_ADMIN_API_USER=importer")
 	install := exec.Command(binary, "--install", "--yes", "--config", file)
 	install.Dir, install.Env = dir, environment
-	said, err := install.CombinedOutput()
-	token := regexp.MustCompile(`LISTMONK_ADMIN_API_TOKEN="(.+)"`).FindSubmatch(said)
+	output, err := install.CombinedOutput()
+	token := regexp.MustCompile(`LISTMONK_ADMIN_API_TOKEN="(.+)"`).FindSubmatch(output)
 	if err != nil || token == nil {
-		b.Fatalf("listmonk does not install: %v\n%s", err, said)
+		b.Fatalf("listmonk does not install: %v\n%s", err, output)
 	}
 	blockOutboundConnections(b, database)
 	l := &listmonk{
@@ -196,8 +196,8 @@ func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		said, err := io.ReadAll(res.Body)
-		return listmonkState{}, errors.Join(fmt.Errorf("listmonk: %s: %s", res.Status, said), err)
+		body, err := io.ReadAll(res.Body)
+		return listmonkState{}, errors.Join(fmt.Errorf("listmonk: %s: %s", res.Status, body), err)
 	}
 	var answer struct {
 		Data listmonkState `json:"data"`

@@ -15,10 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// reach is a running product with an additional operation that needs confirmation. It
-// imitates sending mail to people, and only counts its calls. Calls of this operation pass
-// the same guardrails, listeners and token checks as in the product.
-type reach struct {
+// broadcastProduct is a running product with an additional operation that needs
+// confirmation. It imitates sending mail to people, and only counts its calls. Calls of
+// this operation pass the same guardrails, listeners and token checks as in the product.
+type broadcastProduct struct {
 	p *product.Product
 
 	mu     sync.Mutex
@@ -26,14 +26,14 @@ type reach struct {
 	sent   map[string]int // the number of executed calls, by broadcast id
 }
 
-func startReach(t *testing.T, postgres bool) *reach {
+func startBroadcastProduct(t *testing.T, postgres bool) *broadcastProduct {
 	t.Helper()
-	r := &reach{people: 1204, sent: map[string]int{}}
+	r := &broadcastProduct{people: 1204, sent: map[string]int{}}
 	r.p = product.Start(t, product.Options{Postgres: postgres, Operations: []core.Operation{r.send()}})
 	return r
 }
 
-func (r *reach) send() core.Operation {
+func (r *broadcastProduct) send() core.Operation {
 	return core.Declare(core.Op[broadcastIn, broadcastOut]{
 		Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
 		Scopes: []core.Scope{core.BroadcastsManage},
@@ -52,13 +52,13 @@ func (r *reach) send() core.Operation {
 	})
 }
 
-func (r *reach) times(id string) int {
+func (r *broadcastProduct) times(id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent[id]
 }
 
-func (r *reach) addPerson() {
+func (r *broadcastProduct) addPerson() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.people++
@@ -70,11 +70,11 @@ func (r *reach) addPerson() {
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
-		checkBothSteps(t, startReach(t, postgres))
+		checkBothSteps(t, startBroadcastProduct(t, postgres))
 	})
 }
 
-func checkBothSteps(t *testing.T, r *reach) {
+func checkBothSteps(t *testing.T, r *broadcastProduct) {
 	t.Helper()
 	all := map[string]func(t *testing.T, endpoint, token, revision string, answer person) agent{"raw": connectRaw}
 	for library, connect := range libraries {
@@ -116,7 +116,7 @@ const repetition = 5*time.Minute + time.Second
 // confirm calls the tool, confirms the call, and checks that the broadcast is sent once. A
 // confirmation token must be refused if the preview has changed, and also if the token was
 // used before.
-func (r *reach) confirm(t *testing.T, a agent, id string) {
+func (r *broadcastProduct) confirm(t *testing.T, a agent, id string) {
 	t.Helper()
 	step := func(confirmation any) outcome {
 		t.Helper()
@@ -152,7 +152,7 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 
 // byForm checks a client that supports forms. The client must ask its user with the
 // server's form. The tool may be executed only if the user agrees.
-func (r *reach) byForm(t *testing.T) {
+func (r *broadcastProduct) byForm(t *testing.T) {
 	t.Helper()
 	token := r.p.Token(t, r.p.MCPURL)
 	for library, connect := range libraries {
@@ -170,7 +170,7 @@ func (r *reach) byForm(t *testing.T) {
 // refused makes four calls: with a token without the required scope, with a token of a test
 // credential, with a token for the API, and with an API key. Each call must be refused, and
 // no answer may contain a confirmation token.
-func (r *reach) refused(t *testing.T) {
+func (r *broadcastProduct) refused(t *testing.T) {
 	t.Helper()
 	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")
 	for name, c := range map[string]struct {
@@ -223,19 +223,19 @@ func (a rawAgent) call(t *testing.T, name string, arguments, _ map[string]any) (
 		return outcome{}, err
 	}
 	got := rawCall(t, a.http, a.endpoint, a.token, a.at, string(body))
-	var said struct {
+	var response struct {
 		Result struct {
 			IsError           bool           `json:"isError"`
 			StructuredContent map[string]any `json:"structuredContent"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal([]byte(got.body), &said); err != nil {
+	if err := json.Unmarshal([]byte(got.body), &response); err != nil {
 		return outcome{}, err
 	}
-	if got.status != http.StatusOK || said.Result.StructuredContent == nil {
+	if got.status != http.StatusOK || response.Result.StructuredContent == nil {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	return outcome{Failed: said.Result.IsError, Value: said.Result.StructuredContent}, nil
+	return outcome{Failed: response.Result.IsError, Value: response.Result.StructuredContent}, nil
 }
 
 // rawCall posts a JSON-RPC message that calls broadcasts_send and returns the answer.

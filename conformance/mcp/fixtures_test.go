@@ -49,13 +49,13 @@ func suiteFixtures() []standin.Fixture {
 		"test_multiple_content_types":                contents(words, picture, document),
 		"test_tool_with_progress":                    reportProgress,
 		"test_missing_capability":                    needSampling,
-		"test_input_required_result_elicitation":     rounds(asked{"user_name": askName}),
-		"test_input_required_result_sampling":        rounds(asked{"capital_question": askModel}),
-		"test_input_required_result_list_roots":      rounds(asked{"client_roots": askRoots}),
-		"test_input_required_result_multiple_inputs": rounds(asked{"user_name": askName, "greeting": askModel, "client_roots": askRoots}),
-		"test_input_required_result_multi_round":     rounds(asked{"step1": askName}, asked{"step2": askName}),
-		"test_input_required_result_request_state":   rounds(asked{"confirm": askName}),
-		"test_input_required_result_tampered_state":  rounds(asked{"confirm": askName}),
+		"test_input_required_result_elicitation":     rounds(inputRequests{"user_name": askName}),
+		"test_input_required_result_sampling":        rounds(inputRequests{"capital_question": askModel}),
+		"test_input_required_result_list_roots":      rounds(inputRequests{"client_roots": askRoots}),
+		"test_input_required_result_multiple_inputs": rounds(inputRequests{"user_name": askName, "greeting": askModel, "client_roots": askRoots}),
+		"test_input_required_result_multi_round":     rounds(inputRequests{"step1": askName}, inputRequests{"step2": askName}),
+		"test_input_required_result_request_state":   rounds(inputRequests{"confirm": askName}),
+		"test_input_required_result_tampered_state":  rounds(inputRequests{"confirm": askName}),
 		"test_input_required_result_capabilities":    askWithinCapabilities,
 	} {
 		all = append(all, standin.Fixture{
@@ -103,8 +103,9 @@ func needSampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolR
 	}
 }
 
-// asked has the requests for input that a tool sends to the client in one round, by name.
-type asked = sdk.InputRequestMap
+// inputRequests has the requests for input that a tool sends to the client in one round,
+// by name.
+type inputRequests = sdk.InputRequestMap
 
 //nolint:staticcheck // the suite asks for what the revision phases out
 var (
@@ -120,7 +121,7 @@ var (
 // rounds returns a handler that asks for one set of inputs after the other and then returns
 // a result. The member requestState, which the client returns with its answers, names the
 // round. The handler refuses an unknown state.
-func rounds(all ...asked) sdk.ToolHandler {
+func rounds(all ...inputRequests) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		at := 0
 		if req.Params.RequestState != "" {
@@ -143,7 +144,7 @@ func rounds(all ...asked) sdk.ToolHandler {
 
 func stateOf(round int) string { return "round " + string(rune('1'+round)) }
 
-func answers(questions asked, given sdk.InputResponseMap) bool {
+func answers(questions inputRequests, given sdk.InputResponseMap) bool {
 	for name := range questions {
 		if given[name] == nil {
 			return false
@@ -154,7 +155,7 @@ func answers(questions asked, given sdk.InputResponseMap) bool {
 
 //nolint:staticcheck // the suite asks for what the revision phases out
 func askWithinCapabilities(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	questions := asked{}
+	questions := inputRequests{}
 	if req.ClientCapabilities().Sampling != nil {
 		questions["greeting"] = askModel
 	}

@@ -121,9 +121,9 @@ func TestEveryRefusalCostsAToken(t *testing.T) {
 	)
 	for i, c := range calls {
 		got := post(t, p, c.token, c.revision, c.body)
-		left := strconv.Itoa(max(0, limit-i-1))
-		if got.status != c.status || got.header.Get("RateLimit-Remaining") != left || got.header.Get("X-RateLimit-Limit") != "12" {
-			t.Errorf("%s at %s: %d with %v, want %d with %s left", c.body, c.revision, got.status, got.header, c.status, left)
+		remaining := strconv.Itoa(max(0, limit-i-1))
+		if got.status != c.status || got.header.Get("RateLimit-Remaining") != remaining || got.header.Get("X-RateLimit-Limit") != "12" {
+			t.Errorf("%s at %s: %d with %v, want %d with %s left", c.body, c.revision, got.status, got.header, c.status, remaining)
 		}
 		if c.body == batch && c.status == 400 && got.Code != "validation_failed" {
 			t.Errorf("batch at %q: %s", c.revision, got.body)

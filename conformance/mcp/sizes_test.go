@@ -214,8 +214,8 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 	found := post(t, p, token, revision, tool("contacts_lookup", `{"email":"`+p.Contact+`"}`, "")).structured(t)
 	// The contact is on one list more than the function flood has created, because a call
 	// above added it to another list.
-	if said := fmt.Sprint(found["shortened"]); !strings.Contains(said, "at:contact.lists of:items") || !strings.Contains(said, "total:10001") {
-		t.Errorf("contacts_lookup does not say how many lists there are: %.300s", said)
+	if shortened := fmt.Sprint(found["shortened"]); !strings.Contains(shortened, "at:contact.lists of:items") || !strings.Contains(shortened, "total:10001") {
+		t.Errorf("contacts_lookup does not say how many lists there are: %.300s", shortened)
 	}
 	listed := post(t, p, token, revision, tool("lists_list", `{"query":"flood","limit":200}`, "")).structured(t)
 	items := listed["items"].([]any)

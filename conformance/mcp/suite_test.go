@@ -79,8 +79,8 @@ func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 	if err == nil {
 		t.Fatal("the suite has no objection")
 	}
-	_, said, _ := strings.Cut(err.Error(), "Stale baseline entries")
-	stale, unexpected, _ := strings.Cut(said, "Unexpected failures")
+	_, report, _ := strings.Cut(err.Error(), "Stale baseline entries")
+	stale, unexpected, _ := strings.Cut(report, "Unexpected failures")
 	if !strings.Contains(stale, "ping") || !strings.Contains(unexpected, "server-sse-multiple-streams") {
 		t.Error(err)
 	}
@@ -102,7 +102,7 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 				follow := call("test_tool_with_progress", nil)
 				follow.params["_meta"] = map[string]any{"progressToken": fmt.Sprint("of ", i)}
 				w.send(follow)
-				answer := string(w.said.Files[1].Data)
+				answer := string(w.transcript.Files[1].Data)
 				if strings.Count(answer, fmt.Sprintf(`"progressToken":"of %d"`, i)) != 3 || strings.Count(answer, `"progressToken"`) != 3 {
 					t.Errorf("not the progress of this call: %s", answer)
 				}
@@ -140,11 +140,11 @@ func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	t.Parallel()
 	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: standin.Token, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
 	for _, revision := range revisions {
-		w.revision, w.said.Files = revision, nil
+		w.revision, w.transcript.Files = revision, nil
 		follow := call("test_tool_with_progress", nil)
 		follow.params["_meta"] = map[string]any{"progressToken": "p"}
 		w.send(follow)
-		answer := string(w.said.Files[1].Data)
+		answer := string(w.transcript.Files[1].Data)
 		if got := strings.Count(answer, "event: message\ndata: {"); got != 4 || !strings.Contains(answer, "Content-Type: text/event-stream") {
 			t.Errorf("%s: %d events: %s", revision, got, answer)
 		}
@@ -154,7 +154,7 @@ func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 		}
 		follow.header = map[string]string{"Accept": "application/json"}
 		w.send(follow)
-		if answer := string(w.said.Files[3].Data); strings.Contains(answer, "event:") {
+		if answer := string(w.transcript.Files[3].Data); strings.Contains(answer, "event:") {
 			t.Errorf("%s: events for a client that takes none: %s", revision, answer)
 		}
 	}

@@ -23,15 +23,15 @@ var update = flag.Bool("update", false, "write the golden transcripts")
 // wire sends HTTP requests at one protocol revision and records requests and answers for a
 // transcript.
 type wire struct {
-	t        *testing.T
-	url      string
-	revision string
-	token    string
-	http     *http.Client
-	said     txtar.Archive
-	replace  *strings.Replacer // replaces addresses that differ between runs
-	ids      []string          // the recorded ids in the order in which they first occurred
-	calls    int
+	t          *testing.T
+	url        string
+	revision   string
+	token      string
+	http       *http.Client
+	transcript txtar.Archive
+	replace    *strings.Replacer // replaces addresses that differ between runs
+	ids        []string          // the recorded ids in the order in which they first occurred
+	calls      int
 }
 
 // exchange is one request of a transcript. The test adds the headers and parameters that
@@ -164,7 +164,7 @@ func (w *wire) write(side, first string, h http.Header, shown []string, body []b
 	text = tokenForm.ReplaceAllString(text, "(token)")
 	text = timeForm.ReplaceAllString(text, "(time)")
 	text = uuidForm.ReplaceAllStringFunc(w.replace.Replace(text), w.idName)
-	w.said.Files = append(w.said.Files, txtar.File{Name: fmt.Sprintf("%s %d", side, w.calls), Data: []byte(text)})
+	w.transcript.Files = append(w.transcript.Files, txtar.File{Name: fmt.Sprintf("%s %d", side, w.calls), Data: []byte(text)})
 }
 
 // idName returns a name for a UUID that does not differ between runs, such as "(id 1)".
@@ -183,9 +183,9 @@ func (w *wire) idName(id string) string {
 // file.
 func (w *wire) compareTranscript(kind, prose string) {
 	w.t.Helper()
-	w.said.Comment = []byte(fmt.Sprintf("Revision %s: %s.\n\n%s\n\n", w.revision, kind, prose))
+	w.transcript.Comment = []byte(fmt.Sprintf("Revision %s: %s.\n\n%s\n\n", w.revision, kind, prose))
 	path := filepath.Join("testdata", w.revision, strings.ReplaceAll(kind, " ", "_")+".txtar")
-	got := txtar.Format(&w.said)
+	got := txtar.Format(&w.transcript)
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			w.t.Fatal(err)

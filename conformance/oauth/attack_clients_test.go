@@ -22,7 +22,7 @@ func TestAttackClientEnumeration(t *testing.T) {
 		wrong := access.MintClientSecret().Secret
 		for _, path := range []string{"/oauth/token", "/oauth/revoke"} {
 			var first answer
-			for name, c := range map[string]registered{
+			for name, c := range map[string]registeredClient{
 				"unknown":               {Client: access.Client{ClientID: "oc_live_AAAAAAAAAAAAAAAAAAAAAAAAAA"}, secret: wrong},
 				"no client id at all":   {Client: access.Client{ClientID: "nobody"}, secret: wrong},
 				"wrong secret":          {Client: s.app.Client, secret: wrong},
@@ -58,7 +58,7 @@ func TestAttackClientSecretTiming(t *testing.T) {
 	t.Parallel()
 	t.Run("as many questions to the store", func(t *testing.T) {
 		protocol(t, func(t *testing.T, w *world) {
-			store := &counted{ClientStore: w.db.Clients()}
+			store := &countingStore{ClientStore: w.db.Clients()}
 			cfg := w.config
 			cfg.Stores.Clients = store
 			server, err := oauth.New(cfg)
@@ -66,7 +66,7 @@ func TestAttackClientSecretTiming(t *testing.T) {
 			listener := httptest.NewServer(server.Handler())
 			t.Cleanup(listener.Close)
 			w.issuer = listener.URL
-			for name, c := range map[string]registered{
+			for name, c := range map[string]registeredClient{
 				"unknown":      {Client: access.Client{ClientID: "oc_live_AAAAAAAAAAAAAAAAAAAAAAAAAA"}, secret: w.live.secret},
 				"wrong secret": {Client: w.live.Client, secret: w.other.secret},
 				"revoked":      w.revoked,

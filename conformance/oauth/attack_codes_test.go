@@ -19,7 +19,7 @@ func TestAttackCodeInjection(t *testing.T) {
 		foreign := s.application(s.p.Other.OrgID, access.MintClientSecret().Secret, callback)
 		victim := s.signedIn()
 		for name, c := range map[string]struct {
-			thief registered
+			thief registeredClient
 			pairs []string
 			code  string
 		}{
@@ -42,7 +42,7 @@ func TestAttackCodeInjection(t *testing.T) {
 				}
 			})
 		}
-		for name, thief := range map[string]registered{
+		for name, thief := range map[string]registeredClient{
 			"without the secret":    {Client: s.app.Client},
 			"with another secret":   {Client: s.app.Client, secret: same.secret},
 			"as an unknown client":  {Client: access.Client{ClientID: "oc_live_AAAAAAAAAAAAAAAAAAAAAAAAAA", RedirectURIs: []string{callback}}},
@@ -66,7 +66,7 @@ func TestAttackCodeReplay(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
 		bystander := s.tokens(s.app)
-		for name, thief := range map[string]registered{
+		for name, thief := range map[string]registeredClient{
 			"by the client":                         s.app,
 			"by another client of the organization": s.application(s.p.OrgID, access.MintClientSecret().Secret, callback),
 		} {
@@ -100,7 +100,7 @@ func TestAttackFiftyRedemptionsAtOnce(t *testing.T) {
 // oneWinner checks that exactly one answer has tokens and that every other answer is an
 // invalid_grant. The other requests count as replays, so they must also have revoked the
 // tokens of the successful answer.
-func (s *scene) oneWinner(c registered, answers []answer) {
+func (s *scene) oneWinner(c registeredClient, answers []answer) {
 	s.t.Helper()
 	var winners []answer
 	for _, a := range answers {

@@ -24,7 +24,7 @@ func TestAttackIntrospectionByAStranger(t *testing.T) {
 			w.expectIntrospection(another, token, inactive)
 			w.expectIntrospection(w.other, token, inactive)
 		}
-		w.expectError(w.post(oauth.IntrospectionPath, registered{Client: stranger.Client}, "token", own.AccessToken), 401, "invalid_client")
+		w.expectError(w.post(oauth.IntrospectionPath, registeredClient{Client: stranger.Client}, "token", own.AccessToken), 401, "invalid_client")
 		w.must(w.db.OpenClients().BlockClient(t.Context(), w.ann.OrgID, stranger.ClientID, w.clock()))
 		for _, token := range []string{own.AccessToken, *own.RefreshToken} {
 			w.expectIntrospection(stranger, token, inactive)

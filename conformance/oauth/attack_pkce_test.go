@@ -34,7 +34,7 @@ func TestAttackPKCEDowngradeOfTheRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.on(t)
-			for _, c := range []registered{s.app, s.native} {
+			for _, c := range []registeredClient{s.app, s.native} {
 				a := s.get(victim, "/oauth/authorize?"+query(c, pairs...))
 				back, err := url.Parse(a.header.Get("Location"))
 				if err != nil || a.status != http.StatusSeeOther || back.Query().Get("error") != "invalid_request" || back.Query().Has("code") {

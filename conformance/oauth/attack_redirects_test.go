@@ -202,7 +202,7 @@ func TestLoopbackPortRule(t *testing.T) {
 		s.refused(s.redeem(own, stolen, "redirect_uri", "http://127.0.0.1:2222/cb"), "invalid_grant")
 
 		victim, nobody := s.signedIn(), s.browser()
-		for name, c := range map[string]registered{
+		for name, c := range map[string]registeredClient{
 			"public, by hand":         s.application(s.p.OrgID, "", "http://127.0.0.1:1111/cb"),
 			"confidential, by hand":   s.application(s.p.OrgID, access.MintClientSecret().Secret, "http://127.0.0.1:1111/cb"),
 			"confidential, by itself": s.selfRegistered(access.MintClientSecret().Secret, "http://127.0.0.1:1111/cb"),

@@ -36,14 +36,14 @@ func TestAttackStolenRefreshToken(t *testing.T) {
 	scenesOnce(t, func(t *testing.T, s *scene) {
 		victims := s.tokens(s.app)
 		for name, c := range map[string]struct {
-			thief registered
+			thief registeredClient
 			code  string
 		}{
 			"another client":                 {s.application(s.p.OrgID, access.MintClientSecret().Secret, callback), "invalid_grant"},
 			"public client":                  {s.native, "invalid_grant"},
 			"client of another organization": {s.application(s.p.Other.OrgID, access.MintClientSecret().Secret, callback), "invalid_grant"},
-			"without the secret":             {registered{Client: s.app.Client}, "invalid_client"},
-			"with a secret of another":       {registered{Client: s.app.Client, secret: s.p.Live.ClientSecret}, "invalid_client"},
+			"without the secret":             {registeredClient{Client: s.app.Client}, "invalid_client"},
+			"with a secret of another":       {registeredClient{Client: s.app.Client, secret: s.p.Live.ClientSecret}, "invalid_client"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.on(t)

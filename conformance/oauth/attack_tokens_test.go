@@ -139,19 +139,19 @@ func TestAttackForgedTokenOverHTTP(t *testing.T) {
 	})
 }
 
-// counted counts the reads of clients and of signing keys from the store.
-type counted struct {
+// countingStore counts the reads of clients and of signing keys from the store.
+type countingStore struct {
 	access.ClientStore
 	signing.Store
 	clients, keys atomic.Int32
 }
 
-func (c *counted) Client(ctx context.Context, id string) (access.Client, error) {
+func (c *countingStore) Client(ctx context.Context, id string) (access.Client, error) {
 	c.clients.Add(1)
 	return c.ClientStore.Client(ctx, id)
 }
 
-func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
+func (c *countingStore) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	c.keys.Add(1)
 	return c.Store.SigningKeys(ctx)
 }
@@ -161,7 +161,7 @@ func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 func TestAttackUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
-		store := &counted{Store: storagetest.SQLite(t).SigningKeys()}
+		store := &countingStore{Store: storagetest.SQLite(t).SigningKeys()}
 		master, err := signing.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 		w.must(err)
 		cfg := w.config

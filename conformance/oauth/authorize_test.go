@@ -22,8 +22,8 @@ func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 		for _, q := range []string{
 			"", "%zz", "a;b", query(w.app, "client_id", "-"), query(w.app, "client_id", "oc_live_nobody"),
 			query(w.app, "client_id", w.native.ClientID), query(w.app) + "&client_id=" + w.app.ClientID,
-			query(registered{Client: access.Client{ClientID: w.public.ClientID, RedirectURIs: []string{callback}}}),
-			query(registered{Client: access.Client{ClientID: w.revoked.ClientID, RedirectURIs: []string{callback}}}),
+			query(registeredClient{Client: access.Client{ClientID: w.public.ClientID, RedirectURIs: []string{callback}}}),
+			query(registeredClient{Client: access.Client{ClientID: w.revoked.ClientID, RedirectURIs: []string{callback}}}),
 			query(w.app) + "&redirect_uri=" + callback, query(w.app, "x", strings.Repeat("x", 17<<10)),
 			query(plain), query(plain, "redirect_uri", "myapp:/cb"), query(w.app, "redirect_uri", "-"),
 			query(native, "redirect_uri", "http://127.0.0.1:7777/cb"), query(native, "redirect_uri", "http://[::1]:7777/cb"),

@@ -131,7 +131,7 @@ func TestClientWithoutScopesGetsATokenWithoutScopes(t *testing.T) {
 func TestClientAuthenticationFailures(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
-		for name, c := range map[string]registered{
+		for name, c := range map[string]registeredClient{
 			"unknown client":              {Client: access.Client{ClientID: access.MintClientID(core.Live)}, secret: w.live.secret},
 			"malformed client id":         {Client: access.Client{ClientID: "nobody"}, secret: w.live.secret},
 			"wrong secret":                {Client: w.live.Client, secret: access.MintClientSecret().Secret},
@@ -156,8 +156,8 @@ func TestClientAuthenticationFailures(t *testing.T) {
 func TestAllAuthenticationFailuresReadTheSame(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
-		unknown := w.token(registered{Client: access.Client{ClientID: access.MintClientID(core.Live)}, secret: "ocs_x"})
-		wrong := w.token(registered{Client: w.live.Client, secret: "ocs_x"})
+		unknown := w.token(registeredClient{Client: access.Client{ClientID: access.MintClientID(core.Live)}, secret: "ocs_x"})
+		wrong := w.token(registeredClient{Client: w.live.Client, secret: "ocs_x"})
 		revoked := w.token(w.revoked)
 		if unknown.body != wrong.body || wrong.body != revoked.body {
 			t.Errorf("unknown %q, wrong %q, revoked %q", unknown.body, wrong.body, revoked.body)

@@ -17,7 +17,7 @@ import (
 func TestThirdPartyClientForAPerson(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
-		for _, c := range []registered{w.app, w.native} {
+		for _, c := range []registeredClient{w.app, w.native} {
 			client := oauth2.Config{
 				ClientID: c.ClientID, ClientSecret: c.secret, RedirectURL: c.RedirectURIs[0], Scopes: []string{"api.account.view", "api.contacts.view"},
 				Endpoint: oauth2.Endpoint{AuthURL: authorizeURL, TokenURL: w.issuer + oauth.TokenPath},

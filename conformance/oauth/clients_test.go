@@ -78,8 +78,8 @@ func TestLibrariesOfOthers(t *testing.T) {
 				}
 				// The program authorizes twice. Revoking an access token keeps the grant of the
 				// first authorization. Revoking a refresh token ends the grant of the second.
-				if left := grantsOf(t, p, used.ClientID); len(left) != 1 {
-					t.Errorf("the product lists %d grants of the client, want 1: %+v", len(left), left)
+				if grants := grantsOf(t, p, used.ClientID); len(grants) != 1 {
+					t.Errorf("the product lists %d grants of the client, want 1: %+v", len(grants), grants)
 				}
 			})
 		}

@@ -15,7 +15,7 @@ func TestCodeExchange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		for name, c := range map[string]struct {
-			client registered
+			client registeredClient
 			pairs  []string // of the authorization
 		}{
 			"confidential":         {w.app, nil},
@@ -44,7 +44,7 @@ func TestCodePresentedWrongly(t *testing.T) {
 	once(t, func(t *testing.T, w *world) {
 		second := w.application(w.app.OrgID, access.MintClientSecret().Secret, callback)
 		for name, c := range map[string]struct {
-			client registered
+			client registeredClient
 			pairs  []string // over those of redeem
 			after  time.Duration
 			code   string
@@ -84,7 +84,7 @@ func (w *world) countGrants(t *testing.T) int {
 
 // redeemWith exchanges a code for tokens. pairs are names and values that replace or extend
 // the parameters of a correct request.
-func (w *world) redeemWith(c registered, code string, pairs ...string) answer {
+func (w *world) redeemWith(c registeredClient, code string, pairs ...string) answer {
 	w.t.Helper()
 	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", w.app.RedirectURIs[0], "code_verifier", verifier}
 	for i := 0; i < len(pairs); i += 2 {
@@ -116,7 +116,7 @@ func TestMalformedExchangeCostsNoCode(t *testing.T) {
 		silent := w.app
 		silent.secret = ""
 		w.expectError(w.redeem(silent, code), http.StatusUnauthorized, "invalid_client")
-		w.expectError(w.redeemWith(registered{Client: w.native.Client, secret: w.app.secret}, code), http.StatusUnauthorized, "invalid_client")
+		w.expectError(w.redeemWith(registeredClient{Client: w.native.Client, secret: w.app.secret}, code), http.StatusUnauthorized, "invalid_client")
 		w.expectError(w.redeem(w.app, code, "code", "x"), http.StatusBadRequest, "invalid_request")
 		w.advance(time.Minute - time.Nanosecond)
 		w.granted(w.redeem(w.app, code))
@@ -155,7 +155,7 @@ func TestCodeReplayEndsTheFamily(t *testing.T) {
 
 // expectAudited checks that the audit log of the client's organization has an event for the
 // replay, with the ids of the client, the grant and the request.
-func (w *world) expectAudited(t *testing.T, c registered) {
+func (w *world) expectAudited(t *testing.T, c registeredClient) {
 	t.Helper()
 	events, err := w.db.Audit().AuditEvents(t.Context(), c.OrgID, 200)
 	w.must(err)
@@ -195,7 +195,7 @@ func atOnce(n int, do func() answer) []answer {
 // expectOneWinner checks that exactly one answer has tokens and that every other answer is
 // invalid_grant. The requests that failed count as replays, so the issued tokens must be
 // revoked.
-func (w *world) expectOneWinner(t *testing.T, c registered, answers []answer) {
+func (w *world) expectOneWinner(t *testing.T, c registeredClient, answers []answer) {
 	t.Helper()
 	var winners []answer
 	for _, a := range answers {

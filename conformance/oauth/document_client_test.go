@@ -82,7 +82,7 @@ type guest struct {
 }
 
 func (g *guest) question() string {
-	return g.p.AppURL + "/oauth/authorize?" + query(registered{Client: access.Client{ClientID: g.clientID, RedirectURIs: []string{loopback}}})
+	return g.p.AppURL + "/oauth/authorize?" + query(registeredClient{Client: access.Client{ClientID: g.clientID, RedirectURIs: []string{loopback}}})
 }
 
 // tokenPair is an answer of the token endpoint: two tokens, or an error code.
@@ -306,7 +306,7 @@ func TestApprovalOfABlockedClient(t *testing.T) {
 			Scopes: core.AllScopes(), RedirectURIs: []string{callback}, RefreshDays: 30, CreatedAt: w.clock(),
 		}
 		w.must(w.db.Clients().InsertClient(t.Context(), open))
-		request := w.authorization(registered{Client: open})
+		request := w.authorization(registeredClient{Client: open})
 		w.must(w.db.OpenClients().BlockClient(t.Context(), w.ann.OrgID, open.ClientID, w.clock()))
 		if _, err := w.server.Approve(t.Context(), request, w.ann, core.AllScopes()); err == nil || core.AsError(err).Code != core.CodeConflict {
 			t.Errorf("approved: %v", err)

@@ -47,7 +47,7 @@ func (w *world) expectRefused(t *testing.T, attempts []attempt) {
 const cc = "grant_type=client_credentials"
 
 // inBody returns the client's id and secret as form parameters, beginning with "&".
-func (c registered) inBody() string {
+func (c registeredClient) inBody() string {
 	return "&client_id=" + c.ClientID + "&client_secret=" + c.secret
 }
 

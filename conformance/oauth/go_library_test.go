@@ -50,8 +50,8 @@ func TestGoLibrary(t *testing.T) {
 	if _, err := config.TokenSource(context.Background(), &expired).Token(); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("a refresh token used twice: %v", err)
 	}
-	if left := grantsOf(t, p, config.ClientID); len(left) != 0 {
-		t.Errorf("the replay left %+v", left)
+	if grants := grantsOf(t, p, config.ClientID); len(grants) != 0 {
+		t.Errorf("the replay left %+v", grants)
 	}
 }
 

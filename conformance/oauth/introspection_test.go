@@ -18,7 +18,7 @@ import (
 )
 
 // ask introspects a token as a client (RFC 7662) and returns the decoded JSON answer.
-func (w *world) ask(c registered, token string, pairs ...string) map[string]any {
+func (w *world) ask(c registeredClient, token string, pairs ...string) map[string]any {
 	w.t.Helper()
 	a := w.post(oauth.IntrospectionPath, c, append([]string{"token", token}, pairs...)...)
 	var response map[string]any
@@ -28,7 +28,7 @@ func (w *world) ask(c registered, token string, pairs ...string) map[string]any 
 	return response
 }
 
-func (w *world) expectIntrospection(c registered, token string, want map[string]any) {
+func (w *world) expectIntrospection(c registeredClient, token string, want map[string]any) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.ask(c, token)); diff != "" {
 		w.t.Errorf("told (-want +got):\n%s", diff)
@@ -44,7 +44,7 @@ func TestIntrospectionOfGoodTokens(t *testing.T) {
 	once(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live, "scope", "api.contacts.view", "resource", agentResource)
 		personal := w.family(w.app)
-		for _, asker := range []registered{w.live, w.test, w.app} { // of one organization
+		for _, asker := range []registeredClient{w.live, w.test, w.app} { // of one organization
 			w.expectIntrospection(asker, token, map[string]any{
 				"active": true, "scope": "api.contacts.view", "client_id": w.live.ClientID, "sub": w.live.ClientID, "token_type": "Bearer",
 				"aud": agentResource, "iss": w.issuer, "jti": w.claimsOf(token, 1)["jti"],
@@ -157,7 +157,7 @@ func TestIntrospectionRequestsThatAreRefused(t *testing.T) {
 		w.expectError(post(in+"&client_id="+w.live.ClientID), http.StatusUnauthorized, "invalid_client")
 		w.expectError(post(in, "Authorization", basic(w.live.ClientID, "ocs_x")), http.StatusUnauthorized, "invalid_client")
 		w.expectError(post(in, "Authorization", basic(w.revoked.ClientID, w.revoked.secret)), http.StatusUnauthorized, "invalid_client")
-		for _, public := range []registered{w.native, w.public} {
+		for _, public := range []registeredClient{w.native, w.public} {
 			w.expectError(w.post(oauth.IntrospectionPath, public, "token", token), http.StatusUnauthorized, "invalid_client")
 			w.expectError(post(in, "Authorization", basic(public.ClientID, "x")), http.StatusUnauthorized, "invalid_client")
 		}

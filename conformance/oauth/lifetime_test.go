@@ -16,14 +16,14 @@ var lifetimes = []int{0, 30, 90, 365}
 
 // lasting registers a client whose grants expire after the given number of days; 0 means
 // never.
-func (w *world) lasting(days int) registered {
+func (w *world) lasting(days int) registeredClient {
 	w.t.Helper()
 	c, secret, err := w.lifecycle().CreateClient(w.t.Context(), access.ActorOf(access.Operator), access.NewClient{
 		OrgID: w.ann.OrgID, Name: "lasting", Environment: core.Live, Scopes: core.NewScopes("api.account.view"),
 		RedirectURIs: []string{callback}, RefreshDays: days,
 	})
 	w.must(err)
-	return registered{Client: c, secret: secret}
+	return registeredClient{Client: c, secret: secret}
 }
 
 func (w *world) lifecycle() access.Lifecycle {

@@ -96,16 +96,16 @@ func connect(t *testing.T, p *product.Product, program string, task assistantTas
 	}
 }
 
-// hosted is the address of a client's metadata document on a TLS server, with the
+// hostedDocument is the address of a client's metadata document on a TLS server, with the
 // certificate pool that trusts this server.
-type hosted struct {
+type hostedDocument struct {
 	address     string
 	authorities *x509.CertPool
 }
 
 // metadataDocument starts a TLS server with a client's metadata document. The client id in
 // the document is the document's own address.
-func metadataDocument(t *testing.T) hosted {
+func metadataDocument(t *testing.T) hostedDocument {
 	t.Helper()
 	var address string
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -120,5 +120,5 @@ func metadataDocument(t *testing.T) hosted {
 	address = server.URL + "/oauth/client.json"
 	authorities := x509.NewCertPool()
 	authorities.AddCert(server.Certificate())
-	return hosted{address, authorities}
+	return hostedDocument{address, authorities}
 }

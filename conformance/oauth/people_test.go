@@ -32,7 +32,7 @@ func challengeOf(verifier string) string {
 
 // application stores a client of an organization, for authorization by people. With secret
 // "" the client is public.
-func (w *world) application(orgID, secret string, redirects ...string) registered {
+func (w *world) application(orgID, secret string, redirects ...string) registeredClient {
 	w.t.Helper()
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: orgID, Name: "application", Environment: core.Live,
@@ -42,12 +42,12 @@ func (w *world) application(orgID, secret string, redirects ...string) registere
 		c.SecretHash = access.HashSecret(secret)
 	}
 	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
-	return registered{Client: c, secret: secret}
+	return registeredClient{Client: c, secret: secret}
 }
 
 // selfRegistered returns a client without an organization, as dynamic registration creates
 // it. With secret "" the client is public.
-func selfRegistered(secret, scopes string, at time.Time, redirects ...string) registered {
+func selfRegistered(secret, scopes string, at time.Time, redirects ...string) registeredClient {
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "application", Environment: core.Live, Kind: access.DynamicClient,
 		Scopes: core.NewScopes(strings.Fields(scopes)...), RedirectURIs: redirects, RefreshDays: 30, CreatedAt: at,
@@ -55,12 +55,12 @@ func selfRegistered(secret, scopes string, at time.Time, redirects ...string) re
 	if secret != "" {
 		c.SecretHash = access.HashSecret(secret)
 	}
-	return registered{Client: c, secret: secret}
+	return registeredClient{Client: c, secret: secret}
 }
 
 // selfRegistered stores a client without an organization, as dynamic registration creates
 // it. With secret "" the client is public.
-func (w *world) selfRegistered(secret string, redirects ...string) registered {
+func (w *world) selfRegistered(secret string, redirects ...string) registeredClient {
 	w.t.Helper()
 	c := selfRegistered(secret, appScopes, w.clock(), redirects...)
 	w.must(w.db.Clients().InsertClient(w.t.Context(), c.Client))
@@ -79,7 +79,7 @@ func (w *world) person(orgID, name string, role members.Role, may ...members.Per
 
 // query returns the query string of a correct authorization request of a client. pairs are
 // names and values that replace or add parameters; the value "-" removes one.
-func query(c registered, pairs ...string) string {
+func query(c registeredClient, pairs ...string) string {
 	values := url.Values{
 		"response_type": {"code"}, "client_id": {c.ClientID}, "redirect_uri": {c.RedirectURIs[0]}, "state": {"s 1&"},
 		"code_challenge": {challengeOf(verifier)}, "code_challenge_method": {"S256"},
@@ -95,7 +95,7 @@ func query(c registered, pairs ...string) string {
 
 // authorization parses an authorization request of a client. It fails the test if the
 // server refuses the request.
-func (w *world) authorization(c registered, pairs ...string) oauth.AuthorizationRequest {
+func (w *world) authorization(c registeredClient, pairs ...string) oauth.AuthorizationRequest {
 	w.t.Helper()
 	request, refused := w.server.ReadAuthorization(context.Background(), query(c, pairs...))
 	if refused != nil {
@@ -105,12 +105,12 @@ func (w *world) authorization(c registered, pairs ...string) oauth.Authorization
 }
 
 // code returns an authorization code after the user ann has approved all requested scopes.
-func (w *world) code(c registered, pairs ...string) string {
+func (w *world) code(c registeredClient, pairs ...string) string {
 	w.t.Helper()
 	return w.codeFor(w.ann, c, pairs...)
 }
 
-func (w *world) codeFor(m members.Member, c registered, pairs ...string) string {
+func (w *world) codeFor(m members.Member, c registeredClient, pairs ...string) string {
 	w.t.Helper()
 	redirect, err := w.server.Approve(context.Background(), w.authorization(c, pairs...), m, core.AllScopes())
 	w.must(err)
@@ -121,7 +121,7 @@ func (w *world) codeFor(m members.Member, c registered, pairs ...string) string 
 
 // post sends a form with the given parameters to an endpoint. A confidential client
 // authenticates with HTTP Basic; a public client sends its client_id in the form.
-func (w *world) post(path string, c registered, pairs ...string) answer {
+func (w *world) post(path string, c registeredClient, pairs ...string) answer {
 	w.t.Helper()
 	values := url.Values{}
 	if c.secret == "" {
@@ -138,25 +138,25 @@ func (w *world) post(path string, c registered, pairs ...string) answer {
 	return w.do(r)
 }
 
-func (w *world) redeem(c registered, code string, pairs ...string) answer {
+func (w *world) redeem(c registeredClient, code string, pairs ...string) answer {
 	w.t.Helper()
 	values := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", c.RedirectURIs[0], "code_verifier", verifier}
 	return w.post(oauth.TokenPath, c, append(values, pairs...)...)
 }
 
-func (w *world) refresh(c registered, token string, pairs ...string) answer {
+func (w *world) refresh(c registeredClient, token string, pairs ...string) answer {
 	w.t.Helper()
 	return w.post(oauth.TokenPath, c, append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
-func (w *world) revoke(c registered, token string, pairs ...string) answer {
+func (w *world) revoke(c registeredClient, token string, pairs ...string) answer {
 	w.t.Helper()
 	return w.post(oauth.RevocationPath, c, append([]string{"token", token}, pairs...)...)
 }
 
 // family approves a client as the user ann, redeems the code and returns the answer with
 // the access token and the refresh token.
-func (w *world) family(c registered, pairs ...string) answer {
+func (w *world) family(c registeredClient, pairs ...string) answer {
 	w.t.Helper()
 	return w.granted(w.redeem(c, w.code(c, pairs...)))
 }
@@ -180,7 +180,7 @@ func (w *world) accepted(token string) bool {
 
 // expectEnded checks that the answer's access token is refused by the API and its refresh
 // token by the token endpoint.
-func (w *world) expectEnded(c registered, a answer) {
+func (w *world) expectEnded(c registeredClient, a answer) {
 	w.t.Helper()
 	if w.accepted(a.AccessToken) {
 		w.t.Error("the access token is still accepted")

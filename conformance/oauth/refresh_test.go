@@ -14,7 +14,7 @@ import (
 func TestRefreshRotates(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		for _, c := range []registered{w.app, w.native} {
+		for _, c := range []registeredClient{w.app, w.native} {
 			first := w.family(c)
 			second := w.granted(w.refresh(c, *first.RefreshToken))
 			if *second.RefreshToken == *first.RefreshToken || second.AccessToken == first.AccessToken || *second.Scope != appScopes {
@@ -153,9 +153,9 @@ func TestRefreshWithoutEnd(t *testing.T) {
 			Scopes: core.NewScopes("api.account.view"), RedirectURIs: []string{callback}, CreatedAt: start,
 		}
 		w.must(w.db.Clients().InsertClient(t.Context(), c))
-		token := *w.family(registered{Client: c}).RefreshToken
+		token := *w.family(registeredClient{Client: c}).RefreshToken
 		w.advance(20 * 365 * 24 * time.Hour)
-		w.granted(w.refresh(registered{Client: c}, token))
+		w.granted(w.refresh(registeredClient{Client: c}, token))
 	})
 }
 
@@ -167,7 +167,7 @@ func TestRefreshTokenOfAnotherClient(t *testing.T) {
 		foreign := w.application(w.other.OrgID, access.MintClientSecret().Secret, callback)
 		first := w.family(w.app)
 		live := w.granted(w.refresh(w.app, *first.RefreshToken))
-		for _, thief := range []registered{w.native, foreign, w.live} {
+		for _, thief := range []registeredClient{w.native, foreign, w.live} {
 			for _, token := range []string{*live.RefreshToken, *first.RefreshToken} {
 				w.expectError(w.refresh(thief, token), http.StatusBadRequest, "invalid_grant")
 			}

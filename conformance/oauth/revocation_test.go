@@ -13,7 +13,7 @@ import (
 func TestRevokedRefreshTokenEndsTheFamily(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		for _, c := range []registered{w.app, w.native} {
+		for _, c := range []registeredClient{w.app, w.native} {
 			first := w.family(c)
 			live := w.granted(w.refresh(c, *first.RefreshToken))
 			if !w.accepted(first.AccessToken) || !w.accepted(live.AccessToken) {
@@ -50,7 +50,7 @@ func TestRevokedAccessTokenIsDenied(t *testing.T) {
 		for resource, address := range map[access.Resource]string{access.API: apiResource, access.Agent: agentResource} {
 			family := w.family(w.app, "resource", address)
 			for _, c := range []struct {
-				client registered
+				client registeredClient
 				token  string
 			}{
 				{w.app, family.AccessToken},
@@ -93,7 +93,7 @@ func TestRevocationTouchesNothingElse(t *testing.T) {
 	once(t, func(t *testing.T, w *world) {
 		family := w.family(w.app)
 		forCalls := w.goodToken(w.live)
-		for _, stranger := range []registered{w.native, w.other, w.public} {
+		for _, stranger := range []registeredClient{w.native, w.other, w.public} {
 			for _, token := range []string{family.AccessToken, *family.RefreshToken, forCalls} {
 				w.expectRevoked(t, w.revoke(stranger, token))
 			}
@@ -117,11 +117,11 @@ func TestRevocationRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
 		family := w.family(w.app)
-		thief := registered{Client: w.app.Client, secret: access.MintClientSecret().Secret}
+		thief := registeredClient{Client: w.app.Client, secret: access.MintClientSecret().Secret}
 		w.expectError(w.revoke(thief, *family.RefreshToken), http.StatusUnauthorized, "invalid_client")
-		w.expectError(w.revoke(registered{Client: w.app.Client}, *family.RefreshToken), http.StatusUnauthorized, "invalid_client")
+		w.expectError(w.revoke(registeredClient{Client: w.app.Client}, *family.RefreshToken), http.StatusUnauthorized, "invalid_client")
 		w.expectError(w.revoke(w.revoked, *family.RefreshToken), http.StatusUnauthorized, "invalid_client")
-		w.expectError(w.revoke(registered{Client: w.native.Client, secret: thief.secret}, "x"), http.StatusUnauthorized, "invalid_client")
+		w.expectError(w.revoke(registeredClient{Client: w.native.Client, secret: thief.secret}, "x"), http.StatusUnauthorized, "invalid_client")
 		w.expectError(w.post(oauth.RevocationPath, w.app), http.StatusBadRequest, "invalid_request")
 		w.expectError(w.revoke(w.app, *family.RefreshToken, "token", "x"), http.StatusBadRequest, "invalid_request")
 		w.expectError(w.do(w.request(http.MethodGet, oauth.RevocationPath, "")), http.StatusMethodNotAllowed, "invalid_request")

@@ -24,7 +24,7 @@ type scene struct {
 	p *product.Product
 	// app is a confidential client with https redirect URIs; native is a public client with
 	// loopback redirect URIs.
-	app, native registered
+	app, native registeredClient
 	victim      access.User
 }
 
@@ -68,7 +68,7 @@ func (s *scene) must(err error) {
 }
 
 // application stores a client of an organization. With secret "" the client is public.
-func (s *scene) application(orgID, secret string, redirects ...string) registered {
+func (s *scene) application(orgID, secret string, redirects ...string) registeredClient {
 	s.t.Helper()
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: orgID, Name: "Courier", Environment: core.Live,
@@ -78,12 +78,12 @@ func (s *scene) application(orgID, secret string, redirects ...string) registere
 		c.SecretHash = access.HashSecret(secret)
 	}
 	s.must(s.p.DB.Clients().InsertClient(s.t.Context(), c))
-	return registered{Client: c, secret: secret}
+	return registeredClient{Client: c, secret: secret}
 }
 
 // selfRegistered stores a client without an organization, as dynamic registration creates
 // it. With secret "" the client is public.
-func (s *scene) selfRegistered(secret string, redirects ...string) registered {
+func (s *scene) selfRegistered(secret string, redirects ...string) registeredClient {
 	s.t.Helper()
 	c := selfRegistered(secret, sceneScopes, s.p.Clock.Now(), redirects...)
 	s.must(s.p.DB.Clients().InsertClient(s.t.Context(), c.Client))
@@ -189,7 +189,7 @@ func (s *scene) decide(b *http.Client, query, decision string) *url.URL {
 }
 
 // code approves an authorization request as the victim and returns the authorization code.
-func (s *scene) code(c registered, pairs ...string) string {
+func (s *scene) code(c registeredClient, pairs ...string) string {
 	s.t.Helper()
 	u := s.decide(s.signedIn(), query(c, pairs...), "approve")
 	if u.Query().Get("code") == "" {
@@ -200,12 +200,12 @@ func (s *scene) code(c registered, pairs ...string) string {
 
 // post sends a form with the client's credentials and the given parameters to an endpoint
 // of the authorization server.
-func (s *scene) post(path string, c registered, pairs ...string) answer {
+func (s *scene) post(path string, c registeredClient, pairs ...string) answer {
 	s.t.Helper()
 	return s.postWith(s.p.HTTP, path, c, pairs...)
 }
 
-func (s *scene) postWith(b *http.Client, path string, c registered, pairs ...string) answer {
+func (s *scene) postWith(b *http.Client, path string, c registeredClient, pairs ...string) answer {
 	s.t.Helper()
 	values := url.Values{"client_id": {c.ClientID}}
 	if c.secret != "" {
@@ -219,20 +219,20 @@ func (s *scene) postWith(b *http.Client, path string, c registered, pairs ...str
 
 // redeem exchanges a code for tokens. pairs are names and values that replace or extend the
 // parameters of a correct request.
-func (s *scene) redeem(c registered, code string, pairs ...string) answer {
+func (s *scene) redeem(c registeredClient, code string, pairs ...string) answer {
 	s.t.Helper()
 	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", c.RedirectURIs[0], "code_verifier", verifier}
 	return s.post(oauth.TokenPath, c, append(all, pairs...)...)
 }
 
-func (s *scene) refresh(c registered, token string, pairs ...string) answer {
+func (s *scene) refresh(c registeredClient, token string, pairs ...string) answer {
 	s.t.Helper()
 	return s.post(oauth.TokenPath, c, append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
 // tokens approves a client as the victim, redeems the code and returns the answer with the
 // tokens.
-func (s *scene) tokens(c registered, pairs ...string) answer {
+func (s *scene) tokens(c registeredClient, pairs ...string) answer {
 	s.t.Helper()
 	return s.granted(s.redeem(c, s.code(c, pairs...)))
 }
@@ -275,7 +275,7 @@ func (s *scene) callAgent(query string, headers ...string) answer {
 
 // checkTokensRefused checks that the answer's access token is refused by the API and its
 // refresh token by the token endpoint.
-func (s *scene) checkTokensRefused(c registered, a answer) {
+func (s *scene) checkTokensRefused(c registeredClient, a answer) {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusUnauthorized {
 		s.t.Errorf("the access token still gets %d", got)
@@ -285,7 +285,7 @@ func (s *scene) checkTokensRefused(c registered, a answer) {
 
 // checkTokensWork checks that the answer's access token and refresh token both work. It
 // returns the new tokens of the refresh.
-func (s *scene) checkTokensWork(c registered, a answer) answer {
+func (s *scene) checkTokensWork(c registeredClient, a answer) answer {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusOK {
 		s.t.Errorf("the victim's token gets %d", got)

@@ -16,8 +16,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// guarded is a scene whose victim has an authenticator app as second factor.
-type guarded struct {
+// sceneWithSecondFactor is a scene whose victim has an authenticator app as second factor.
+type sceneWithSecondFactor struct {
 	*scene
 	secret string
 	codes  []string
@@ -47,10 +47,10 @@ func (s *scene) fill(b *http.Client, page, path string, pairs ...string) answer 
 
 // guard stops the clock and sets up an authenticator app for the victim on the security
 // page. It returns the app's secret and the recovery codes.
-func (s *scene) guard() *guarded {
+func (s *scene) guard() *sceneWithSecondFactor {
 	s.t.Helper()
 	s.p.Clock.Freeze(s.p.Clock.Now())
-	g := &guarded{scene: s, first: s.signedIn()}
+	g := &sceneWithSecondFactor{scene: s, first: s.signedIn()}
 	page := s.fill(g.first, "/account/security", "/account/security/app")
 	key := shownKey.FindStringSubmatch(page.body)
 	if key == nil {
@@ -68,7 +68,7 @@ func (s *scene) guard() *guarded {
 	return g
 }
 
-func (g *guarded) code(steps int) string {
+func (g *sceneWithSecondFactor) code(steps int) string {
 	g.t.Helper()
 	code, err := totp.GenerateCode(g.secret, g.p.Clock.Now().Add(time.Duration(steps)*30*time.Second))
 	g.must(err)
@@ -77,7 +77,7 @@ func (g *guarded) code(steps int) string {
 
 // half returns a browser in which the victim has entered the right password but not yet the
 // second factor.
-func (g *guarded) half() *http.Client {
+func (g *sceneWithSecondFactor) half() *http.Client {
 	g.t.Helper()
 	b := g.browser()
 	a := g.signIn(b, g.p.UserEmail, g.p.UserPassword)
@@ -87,7 +87,7 @@ func (g *guarded) half() *http.Client {
 	return b
 }
 
-func (g *guarded) prove(b *http.Client, code string) answer {
+func (g *sceneWithSecondFactor) prove(b *http.Client, code string) answer {
 	g.t.Helper()
 	return g.fill(b, "/login/second-factor", "/login/second-factor", "code", code, "next", "/docs")
 }

@@ -74,15 +74,16 @@ type world struct {
 	mu  sync.Mutex
 	now time.Time
 
-	live, test, public, revoked, other registered
+	live, test, public, revoked, other registeredClient
 	// app is a confidential client and native a public one; both have redirect URIs. The
 	// user ann owns their organization.
-	app, native registered
+	app, native registeredClient
 	ann         members.Member
 }
 
-// registered is a client together with its secret in clear text; a public client has "".
-type registered struct {
+// registeredClient is a client together with its secret in clear text; a public client
+// has "".
+type registeredClient struct {
 	access.Client
 	secret string
 }
@@ -171,23 +172,23 @@ func (w *world) org(slug string) string {
 	return org.ID
 }
 
-func (w *world) register(orgID string, env core.Environment, scopes core.Scopes) registered {
+func (w *world) register(orgID string, env core.Environment, scopes core.Scopes) registeredClient {
 	minted := access.MintClientSecret()
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: orgID, Name: "client", Environment: env,
 		SecretHash: minted.Hash, Scopes: scopes, CreatedAt: w.clock(),
 	}
 	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
-	return registered{Client: c, secret: minted.Secret}
+	return registeredClient{Client: c, secret: minted.Secret}
 }
 
-func (w *world) registerPublic(orgID string, scopes core.Scopes) registered {
+func (w *world) registerPublic(orgID string, scopes core.Scopes) registeredClient {
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: orgID, Name: "public", Environment: core.Live,
 		Scopes: scopes, CreatedAt: w.clock(),
 	}
 	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
-	return registered{Client: c}
+	return registeredClient{Client: c}
 }
 
 func (w *world) must(err error) {
@@ -251,7 +252,7 @@ func (w *world) request(method, path, body string) *http.Request {
 
 // token requests an access token by client_credentials, with HTTP Basic. pairs are names
 // and values of additional parameters.
-func (w *world) token(c registered, pairs ...string) answer {
+func (w *world) token(c registeredClient, pairs ...string) answer {
 	w.t.Helper()
 	values := url.Values{"grant_type": {"client_credentials"}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -265,7 +266,7 @@ func (w *world) token(c registered, pairs ...string) answer {
 
 // goodToken returns an access token by client_credentials. It fails the test if the request
 // is refused.
-func (w *world) goodToken(c registered, pairs ...string) string {
+func (w *world) goodToken(c registeredClient, pairs ...string) string {
 	w.t.Helper()
 	a := w.token(c, pairs...)
 	if a.status != http.StatusOK || a.AccessToken == "" {

@@ -61,20 +61,20 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 		}
 		for _, source := range []string{`attr.order > 1`, `attr.nothing_near = 1`, `subscribed to "weather"`, `in segment "nothing-near"`, `attr.orders >`, `attr.orders > "many"`, `)`, `attr.orders`} {
 			tool, route, status := preview(sourceIs(t, source))
-			said, _ := tool["error"].(map[string]any)
+			problem, _ := tool["error"].(map[string]any)
 			first, _ := route["errors"].([]any)
 			if status != http.StatusUnprocessableEntity || route["code"] != "validation_failed" || tool["code"] != nil || len(first) == 0 {
 				t.Errorf("%s: the route answers %d %v, the tool %v", source, status, route, tool)
 				continue
 			}
-			reason := fmt.Sprintf("line %v, column %v: %v", said["line"], said["column"], said["message"])
+			reason := fmt.Sprintf("line %v, column %v: %v", problem["line"], problem["column"], problem["message"])
 			if want := (map[string]any{"field": "source", "reason": reason}); !cmp.Equal(want, first[0]) {
-				t.Errorf("%s: the route says %v first, the tool %v", source, first[0], said)
+				t.Errorf("%s: the route says %v first, the tool %v", source, first[0], problem)
 			}
 		}
 		tool, _, _ := preview(sourceIs(t, `attr.nothing_near = 1`))
-		if said, _ := tool["error"].(map[string]any); !strings.Contains(fmt.Sprint(said["message"]), `; there are "city", `) {
-			t.Errorf("who names nothing that there is learns %v", said)
+		if problem, _ := tool["error"].(map[string]any); !strings.Contains(fmt.Sprint(problem["message"]), `; there are "city", `) {
+			t.Errorf("who names nothing that there is learns %v", problem)
 		}
 		// Calls without a predicate, or with another invalid argument, get the same refusal
 		// from route and tool.

@@ -76,15 +76,15 @@ func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// answered has the status and the headers of an HTTP response.
-type answered struct {
+// responseHead has the status and the headers of an HTTP response.
+type responseHead struct {
 	StatusCode int
 	Header     http.Header
 }
 
 // ask sends a GET request to the public API. It returns the status and headers of the
 // response, and the body.
-func ask(t *testing.T, p *product.Product, token, path string) (answered, string) {
+func ask(t *testing.T, p *product.Product, token, path string) (responseHead, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func ask(t *testing.T, p *product.Product, token, path string) (answered, string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answered{answer.StatusCode, answer.Header}, string(body)
+	return responseHead{answer.StatusCode, answer.Header}, string(body)
 }
 
 func TestSuppressionOverREST(t *testing.T) {

@@ -271,7 +271,7 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 // prepare writes the demo data to the data folder of a new product and, for a product with
 // a PostgreSQL database of its own, to that database. It sets the master key and the
 // database URL in cfg.
-func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
+func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 	t.Helper()
 	filled, err := filledTemplate()
 	if err != nil {
@@ -291,7 +291,7 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	if err = errors.Join(err, filled.copyTo(cfg.DataDir)); err != nil {
 		t.Fatalf("product: demo data: %v", err)
 	}
-	return filled.seeded
+	return filled.seedResult
 }
 
 // migrate creates the schema in an empty PostgreSQL database and closes the connection.

@@ -24,39 +24,39 @@ import (
 // secrets of tests, so it may be public.
 const masterKey = "6d61696c68656c6d2074657374206d6173746572206b65792c206f70656e2121"
 
-// seeded has the demo organization (demo), the second organization (other), and the
+// seedResult has the demo organization (demo), the second organization (other), and the
 // credentials of the demo user.
-type seeded struct {
+type seedResult struct {
 	demo, other             Org
 	userEmail, userPassword string
 }
 
 // seed creates the demo data and the second organization, in the database and the simulated
 // account that cfg configures. It starts no server.
-func seed(ctx context.Context, cfg config.Config) (seeded, error) {
+func seed(ctx context.Context, cfg config.Config) (seedResult, error) {
 	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
-		return seeded{}, err
+		return seedResult{}, err
 	}
 	defer db.Close() //nolint:errcheck // what matters is committed
 	if err := db.Migrate(ctx); err != nil {
-		return seeded{}, err
+		return seedResult{}, err
 	}
 	account, err := simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock})
 	if err != nil {
-		return seeded{}, err
+		return seedResult{}, err
 	}
 	defer account.Close() //nolint:errcheck // likewise
 	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
-		return seeded{}, err
+		return seedResult{}, err
 	}
 	if err := cheapSignIn(ctx, db, c); err != nil {
-		return seeded{}, err
+		return seedResult{}, err
 	}
 	other, err := secondOrg(ctx, s)
-	return seeded{
+	return seedResult{
 		demo: Org{
 			OrgID: c.OrgID, Contact: demo.FirstEmail,
 			Live: Credentials{c.ClientID, c.ClientSecret, c.APIKey},
@@ -133,7 +133,7 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 // template has the files of a data folder with demo data. Each product that a test starts
 // gets a copy of them.
 type template struct {
-	seeded
+	seedResult
 	// files has the content of each file in the folder, by file name. The folder has no
 	// subfolders.
 	files map[string][]byte
@@ -156,7 +156,7 @@ var filledTemplate = sync.OnceValues(func() (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &template{seeded: who, files: map[string][]byte{}}
+	t := &template{seedResult: who, files: map[string][]byte{}}
 	if t.tables, err = readTables(ctx, dir); err != nil {
 		return nil, err
 	}

@@ -257,18 +257,18 @@ func TestLeavingAListIsLogged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			entered, left := map[string]int{}, map[string]int{}
+			entered, exited := map[string]int{}, map[string]int{}
 			for _, line := range lines {
 				switch {
 				case line.ContactID != c.ID:
 				case line.Entered:
 					entered[line.SetID]++
 				default:
-					left[line.SetID]++
+					exited[line.SetID]++
 				}
 			}
-			if len(entered) != 2 || !cmp.Equal(entered, left) {
-				t.Errorf("%s: entered %v, left %v", name, entered, left)
+			if len(entered) != 2 || !cmp.Equal(entered, exited) {
+				t.Errorf("%s: entered %v, left %v", name, entered, exited)
 			}
 		}
 	})

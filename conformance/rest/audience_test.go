@@ -15,10 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestAudiencesDoNotMeet checks that an organization can neither find nor change the
-// contacts, lists and topics of another organization, by REST routes or MCP tools. Both
-// organizations may use the same names.
-func TestAudiencesDoNotMeet(t *testing.T) {
+// TestAudienceDataOfOrganizationsIsIsolated checks that an organization can neither find
+// nor change the contacts, lists and topics of another organization, by REST routes or
+// MCP tools. Both organizations may use the same names.
+func TestAudienceDataOfOrganizationsIsIsolated(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		ours := on(t, p)
@@ -273,10 +273,10 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	})
 }
 
-// TestWhoNeedsTheAccount makes the sending account unavailable. It checks that calls that
-// need the account fail with a time to retry, and that reads from Mailhelm's database
-// succeed.
-func TestWhoNeedsTheAccount(t *testing.T) {
+// TestOutageOfTheSendingAccount makes the sending account unavailable. It checks that
+// calls that need the account fail with a time to retry, and that reads from Mailhelm's
+// database succeed.
+func TestOutageOfTheSendingAccount(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)

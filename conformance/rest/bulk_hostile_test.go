@@ -78,8 +78,8 @@ func TestHostileRowsOfBulk(t *testing.T) {
 				t.Errorf("%s: %.200s, want %s", hostile.name, got, hostile.outcome)
 			}
 			for _, e := range item.Errors {
-				if said := e.Field + e.Reason; len(said) > 1000 || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl) }) {
-					t.Errorf("%s: %.200q", hostile.name, said)
+				if text := e.Field + e.Reason; len(text) > 1000 || strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl) }) {
+					t.Errorf("%s: %.200q", hostile.name, text)
 				}
 			}
 		}

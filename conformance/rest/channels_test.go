@@ -37,7 +37,7 @@ func mirrored(t *testing.T, p *product.Product) {
 	}
 }
 
-func TestWhatTheAccountHas(t *testing.T) {
+func TestResourcesOfTheSendingAccountAreReadable(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		mirrored(t, p)
@@ -116,7 +116,7 @@ func TestAChannelIsNamedByItsID(t *testing.T) {
 	})
 }
 
-func TestWhatTheAccountDoesNotHave(t *testing.T) {
+func TestUnknownResourcesOfTheSendingAccount(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		mirrored(t, p)

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// previewed is the answer to a preview of a predicate: how many contacts match, a sample of
-// them, its evaluation class, warnings, and the predicate's fault.
-type previewed struct {
+// previewAnswer is the answer to a preview of a predicate: how many contacts match, a
+// sample of them, its evaluation class, warnings, and the predicate's fault.
+type previewAnswer struct {
 	Count  int
 	Class  string `json:"eval_class"`
 	Sample []struct{ Email string }
@@ -26,7 +26,7 @@ type previewed struct {
 
 // sampleLetters returns the first letters of the addresses in the preview's sample of
 // matching contacts, sorted.
-func (p previewed) sampleLetters() string {
+func (p previewAnswer) sampleLetters() string {
 	var who []string
 	for _, contact := range p.Sample {
 		who = append(who, contact.Email[:1])
@@ -42,7 +42,7 @@ type previews struct {
 	agent string
 }
 
-func (v previews) ask(t *testing.T, source string) (route *answer, tool previewed) {
+func (v previews) ask(t *testing.T, source string) (route *answer, tool previewAnswer) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"source": source})
 	if err != nil {
@@ -211,7 +211,7 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 			// but it can change the evaluation class. So the class is checked with another
 			// preview, without this condition.
 			framed, tool := v.ask(t, `attr.email ends with "@p.example" and (`+m.source+"\n)")
-			var route previewed
+			var route previewAnswer
 			if framed.want(200).decode(&route); route.sampleLetters() != m.found || route.Count != len(m.found) {
 				t.Errorf("%s: the route finds %q (%d), want %q", m.source, route.sampleLetters(), route.Count, m.found)
 			}
@@ -296,9 +296,9 @@ func TestWhatIsWrongWithAPredicate(t *testing.T) {
 			if want := fmt.Sprintf("line %d, column %d: %s", tool.Error.Line, tool.Error.Column, tool.Error.Message); problem.Errors[0].Reason != want {
 				t.Errorf("%.60s: the route says %s, the tool %s", f.source, problem.Errors[0].Reason, want)
 			}
-			for _, said := range f.says {
-				if !strings.Contains(tool.Error.Message, said) {
-					t.Errorf("%.60s: %q does not say %s", f.source, tool.Error.Message, said)
+			for _, want := range f.says {
+				if !strings.Contains(tool.Error.Message, want) {
+					t.Errorf("%.60s: %q does not say %s", f.source, tool.Error.Message, want)
 				}
 			}
 		}

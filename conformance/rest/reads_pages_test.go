@@ -11,12 +11,12 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// ordered is a route with parameters that returns a list, newest first. by is the member
-// with the time by which the list is sorted, or "".
-type ordered struct{ target, by string }
+// orderedRoute is a route with parameters that returns a list, newest first. by is the
+// member with the time by which the list is sorted, or "".
+type orderedRoute struct{ target, by string }
 
-func readsInOrder(bounced string) []ordered {
-	return []ordered{
+func readsInOrder(bounced string) []orderedRoute {
+	return []orderedRoute{
 		{target: "/v1/messages?status=Bounce&template=wholesale-reopening&from=" + monthAgo, by: "sent_at"},
 		{target: "/v1/recipients/" + url.PathEscape(bounced) + "/messages", by: "sent_at"},
 		{target: "/v1/suppressions", by: "suppressed_at"},
@@ -84,7 +84,7 @@ func TestReadsAreTheWholeInOrder(t *testing.T) {
 
 // compare compares two rows by their member l.by, which has a time. The newer row comes
 // first.
-func (l ordered) compare(x, y map[string]any) int {
+func (l orderedRoute) compare(x, y map[string]any) int {
 	at := func(row map[string]any) time.Time {
 		parsed, _ := time.Parse(time.RFC3339Nano, row[l.by].(string))
 		return parsed

@@ -303,9 +303,9 @@ func TestTestCredentialsDestroyNothing(t *testing.T) {
 	}
 }
 
-// TestOrganizationsDoNotMeet checks that a request for an object of another organization
-// gets the same response as a request for an object that does not exist.
-func TestOrganizationsDoNotMeet(t *testing.T) {
+// TestOtherOrganizationsObjectsAreNotFound checks that a request for an object of another
+// organization gets the same response as a request for an object that does not exist.
+func TestOtherOrganizationsObjectsAreNotFound(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)

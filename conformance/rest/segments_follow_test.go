@@ -18,21 +18,21 @@ import (
 // followWait is the time after which a test gives up waiting for the product's jobs.
 const followWait = time.Minute
 
-// divided is an API caller for tests of segments. It can also define segments and queue the
-// product's background jobs.
-type divided struct {
+// segmentsCaller is an API caller for tests of segments. It can also define segments and
+// queue the product's background jobs.
+type segmentsCaller struct {
 	*api
 	segments *segments.Segments
 	jobs     *engine.Jobs
 }
 
-func divide(t *testing.T, p *product.Product) divided {
+func divide(t *testing.T, p *product.Product) segmentsCaller {
 	t.Helper()
 	jobs, err := p.DB.NewJobs(engine.JobsConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return divided{on(t, p), segments.New(segments.Config{
+	return segmentsCaller{on(t, p), segments.New(segments.Config{
 		Store: p.DB.Segments(), Transactor: p.DB, Suppressions: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
 	}), jobs}
@@ -40,7 +40,7 @@ func divide(t *testing.T, p *product.Product) divided {
 
 // save defines a segment with the key and the predicate source. The API has no route for
 // that.
-func (d divided) save(t *testing.T, key, source string) {
+func (d segmentsCaller) save(t *testing.T, key, source string) {
 	t.Helper()
 	_, err := d.segments.Save(t.Context(), d.OrgID, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
 	if err != nil {
@@ -49,7 +49,7 @@ func (d divided) save(t *testing.T, key, source string) {
 }
 
 // create posts an object to the path and returns the object's id.
-func (d divided) create(t *testing.T, path, body string) string {
+func (d segmentsCaller) create(t *testing.T, path, body string) string {
 	t.Helper()
 	var made struct{ ID string }
 	d.do(t, "POST", path, body).want(201).decode(&made)
@@ -57,7 +57,7 @@ func (d divided) create(t *testing.T, path, body string) string {
 }
 
 // put creates or replaces the contact name@example.com.
-func (d divided) put(t *testing.T, name, body string) {
+func (d segmentsCaller) put(t *testing.T, name, body string) {
 	t.Helper()
 	if got := d.do(t, "PUT", "/v1/contacts/"+name+"@example.com", body); got.status != 200 && got.status != 201 {
 		t.Fatalf("%s: %d %s", name, got.status, got.body)
@@ -66,7 +66,7 @@ func (d divided) put(t *testing.T, name, body string) {
 
 // state returns the status of a segment, whether it has a warning, and the names of its
 // members, as one text.
-func (d divided) state(t *testing.T, key string) string {
+func (d segmentsCaller) state(t *testing.T, key string) string {
 	t.Helper()
 	var head struct {
 		Status        string  `json:"status"`
@@ -91,7 +91,7 @@ func (d divided) state(t *testing.T, key string) string {
 
 // waitForState queues the jobs that evaluate segments until the segment's state, as the
 // method state returns it, equals want. It fails the test after followWait.
-func (d divided) waitForState(t *testing.T, key, want string) {
+func (d segmentsCaller) waitForState(t *testing.T, key, want string) {
 	t.Helper()
 	product.Await(t, followWait, func() error {
 		got := d.state(t, key)
@@ -110,7 +110,7 @@ func (d divided) waitForState(t *testing.T, key, want string) {
 
 // checkState checks, without waiting, that the segment's current state equals the parameter
 // want.
-func (d divided) checkState(t *testing.T, key, want string) {
+func (d segmentsCaller) checkState(t *testing.T, key, want string) {
 	t.Helper()
 	if got := d.state(t, key); got != want {
 		t.Errorf("%s became %s, and was to stay %s", key, got, want)
@@ -155,7 +155,7 @@ func (e effect) String() string {
 
 // has makes a call that changes an attribute or property. It checks that the effect in the
 // response equals want, in the format of effect.String.
-func (d divided) has(t *testing.T, want, method, path, body string) {
+func (d segmentsCaller) has(t *testing.T, want, method, path, body string) {
 	t.Helper()
 	var got effect
 	d.do(t, method, path, body).want(200).decode(&got)
@@ -285,23 +285,23 @@ func TestSegmentsFollowLists(t *testing.T) {
 		if d.do(t, "GET", "/v1/contacts/ann@example.com", "").want(200).decode(&log); len(log.Lists) != 0 {
 			t.Errorf("ann is still on %v", log.Lists)
 		}
-		if entered, left := d.logged(t, list); entered != 2 || left != 0 {
-			t.Errorf("the log has %d entries and %d exits of the list", entered, left)
+		if entered, exited := d.logged(t, list); entered != 2 || exited != 0 {
+			t.Errorf("the log has %d entries and %d exits of the list", entered, exited)
 		}
 
 		again := d.create(t, "/v1/lists", `{"name":"Guests","key":"guests"}`)
 		d.put(t, "bob", fmt.Sprintf(`{"lists":[%q]}`, again))
 		d.waitForState(t, "of-guests", "active: 1 of bob")
 		d.waitForState(t, "guests", "active with a warning: 1 of bob")
-		if entered, left := d.logged(t, list); entered != 2 || left != 0 {
-			t.Errorf("later the log has %d entries and %d exits of the list", entered, left)
+		if entered, exited := d.logged(t, list); entered != 2 || exited != 0 {
+			t.Errorf("later the log has %d entries and %d exits of the list", entered, exited)
 		}
 	})
 }
 
 // logged counts the entries of the membership log about the list: how many say that a
 // contact entered it, and how many that one left it.
-func (d divided) logged(t *testing.T, list string) (entered, left int) {
+func (d segmentsCaller) logged(t *testing.T, list string) (entered, exited int) {
 	t.Helper()
 	lines, err := d.DB.ListMembers().MembershipLog(t.Context(), d.OrgID, nil, 10_000)
 	if err != nil {
@@ -313,10 +313,10 @@ func (d divided) logged(t *testing.T, list string) (entered, left int) {
 		case line.Entered:
 			entered++
 		default:
-			left++
+			exited++
 		}
 	}
-	return entered, left
+	return entered, exited
 }
 
 // TestSegmentsFollowTopics checks that contacts without a choice about a topic match

@@ -20,7 +20,7 @@ import (
 func TestSES(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, func(t *testing.T) conformance.Subject {
-		c := connected{engine: newEngine(t)}
+		c := connectedAccount{engine: newEngine(t)}
 		master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 		if err != nil {
 			t.Fatal(err)
@@ -38,8 +38,8 @@ func TestSES(t *testing.T) {
 	})
 }
 
-// connected is a simulated account that adapters reach through stored connections.
-type connected struct {
+// connectedAccount is a simulated account that adapters reach through stored connections.
+type connectedAccount struct {
 	*engine
 	connections sending.Connections
 	accounts    *sending.Accounts
@@ -52,7 +52,7 @@ func accessKey(orgID string) string { return "AKID" + orgID }
 // open returns the accounts of all organizations. Calls of an organization without a
 // connection go to the simulator directly. The simulator has no account for such an
 // organization.
-func (c connected) open() *sending.Accounts {
+func (c connectedAccount) open() *sending.Accounts {
 	engine := c.Simulator
 	return sending.NewAccounts(sending.AccountsConfig{
 		Connections: c.connections, Otherwise: engine, Clock: c.clock,
@@ -65,7 +65,7 @@ func (c connected) open() *sending.Accounts {
 	})
 }
 
-func (c connected) seed(t *testing.T, orgID string, setup conformance.Setup) {
+func (c connectedAccount) seed(t *testing.T, orgID string, setup conformance.Setup) {
 	t.Helper()
 	c.engine.seed(t, orgID, setup)
 	if err := c.connections.SaveConnection(t.Context(), sending.Connection{

@@ -33,28 +33,28 @@ func TestSMTP(t *testing.T) {
 	})
 }
 
-// served is a real SMTP server with the connections and accounts of the organizations that
-// send through it. The embedded engine stores the contact lists, because SMTP servers have
-// none.
-type served struct {
+// realServer is a real SMTP server with the connections and accounts of the organizations
+// that send through it. The embedded engine stores the contact lists, because SMTP
+// servers have none.
+type realServer struct {
 	*engine
 	address     string
 	connections sending.Connections
 	accounts    *sending.Accounts
 }
 
-func newServed(t *testing.T) *served {
+func newServed(t *testing.T) *realServer {
 	t.Helper()
 	master, err := signing.NewMasterKey(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{engine: newEngine(t), address: listen(t), connections: storagetest.SQLite(t).Connections(master)}
+	s := &realServer{engine: newEngine(t), address: listen(t), connections: storagetest.SQLite(t).Connections(master)}
 	s.open(t)
 	return s
 }
 
-func (s *served) open(t *testing.T) {
+func (s *realServer) open(t *testing.T) {
 	t.Helper()
 	adapter := smtp.New(smtp.Config{Consent: s.Simulator, Clock: s.clock})
 	t.Cleanup(func() { _ = adapter.Close() })
@@ -64,7 +64,7 @@ func (s *served) open(t *testing.T) {
 	})
 }
 
-func (s *served) seed(t *testing.T, orgID string, setup conformance.Setup) {
+func (s *realServer) seed(t *testing.T, orgID string, setup conformance.Setup) {
 	t.Helper()
 	if err := s.Seed(t.Context(), orgID, simulator.Setup{List: setup.List, Contacts: setup.Contacts}); err != nil {
 		t.Fatal(err)

@@ -98,9 +98,9 @@ func TestRevokeGrantsOfUser(t *testing.T) {
 				t.Errorf("revoked (-want +got):\n%s", diff)
 			}
 		}
-		left, err := db.Grants().Grants(t.Context(), org, "", 10)
+		remaining, err := db.Grants().Grants(t.Context(), org, "", 10)
 		must(t, err)
-		if diff := cmp.Diff([]access.Grant{others}, left); diff != "" {
+		if diff := cmp.Diff([]access.Grant{others}, remaining); diff != "" {
 			t.Errorf("left (-want +got):\n%s", diff)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // ownActivity gives the organization an activity and a promoted property. It also stores
 // the activity's idempotency key, and the record that the contact has had an activity of
 // this name.
-func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownActivity(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()
 	o.activity = activities.Activity{
@@ -31,17 +31,17 @@ func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
 	must(t, store.InsertProperty(ctx, o.org, o.property))
 }
 
-func (o owned) keyClaim() activities.KeyClaim {
+func (o ownedObjects) keyClaim() activities.KeyClaim {
 	return activities.KeyClaim{Key: "same", ActivityID: o.activity.ID, ContactID: o.contact.ID}
 }
 
-func (o owned) onceClaim() activities.OnceClaim {
+func (o ownedObjects) onceClaim() activities.OnceClaim {
 	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
 }
 
 // activityState returns the owner's activities, promoted properties, contacts named by
 // activities, and the keys by which duplicates are found.
-func (o owned) activityState(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) activityState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()
 	var seen []any
@@ -64,9 +64,9 @@ func (o owned) activityState(t *testing.T, db *storage.DB) []any {
 	return append(seen, page, properties, people)
 }
 
-func reachActivities(o owned, org string) map[string]reach {
+func reachActivities(o ownedObjects, org string) map[string]storeCall {
 	store := func(db *storage.DB) activities.Store { return db.Activities() }
-	return map[string]reach{
+	return map[string]storeCall{
 		"Identify": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).Identify(t.Context(), org, []string{"same@x"}, []string{"crm-1"})
 		},
@@ -109,9 +109,9 @@ func reachActivities(o owned, org string) map[string]reach {
 	}
 }
 
-func reachSummaries(o owned, org string) map[string]reach {
+func reachSummaries(o ownedObjects, org string) map[string]storeCall {
 	store := func(db *storage.DB) activities.Store { return db.Activities() }
-	return map[string]reach{
+	return map[string]storeCall{
 		"Summaries": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).Summaries(t.Context(), org, o.contact.ID, activities.Since{})
 		},

@@ -10,14 +10,14 @@ import (
 // reachAttributes returns calls of the attribute stores, including those that change
 // attribute values of contacts. The organization org makes them with the objects of another
 // organization, o.
-func reachAttributes(o owned, org string) map[string]reach {
+func reachAttributes(o ownedObjects, org string) map[string]storeCall {
 	owners := func(t *testing.T, db *storage.DB) attributes.Attribute {
 		t.Helper()
 		all, err := db.Attributes().Attributes(t.Context(), o.org)
 		must(t, err)
 		return all[0]
 	}
-	return map[string]reach{
+	return map[string]storeCall{
 		"Attribute": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Attributes().Attribute(t.Context(), org, owners(t, db).ID)
 		},

@@ -15,16 +15,16 @@ import (
 // sameJob is the id of a bulk job in each of the two organizations.
 const sameJob = "0190c3a0-0000-7000-8000-000000000001"
 
-func (o owned) ownBulk(t *testing.T, db *storage.DB) {
+func (o ownedObjects) ownBulk(t *testing.T, db *storage.DB) {
 	t.Helper()
 	store := bulkstore.NewJobStore(db.DB)
 	job := bulk.Job{ID: sameJob, Status: bulk.Queued, Total: 1, CreatedAt: start}
 	must(t, store.InsertBulkJob(t.Context(), o.org, job, []bulk.Chunk{{Rows: []json.RawMessage{json.RawMessage(`{"of":"` + o.org + `"}`)}}}))
-	must(t, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), o.org, bulk.ContactsWrite{At: start, Push: map[string]contacts.Said{o.contact.ID: {Left: []string{o.org}}}}))
+	must(t, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), o.org, bulk.ContactsWrite{At: start, Push: map[string]contacts.PendingConsent{o.contact.ID: {OldEmails: []string{o.org}}}}))
 	must(t, db.AccountNotes().NoteAccount(t.Context(), o.org, topics.AccountNote{ID: sameJob, ContactID: o.contact.ID, Put: "put@x", NotedAt: start}))
 }
 
-func (o owned) bulkState(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) bulkState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), bulkstore.NewJobStore(db.DB)
 	job, err := store.BulkJob(ctx, o.org, sameJob)
@@ -35,18 +35,18 @@ func (o owned) bulkState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	open, err := store.OpenBulkJobs(ctx, o.org)
 	must(t, err)
-	said, err := db.Contacts().PendingPush(ctx, o.org, o.contact.ID)
+	pending, err := db.Contacts().PendingPush(ctx, o.org, o.contact.ID)
 	must(t, err)
 	waiting, err := bulkstore.NewPushStore(db.DB).CountPushes(ctx, o.org)
 	must(t, err)
 	notes, err := db.TopicSync().AccountNotes(ctx, o.org, later(9), 10)
 	must(t, err)
-	return []any{job, chunk, items, open, said, waiting, notes}
+	return []any{job, chunk, items, open, pending, waiting, notes}
 }
 
-func reachBulk(o owned, org string) map[string]reach {
+func reachBulk(o ownedObjects, org string) map[string]storeCall {
 	at := later(1)
-	return map[string]reach{
+	return map[string]storeCall{
 		"BulkJob": func(t *testing.T, db *storage.DB) (any, error) {
 			return bulkstore.NewJobStore(db.DB).BulkJob(t.Context(), org, sameJob)
 		},

@@ -22,7 +22,7 @@ func accountCopy(org string) channels.Seen {
 
 // ownChannels gives the organization a channel in use, a tracking domain, a template and a
 // pending request for production access.
-func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()
 	must(t, store.Mirror(ctx, o.org, accountCopy(o.org)))
@@ -39,7 +39,7 @@ func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 
 // channelState returns the owner's channels, identities, tracking domains, last sync,
 // template and request for production access.
-func (o owned) channelState(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()
 	found, err := store.Channels(ctx, o.org, nil, 10)
@@ -57,8 +57,8 @@ func (o owned) channelState(t *testing.T, db *storage.DB) []any {
 	return []any{found, identities, tracking, sync, template, content, request}
 }
 
-func reachChannels(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachChannels(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Channels": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().Channels(t.Context(), org, nil, 10)
 		},
@@ -112,8 +112,8 @@ func reachChannels(o owned, org string) map[string]reach {
 	}
 }
 
-func reachTemplates(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachTemplates(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Templates": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Templates().Templates(t.Context(), org, templates.Filter{Limit: 10})
 		},

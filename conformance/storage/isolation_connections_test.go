@@ -7,13 +7,13 @@ import (
 )
 
 // ownConnection connects the organization to a sending account.
-func (o *owned) ownConnection(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownConnection(t *testing.T, db *storage.DB) {
 	t.Helper()
 	must(t, db.Connections(masterKey(t, 1)).SaveConnection(t.Context(), newConnection(o.org)))
 }
 
-func reachConnections(org string) map[string]reach {
-	return map[string]reach{
+func reachConnections(org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Connection": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Connections(masterKey(t, 1)).Connection(t.Context(), org)
 		},

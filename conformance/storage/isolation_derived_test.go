@@ -15,7 +15,7 @@ import (
 
 // names returns the ids, keys, addresses and names by which store methods find the owner's
 // objects.
-func (o owned) names() []string {
+func (o ownedObjects) names() []string {
 	return []string{
 		o.contact.ID, o.contact.Email, *o.contact.ExternalID, o.shell.ID, o.list.ID, o.list.Key, o.channel.ID, o.channel.Name,
 		o.activity.ID, o.property.ID, o.segment.ID, o.segment.Key, sameJob, "same", "plan", "news", "active", "",
@@ -38,9 +38,9 @@ func (m storeMethod) instants() []time.Time {
 // calls nor the list exempt names. Each call runs as the organization org with one name of
 // the owner's objects, and with each of its instants. It fails the test for a method with an
 // argument that argumentsFor cannot make.
-func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
+func derivedReaches(t *testing.T, o ownedObjects, org string) map[string]storeCall {
 	t.Helper()
-	all := map[string]reach{}
+	all := map[string]storeCall{}
 	for _, m := range notListed() {
 		if _, err := argumentsFor(m, org, "", start); err != nil {
 			t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the reaches of its domain in conformance/storage, for %s: %v", m.name, m.store, err)

@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-func (o owned) ownVisitor(t *testing.T, db *storage.DB) {
+func (o ownedObjects) ownVisitor(t *testing.T, db *storage.DB) {
 	t.Helper()
 	must(t, db.Visitors().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
 }
 
-func visitorOf(o owned) contacts.VisitorID {
+func visitorOf(o ownedObjects) contacts.VisitorID {
 	return contacts.VisitorID{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
 }
 
-func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) membershipState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Visitors()
 	list, err := db.Lists().List(ctx, o.org, o.list.Key)
@@ -30,8 +30,8 @@ func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
 	return []any{list, members, log, visitor}
 }
 
-func reachMembership(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachMembership(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"MirroredAddresses": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Subscribers().MirroredAddresses(t.Context(), org, "", 10)
 		},

@@ -17,14 +17,14 @@ func sameEvent() messages.Event {
 }
 
 // ownMessage gives the organization a delivered message.
-func (o *owned) ownMessage(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownMessage(t *testing.T, db *storage.DB) {
 	t.Helper()
 	_, err := db.Messages().RecordEvents(t.Context(), o.org, []messages.Event{sameEvent()}, later(3))
 	must(t, err)
 }
 
-func reachMessages(org string) map[string]reach {
-	return map[string]reach{
+func reachMessages(org string) map[string]storeCall {
+	return map[string]storeCall{
 		"RecordEvents": func(t *testing.T, db *storage.DB) (any, error) {
 			louder := sameEvent()
 			louder.ID, louder.Type = "other", messages.Complaint

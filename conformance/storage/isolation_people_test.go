@@ -11,7 +11,7 @@ import (
 // ownPeople gives the organization that o owns a member with a session, and another
 // person's grant to an OAuth client. It also creates an invitation, tokens of the grant and
 // a blocked client.
-func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownPeople(t *testing.T, db *storage.DB) {
 	t.Helper()
 	o.member = members.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts}}
 	must(t, db.Members().SetMember(t.Context(), o.member))
@@ -23,8 +23,8 @@ func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
 	must(t, db.OpenClients().BlockClient(t.Context(), o.org, o.blocked, start))
 }
 
-func reachPeople(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachPeople(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"RevokeClient": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Clients().RevokeClient(t.Context(), org, o.client.ID, later(1))
 		},
@@ -38,8 +38,8 @@ func reachPeople(o owned, org string) map[string]reach {
 	}
 }
 
-func reachGrants(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachGrants(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Grant": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Grants().Grant(t.Context(), org, o.grant.ID)
 		},
@@ -64,8 +64,8 @@ func reachGrants(o owned, org string) map[string]reach {
 	}
 }
 
-func reachBlocks(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachBlocks(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"BlockClient": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.OpenClients().BlockClient(t.Context(), org, "https://mine.example/x", later(1))
 		},
@@ -81,8 +81,8 @@ func reachBlocks(o owned, org string) map[string]reach {
 	}
 }
 
-func reachMembers(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachMembers(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Member": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Members().Member(t.Context(), org, o.member.UserID)
 		},
@@ -99,8 +99,8 @@ func reachMembers(o owned, org string) map[string]reach {
 	}
 }
 
-func reachInvitations(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachInvitations(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Invitations": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Invitations().Invitations(t.Context(), org)
 		},

@@ -18,7 +18,7 @@ var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), 
 // ownReports gives the organization a bounce and an open event, and the daily and hourly
 // counts of the bounce. It also stores a mark, the key of a unique open or click. A stored
 // mark prevents counting a repeated open or click as unique.
-func (o *owned) ownReports(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownReports(t *testing.T, db *storage.DB) {
 	t.Helper()
 	at := start.Truncate(24 * time.Hour)
 	e := messages.Event{
@@ -39,7 +39,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 
 // reportsState returns the owner's report counts, read with the methods of the report
 // store.
-func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
 	for _, method := range []string{"DayCounts", "GroupCounts", "HourCounts", "FromEvents", "AnyMessage", "FailingDomains", "RecentBounces", "Mark"} {
@@ -50,8 +50,8 @@ func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	return seen
 }
 
-func reachReports(org string) map[string]reach {
-	return map[string]reach{
+func reachReports(org string) map[string]storeCall {
+	return map[string]storeCall{
 		"DayCounts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().DayCounts(t.Context(), org, counted)
 		},

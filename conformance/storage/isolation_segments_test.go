@@ -11,7 +11,7 @@ import (
 
 // ownSegments gives the organization a segment with a contact as its member, a queued
 // re-evaluation of that contact, and a suppressed address.
-func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
+func (o *ownedObjects) ownSegments(t *testing.T, db *storage.DB) {
 	t.Helper()
 	store := db.Segments()
 	o.segment = segments.Segment{
@@ -33,7 +33,7 @@ func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 // question returns a query that matches the contact of the organization that o owns. It
 // searches the organization org, but its predicate is compiled with the attributes of o's
 // organization.
-func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Question {
+func (o *ownedObjects) question(t *testing.T, db *storage.DB, org string) segments.Question {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)
 	must(t, err)
@@ -44,7 +44,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 
 // segmentState returns the organization's segments, their members and log, the queued
 // re-evaluations and the suppressed addresses.
-func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
 	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Touches", "SegmentsOf", "Suppressed by predicate"} {
@@ -55,10 +55,10 @@ func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	return seen
 }
 
-func reachSegments(o owned, org string) map[string]reach {
+func reachSegments(o ownedObjects, org string) map[string]storeCall {
 	stolen := o.segment
 	stolen.Name = "stolen"
-	return map[string]reach{
+	return map[string]storeCall{
 		"PredicateSchema": func(t *testing.T, db *storage.DB) (any, error) {
 			s, err := db.Segments().PredicateSchema(t.Context(), org)
 			return len(s.Attributes) + len(s.Properties) + len(s.Topics) + len(s.Lists) + len(s.Segments) + len(s.Slots) + len(s.Activities), err
@@ -91,8 +91,8 @@ func reachSegments(o owned, org string) map[string]reach {
 
 // reachAnswers returns calls that evaluate predicates and read or change segment members.
 // The organization org makes them with the objects of another organization, o.
-func reachAnswers(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachAnswers(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().SegmentMembers(t.Context(), org, o.segment.ID, nil, 10)
 		},
@@ -122,8 +122,8 @@ func reachAnswers(o owned, org string) map[string]reach {
 		"JudgeMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)
 			q.Contacts = []string{o.contact.ID}
-			entered, left, err := db.Segments().JudgeMembers(t.Context(), q, o.segment.ID)
-			return entered + left, err
+			entered, exited, err := db.Segments().JudgeMembers(t.Context(), q, o.segment.ID)
+			return entered + exited, err
 		},
 		"SetEvaluatedAt": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Segments().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))

@@ -29,9 +29,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// owned holds the objects of one organization. The tests try to read and change them as
-// another organization.
-type owned struct {
+// ownedObjects holds the objects of one organization. The tests try to read and change
+// them as another organization.
+type ownedObjects struct {
 	org      string
 	contact  contacts.Contact
 	shell    contacts.Contact // made by a sync
@@ -57,12 +57,14 @@ type owned struct {
 }
 
 // remembered returns the idempotency key of a call that the owner has completed.
-func (o owned) remembered() replay.Key { return replay.Key{OrgID: o.org, Space: "derived:x", Key: "k"} }
+func (o ownedObjects) remembered() replay.Key {
+	return replay.Key{OrgID: o.org, Space: "derived:x", Key: "k"}
+}
 
-func own(t *testing.T, db *storage.DB) owned {
+func own(t *testing.T, db *storage.DB) ownedObjects {
 	t.Helper()
 	ctx, external := t.Context(), "crm-1"
-	o := owned{org: newOrg(t, db), contact: newContact("same@x"), list: newList("same"), confirms: "confirmation"}
+	o := ownedObjects{org: newOrg(t, db), contact: newContact("same@x"), list: newList("same"), confirms: "confirmation"}
 	o.contact.ExternalID, o.contact.Attributes = &external, map[string]any{"plan": "pro"}
 	o.contact.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
 	o.client = access.Client{ID: core.NewID(), ClientID: "oc_" + o.org, OrgID: o.org, Environment: core.Live, CreatedAt: start, Scopes: core.Scopes{}}
@@ -109,7 +111,7 @@ func own(t *testing.T, db *storage.DB) owned {
 
 // state returns data that the organization in o can read, from the stores that the tests
 // call, so that two states can be compared.
-func (o owned) state(t *testing.T, db *storage.DB) []any {
+func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Contacts()
 	var seen []any
@@ -176,20 +178,20 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // reaches returns, by store method, calls that the organization org makes with the ids and
 // names of another organization's objects, o. Each call must find nothing. The test
 // compares o's state before and after, to see whether a call changed anything.
-func reaches(o owned, org string) map[string]reach {
-	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org), reachAnswers(o, org)} {
+func reaches(o ownedObjects, org string) map[string]storeCall {
+	all := map[string]storeCall{}
+	for _, some := range []map[string]storeCall{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org), reachAnswers(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
 }
 
-type reach = func(*testing.T, *storage.DB) (any, error)
+type storeCall = func(*testing.T, *storage.DB) (any, error)
 
-func reachAudience(o owned, org string) map[string]reach {
+func reachAudience(o ownedObjects, org string) map[string]storeCall {
 	changed := o.contact
 	changed.Email = "stolen@x"
-	return map[string]reach{
+	return map[string]storeCall{
 		"ContactByEmail": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().ContactByEmail(t.Context(), org, o.contact.Email)
 		},
@@ -212,14 +214,14 @@ func reachAudience(o owned, org string) map[string]reach {
 			return db.ListMembers().ContactLists(t.Context(), org, o.contact.ID)
 		},
 		"ReplaceMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
-			left, joined, err := db.ListMembers().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
-			return append(left, joined...), err
+			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
+			return append(leftLists, joinedLists...), err
 		},
 		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
 			own := newContact("own@x")
 			must(t, db.Contacts().InsertContact(t.Context(), org, own))
-			left, joined, err := db.ListMembers().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
-			return append(left, joined...), err
+			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
+			return append(leftLists, joinedLists...), err
 		},
 		"Lists": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Lists().Lists(t.Context(), org, lists.Filter{Limit: 10})
@@ -251,8 +253,8 @@ func reachAudience(o owned, org string) map[string]reach {
 	}
 }
 
-func reachReplay(o owned, org string) map[string]reach {
-	return map[string]reach{
+func reachReplay(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Complete": func(t *testing.T, db *storage.DB) (any, error) {
 			key := o.replay
 			key.OrgID = org
@@ -287,7 +289,7 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		o := own(t, db)
 		before := o.state(t, db)
-		intrusions := func(org string) map[string]reach {
+		intrusions := func(org string) map[string]storeCall {
 			all := reaches(o, org)
 			maps.Copy(all, derivedReaches(t, o, org))
 			return all
@@ -368,7 +370,7 @@ var stores = []reflect.Type{
 // notListed returns the store methods that are missing in both places: the function reaches
 // does not call them, and the list exempt does not name them.
 func notListed() []storeMethod {
-	listed := reaches(owned{org: "x"}, "y")
+	listed := reaches(ownedObjects{org: "x"}, "y")
 	var missing []storeMethod
 	for _, store := range stores {
 		for i := range store.NumMethod() {
@@ -399,5 +401,5 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		}
 	}
 	external := "external"
-	derivedReaches(t, owned{org: "x", contact: contacts.Contact{ExternalID: &external}}, "y")
+	derivedReaches(t, ownedObjects{org: "x", contact: contacts.Contact{ExternalID: &external}}, "y")
 }

@@ -139,10 +139,10 @@ func TestClientsOfAnOrganization(t *testing.T) {
 
 // reachKeys returns calls of the stores of API keys and OAuth clients. In each call, the
 // organization with the id org uses an object of o, which is another organization.
-func reachKeys(o owned, org string) map[string]reach {
+func reachKeys(o ownedObjects, org string) map[string]storeCall {
 	stolen := o.client
 	stolen.OrgID, stolen.Name = org, "stolen"
-	return map[string]reach{
+	return map[string]storeCall{
 		"APIKeysOf": func(t *testing.T, db *storage.DB) (any, error) { return db.Keys().APIKeysOf(t.Context(), org) },
 		"APIKey": func(t *testing.T, db *storage.DB) (any, error) {
 			k, err := db.Keys().APIKey(t.Context(), org, o.apiKey.ID)

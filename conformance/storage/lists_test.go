@@ -64,14 +64,14 @@ func TestMembership(t *testing.T) {
 		member := newContact("member@x")
 		must(t, store.InsertContact(ctx, org, member))
 
-		steps := []struct{ set, left, joined, on []string }{
+		steps := []struct{ set, leave, join, on []string }{
 			{[]string{b.ID, a.ID}, nil, []string{a.ID, b.ID}, []string{"a", "b"}},
 			{[]string{b.ID, c.ID, core.NewID()}, []string{a.ID}, []string{c.ID}, []string{"b", "c"}},
 			{[]string{b.ID, c.ID}, nil, nil, []string{"b", "c"}},
 			{nil, []string{b.ID, c.ID}, nil, nil},
 		}
 		for i, step := range steps {
-			left, joined, err := db.ListMembers().ReplaceMembership(ctx, org, member.ID, step.set, later(i))
+			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(ctx, org, member.ID, step.set, later(i))
 			must(t, err)
 			refs, err := db.ListMembers().ContactLists(ctx, org, member.ID)
 			must(t, err)
@@ -86,7 +86,7 @@ func TestMembership(t *testing.T) {
 				}
 				return set
 			})
-			if diff := cmp.Diff([][]string{step.left, step.joined, step.on}, [][]string{left, joined, on}, sorted); diff != "" {
+			if diff := cmp.Diff([][]string{step.leave, step.join, step.on}, [][]string{leftLists, joinedLists, on}, sorted); diff != "" {
 				t.Errorf("step %d, left, joined, on (-want +got):\n%s", i, diff)
 			}
 		}

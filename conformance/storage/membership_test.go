@@ -87,9 +87,9 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 		wantCode(t, "UpdateList", db.Lists().UpdateList(ctx, org, want), core.CodeNotFound)
 		_, err = db.Lists().List(ctx, org, want.Key)
 		wantCode(t, "what is gone", err, core.CodeNotFound)
-		left, err := db.ListMembers().ContactLists(ctx, org, contact.ID)
-		if err != nil || len(left) != 0 {
-			t.Errorf("still on %v, %v", left, err)
+		remaining, err := db.ListMembers().ContactLists(ctx, org, contact.ID)
+		if err != nil || len(remaining) != 0 {
+			t.Errorf("still on %v, %v", remaining, err)
 		}
 	})
 }

@@ -101,30 +101,30 @@ func TestRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, ada, bob := t.Context(), db.Factors(), core.NewID(), core.NewID()
-		left := func(user string, want int) {
+		wantCodesLeft := func(user string, want int) {
 			t.Helper()
 			if got, err := store.RecoveryCodesLeft(ctx, user); err != nil || got != want {
 				t.Errorf("RecoveryCodesLeft: %d, %v; want %d", got, err, want)
 			}
 		}
-		left(ada, 0)
+		wantCodesLeft(ada, 0)
 		must(t, store.SetRecoveryCodes(ctx, ada, [][]byte{[]byte("a"), []byte("b"), []byte("c")}))
 		must(t, store.SetRecoveryCodes(ctx, bob, [][]byte{[]byte("a")}))
-		left(ada, 3)
+		wantCodesLeft(ada, 3)
 		if used, err := store.UseRecoveryCode(ctx, ada, []byte("x"), start); used || err != nil {
 			t.Errorf("an unknown code: %v, %v", used, err)
 		}
 		wantWinners(t, "one code", 1, atOnce(8, func(int) error { return lostIfFalse(store.UseRecoveryCode(ctx, ada, []byte("a"), start)) }))
-		left(ada, 2)
-		left(bob, 1)
+		wantCodesLeft(ada, 2)
+		wantCodesLeft(bob, 1)
 		must(t, store.SetRecoveryCodes(ctx, ada, [][]byte{[]byte("d")}))
-		left(ada, 1)
+		wantCodesLeft(ada, 1)
 		if used, err := store.UseRecoveryCode(ctx, ada, []byte("b"), start); used || err != nil {
 			t.Errorf("a replaced code: %v, %v", used, err)
 		}
 		must(t, store.SetRecoveryCodes(ctx, ada, nil))
-		left(ada, 0)
-		left(bob, 1)
+		wantCodesLeft(ada, 0)
+		wantCodesLeft(bob, 1)
 	})
 }
 

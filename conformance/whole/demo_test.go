@@ -15,9 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
-// shown has the arguments of a read of the demo organization, with texts that its answer
+// demoRead has the arguments of a read of the demo organization, with texts that its answer
 // must contain.
-type shown struct {
+type demoRead struct {
 	arguments map[string]any
 	texts     []string
 }
@@ -25,8 +25,8 @@ type shown struct {
 // aboutSending returns calls that read the demo organization's mail, keyed by operation,
 // with texts that each answer must contain. bounced is the id of a message with a hard
 // bounce, and address is its recipient.
-func aboutSending(bounced, address string) map[string]shown {
-	return map[string]shown{
+func aboutSending(bounced, address string) map[string]demoRead {
+	return map[string]demoRead{
 		"account_get":                  {nil, []string{`"status":"granted"`, `"template_version":13`, `"up_to_date":true`, `"sandbox":false`}},
 		"sending_readiness_check":      {nil, []string{"production_access"}},
 		"reports_deliverability":       {map[string]any{"group_by": "month"}, []string{`"complained":`, `"delivery_rate":0.9`}},
@@ -144,9 +144,9 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	}
 }
 
-// TestDemoMailHasACourse sends a message with the demo's account. An event of the message
-// must reach the product, so that the product shows the message with its channel.
-func TestDemoMailHasACourse(t *testing.T) {
+// TestDemoMessageGetsItsEvents sends a message with the demo's account. An event of the
+// message must reach the product, so that the product shows the message with its channel.
+func TestDemoMessageGetsItsEvents(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})
 	id, err := p.Simulator.Send(t.Context(), p.OrgID, sending.Message{
@@ -169,9 +169,9 @@ func TestDemoMailHasACourse(t *testing.T) {
 	}
 }
 
-// TestDemoPastIsMadeOnce checks that a second start of the demo adds no past messages, even
-// if time has passed since the first start.
-func TestDemoPastIsMadeOnce(t *testing.T) {
+// TestDemoHistoryIsSeededOnce checks that a second start of the demo adds no past
+// messages, even if time has passed since the first start.
+func TestDemoHistoryIsSeededOnce(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true})
 	count := func() int {

@@ -156,9 +156,9 @@ var namesNothing = map[string]string{
 // companions maps a member to the other arguments that a call with this member requires.
 var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
 
-// answered is the expected answer of an operation if an argument names another
+// expectedAnswer is the expected answer of an operation if an argument names another
 // organization's object. why is the reason for an answer other than 404.
-type answered struct {
+type expectedAnswer struct {
 	status int
 	code   string
 	why    string
@@ -168,7 +168,7 @@ type answered struct {
 // organization. A key is an operation and a member of its arguments, sometimes followed by
 // the kind of name or by ", asked by agents". Answers of [answerOfWrite] and, for filters,
 // of [subject.aFilter] are not in the map.
-var otherwise = map[string]answered{
+var otherwise = map[string]expectedAnswer{
 	"contacts_archive email":       {200, "", "archiving nobody is no error"},
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
 	"contacts_create email":        {201, "", "makes a contact of the caller's own"},
@@ -229,15 +229,15 @@ var otherwise = map[string]answered{
 // answerOfWrite returns the expected answer to a write that names another organization's
 // object in the input member at the path place. The answer is a validation error of the
 // member. The second result is false for a place with another expected answer.
-func answerOfWrite(place string) (answered, bool) {
+func answerOfWrite(place string) (expectedAnswer, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {
 	case "lists", "lists[]", "add", "remove", "topic_preferences[]", "topic_preferences":
-		return answered{422, "validation_failed", "the member is wrong"}, true
+		return expectedAnswer{422, "validation_failed", "the member is wrong"}, true
 	case "attributes":
-		return answered{422, "attribute_validation_failed", "the member is wrong"}, true
+		return expectedAnswer{422, "attribute_validation_failed", "the member is wrong"}, true
 	}
-	return answered{}, false
+	return expectedAnswer{}, false
 }
 
 // identifying has the members that name the object of an operation. Some operations accept
@@ -248,13 +248,13 @@ var identifying = []string{"email", "external_id", "contact_id", "id", "message_
 // object: an empty result. The filter is the input member at place. The second result is
 // false if that member is no filter: it is required or nested, identifies an object, or
 // belongs to a write.
-func (s subject) aFilter(t *testing.T, place string) (answered, bool) {
+func (s subject) aFilter(t *testing.T, place string) (expectedAnswer, bool) {
 	t.Helper()
 	optional := !slices.Contains(nodeOf(t, s.input).Required, place) && slices.Contains(s.input.Members(), place)
-	return answered{200, "", "a filter that nothing fits"}, s.Effect == core.Reads && optional && !slices.Contains(identifying, place)
+	return expectedAnswer{200, "", "a filter that nothing fits"}, s.Effect == core.Reads && optional && !slices.Contains(identifying, place)
 }
 
-func (s subject) answersTo(t *testing.T, place string, k kind) answered {
+func (s subject) answersTo(t *testing.T, place string, k kind) expectedAnswer {
 	t.Helper()
 	if in, ok := answerOfWrite(place); ok {
 		return in
@@ -275,7 +275,7 @@ func (s subject) answersTo(t *testing.T, place string, k kind) answered {
 	if filter, ok := s.aFilter(t, place); ok {
 		return filter
 	}
-	return answered{404, "not_found", ""}
+	return expectedAnswer{404, "not_found", ""}
 }
 
 // world is a running product with a caller of the demo organization (own) and one of

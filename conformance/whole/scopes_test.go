@@ -219,10 +219,10 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	}
 }
 
-// TestNoOtherArgumentNeedsAScope checks that with exactly the scopes of an operation, every
-// argument outside scopesOfArguments is allowed. The table scopesOfArguments is then
-// complete.
-func TestNoOtherArgumentNeedsAScope(t *testing.T) {
+// TestScopesOfArgumentsAreComplete checks that with exactly the scopes of an operation,
+// every argument outside scopesOfArguments is allowed. The table scopesOfArguments is
+// then complete.
+func TestScopesOfArgumentsAreComplete(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	callers := map[string]caller{}

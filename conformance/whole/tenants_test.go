@@ -16,11 +16,11 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestEveryPlaceForTextSaysWhatItNames checks that each text member of an input is in one
+// TestEveryTextArgumentIsClassified checks that each text member of an input is in one
 // of two tables. One table, names, has the members that name objects, with the kinds of
 // these objects. The other table, namesNothing, has all other text members, with the
 // meaning of the text. A new member fails the test until it is in a table.
-func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
+func TestEveryTextArgumentIsClassified(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
 	for _, s := range subjects() {
@@ -79,11 +79,11 @@ func foreignCases(t *testing.T) []foreignCase {
 	return cases
 }
 
-// TestAnotherOrganizationsThingsDoNotExist calls every operation with names of the other
+// TestOtherOrganizationsObjectsAreNotFound calls every operation with names of the other
 // organization's objects, in every member of the arguments that can name an object. It
 // checks that the answer is the same as for a name that does not exist. It also checks that
 // the other organization's data does not change.
-func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
+func TestOtherOrganizationsObjectsAreNotFound(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
@@ -270,10 +270,10 @@ func (w world) readContacts(t *testing.T, page string, state map[string]string) 
 	}
 }
 
-// TestPlacesAreFilled checks the arguments that the other tests send: each must contain the
-// test's text exactly once. Otherwise other tests could pass without testing the intended
-// member.
-func TestPlacesAreFilled(t *testing.T) {
+// TestEachArgumentContainsTheTextOnce checks the arguments that the other tests send:
+// each must contain the test's text exactly once. Otherwise other tests could pass
+// without testing the intended member.
+func TestEachArgumentContainsTheTextOnce(t *testing.T) {
 	t.Parallel()
 	beside := func(string) string { return "own@example.com" }
 	for _, s := range subjects() {

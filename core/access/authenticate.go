@@ -50,7 +50,7 @@ const (
 type Authenticator struct {
 	from       AuthenticatorConfig
 	clock      core.Clock
-	principals *cache.Cache[presented, known]
+	principals *cache.Cache[cacheKey, cachedPrincipal]
 }
 
 // AuthenticatorConfig has the stores that an Authenticator reads. All fields are required.
@@ -64,18 +64,18 @@ type AuthenticatorConfig struct {
 	Clock   core.Clock
 }
 
-// known is a cached principal, with the ids by which the Forget methods remove it from the
-// cache.
-type known struct {
+// cachedPrincipal is a cached principal, with the ids by which the Forget methods remove
+// it from the cache.
+type cachedPrincipal struct {
 	principal core.Principal
 	tokenID   string // "" for an API key
 	grantID   string // "" for an API key, and for a token of the client_credentials grant
 }
 
-// presented is the key of the cache: a credential and the resource at which it was
+// cacheKey is the key of the cache: a credential and the resource at which it was
 // presented. The API may refuse a credential that the agent endpoint accepts, and the other
 // way round.
-type presented struct {
+type cacheKey struct {
 	proof    Proof
 	resource Resource
 }
@@ -85,7 +85,7 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 	return &Authenticator{
 		from:       cfg,
 		clock:      cfg.Clock,
-		principals: cache.New[presented, known](principalLimit),
+		principals: cache.New[cacheKey, cachedPrincipal](principalLimit),
 	}
 }
 
@@ -104,7 +104,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resourc
 		return core.Principal{}, invalidKey(errBearerLength)
 	}
 	now := a.clock()
-	key := presented{proof: ProofOf(bearer), resource: resource}
+	key := cacheKey{proof: ProofOf(bearer), resource: resource}
 	if found, ok := a.principals.Get(key, now); ok {
 		return found.principal, nil
 	}
@@ -123,36 +123,36 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resourc
 
 // Forget removes the cached principals of a stored credential, by its id.
 func (a *Authenticator) Forget(credentialID string) {
-	a.principals.Remove(func(k known) bool { return k.principal.Credential.ID == credentialID })
+	a.principals.Remove(func(k cachedPrincipal) bool { return k.principal.Credential.ID == credentialID })
 }
 
 // ForgetGrant removes the cached principals of all tokens of a grant.
 func (a *Authenticator) ForgetGrant(grantID string) {
-	a.principals.Remove(func(k known) bool { return k.grantID == grantID && grantID != "" })
+	a.principals.Remove(func(k cachedPrincipal) bool { return k.grantID == grantID && grantID != "" })
 }
 
 // ForgetToken removes the cached principal of one access token, by its id.
 func (a *Authenticator) ForgetToken(tokenID string) {
-	a.principals.Remove(func(k known) bool { return k.tokenID == tokenID && tokenID != "" })
+	a.principals.Remove(func(k cachedPrincipal) bool { return k.tokenID == tokenID && tokenID != "" })
 }
 
 // ForgetTokens removes the cached principals of all access tokens. The next request with
 // each token is checked against the current signing keys.
 func (a *Authenticator) ForgetTokens() {
-	a.principals.Remove(func(k known) bool { return k.tokenID != "" })
+	a.principals.Remove(func(k cachedPrincipal) bool { return k.tokenID != "" })
 }
 
 // ForgetUser removes the cached principals of all tokens that act for a person.
 func (a *Authenticator) ForgetUser(userID string) {
-	a.principals.Remove(func(k known) bool { return k.principal.UserID == userID && userID != "" })
+	a.principals.Remove(func(k cachedPrincipal) bool { return k.principal.UserID == userID && userID != "" })
 }
 
 // ForgetOrg removes the cached principals of all credentials of an organization.
 func (a *Authenticator) ForgetOrg(orgID string) {
-	a.principals.Remove(func(k known) bool { return k.principal.Org.ID == orgID })
+	a.principals.Remove(func(k cachedPrincipal) bool { return k.principal.Org.ID == orgID })
 }
 
-func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (known, time.Time, error) {
+func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (cachedPrincipal, time.Time, error) {
 	name, ok := ParseAPIKey(bearer)
 	if !ok {
 		return refuse(errKeyForm)
@@ -166,13 +166,13 @@ func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Reso
 		return refuse(errKeyUnknown)
 	}
 	if err := keyState(key, now); err != nil {
-		return known{}, time.Time{}, err
+		return cachedPrincipal{}, time.Time{}, err
 	}
 	org, err := a.from.Orgs.Org(ctx, key.OrgID)
 	if err != nil {
 		return fail(err)
 	}
-	return known{principal: core.Principal{
+	return cachedPrincipal{principal: core.Principal{
 		Org:        org,
 		Credential: core.Credential{Kind: core.APIKey, ID: key.ID, Name: name.String(), Environment: key.Environment},
 		Scopes:     key.Scopes,

@@ -8,7 +8,7 @@ import (
 )
 
 // resolveToken returns the principal of an access token.
-func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (known, time.Time, error) {
+func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (cachedPrincipal, time.Time, error) {
 	token, err := a.from.Tokens.VerifyToken(ctx, bearer, resource)
 	if err != nil {
 		return refuse(err)
@@ -25,7 +25,7 @@ func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principa
 
 // examine checks all stored records that can end a token before it expires: the denylist,
 // the client, the grant and the membership.
-func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.Time, error) {
+func (a *Authenticator) examine(ctx context.Context, token Token) (cachedPrincipal, time.Time, error) {
 	denied, err := a.from.Stores.Tokens.IsTokenDenied(ctx, token.ID)
 	if err != nil {
 		return fail(err)
@@ -41,13 +41,13 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.T
 		return fail(err)
 	}
 	if err := a.admits(ctx, client, token); err != nil {
-		return known{}, time.Time{}, err
+		return cachedPrincipal{}, time.Time{}, err
 	}
 	scopes := token.Scopes.Intersect(client.Scopes)
 	if token.UserID != "" || token.GrantID != "" {
 		ceiling, err := a.personal(ctx, token)
 		if err != nil {
-			return known{}, time.Time{}, err
+			return cachedPrincipal{}, time.Time{}, err
 		}
 		scopes = scopes.Intersect(ceiling)
 	}
@@ -55,7 +55,7 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.T
 	if err != nil {
 		return fail(err)
 	}
-	return known{tokenID: token.ID, grantID: token.GrantID, principal: core.Principal{
+	return cachedPrincipal{tokenID: token.ID, grantID: token.GrantID, principal: core.Principal{
 		Org:        org,
 		UserID:     token.UserID,
 		Credential: core.Credential{Kind: core.OAuthClient, ID: client.ID, Name: client.ClientID, Environment: client.Environment},

@@ -54,6 +54,6 @@ func (a *Authenticator) Apply(c Change) {
 	case SigningKeyChanged:
 		a.ForgetTokens()
 	default:
-		a.principals.Remove(func(known) bool { return true })
+		a.principals.Remove(func(cachedPrincipal) bool { return true })
 	}
 }

@@ -112,9 +112,9 @@ func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
 }
 
-// TestBlockingByWhatIsNoClientID checks that invalid client ids are refused before the
+// TestBlockingAnInvalidClientID checks that invalid client ids are refused before the
 // query, because a database rejects text with some bytes, such as NUL.
-func TestBlockingByWhatIsNoClientID(t *testing.T) {
+func TestBlockingAnInvalidClientID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)

@@ -55,7 +55,7 @@ func (l Lifecycle) CreateClient(ctx context.Context, actor Actor, n NewClient) (
 		}
 		return l.record(ctx, now, AuditEntry{
 			Actor: actor, Action: "oauth_client.created", OrgID: client.OrgID, Subject: client.ID,
-			Detail: granted{client.Environment, client.Scopes.Strings()},
+			Detail: creationDetail{client.Environment, client.Scopes.Strings()},
 		})
 	})
 	if err != nil {

@@ -24,14 +24,14 @@ func TestUnusedRegistrationsAreBounded(t *testing.T) {
 		return nil
 	}))
 	r := access.NewRegistrations(g.db.Clients(), g.db.OpenClients(), g.clock)
-	said := access.SelfDescribed{Name: "Self", RedirectURIs: []string{"https://a.example/"}}
-	_, _, err := r.Register(t.Context(), "192.0.2.1", said)
+	registration := access.SelfDescribed{Name: "Self", RedirectURIs: []string{"https://a.example/"}}
+	_, _, err := r.Register(t.Context(), "192.0.2.1", registration)
 	g.wantCode("number 1001", err, core.CodeRateLimited)
 	if n, err := g.db.OpenClients().PurgeDynamicClients(t.Context(), start.Add(time.Second)); n != 1000 || err != nil {
 		t.Errorf("%d purged, %v", n, err)
 	}
-	said.Name = strings.Repeat("ä", 200) + "\n"
-	c, _, err := r.Register(t.Context(), "192.0.2.1", said)
+	registration.Name = strings.Repeat("ä", 200) + "\n"
+	c, _, err := r.Register(t.Context(), "192.0.2.1", registration)
 	if err != nil || len([]rune(c.Name)) != 100 || c.OrgID != "" || c.RefreshDays != 30 || c.Kind != access.DynamicClient {
 		t.Errorf("%+v, %v", c, err)
 	}

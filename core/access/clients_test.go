@@ -83,7 +83,7 @@ func TestLifeOfAClient(t *testing.T) {
 	})
 }
 
-func TestClientRegistrationsThatCannotBe(t *testing.T) {
+func TestInvalidClientRegistrationsAreRefused(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
 	for what, change := range map[string]func(*access.NewClient){

@@ -45,7 +45,7 @@ func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey
 		}
 		return l.record(ctx, now, AuditEntry{
 			Actor: actor, Action: "api_key.created", OrgID: key.OrgID, Subject: key.ID,
-			Detail: granted{key.Environment, key.Scopes.Strings()},
+			Detail: creationDetail{key.Environment, key.Scopes.Strings()},
 		})
 	})
 	if err != nil {

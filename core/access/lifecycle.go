@@ -66,8 +66,8 @@ func (l Lifecycle) record(ctx context.Context, now time.Time, e AuditEntry) erro
 	return RecordAudit(ctx, l.Audit, now, e)
 }
 
-// granted is the audit detail of a new key or client: what it may do.
-type granted struct {
+// creationDetail is the audit detail of a new key or client: what it may do.
+type creationDetail struct {
 	Environment core.Environment `json:"environment"`
 	Scopes      []string         `json:"scopes"`
 }

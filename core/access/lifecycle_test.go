@@ -135,7 +135,7 @@ func TestLifeOfAKey(t *testing.T) {
 	})
 }
 
-func TestWhatANoLongerWorkingKeyRefuses(t *testing.T) {
+func TestEndedKeysCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
@@ -175,7 +175,7 @@ func TestWhatANoLongerWorkingKeyRefuses(t *testing.T) {
 	})
 }
 
-func TestTasksRefuseWhatCannotBe(t *testing.T) {
+func TestInvalidKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
 	l, ctx := g.lifecycle(), t.Context()
@@ -212,10 +212,10 @@ func TestTasksRefuseWhatCannotBe(t *testing.T) {
 	}
 }
 
-// TestTasksTakeTurns checks that concurrent operations on one key run one after another.
-// Only one rotation may create a new key, and only one operation may log that the old key
-// was ended. Every change of scopes must be logged.
-func TestTasksTakeTurns(t *testing.T) {
+// TestConcurrentChangesOfAKeyAreSerialized checks that concurrent operations on one key
+// run one after another. Only one rotation may create a new key, and only one operation
+// may log that the old key was ended. Every change of scopes must be logged.
+func TestConcurrentChangesOfAKeyAreSerialized(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()

@@ -50,12 +50,12 @@ func keyExpiredError() *core.Error {
 // values and an error. The error of refuse is invalid_key with the given cause. The error
 // of fail wraps an error of the store.
 
-func refuse(cause error) (known, time.Time, error) {
-	return known{}, time.Time{}, invalidKey(cause)
+func refuse(cause error) (cachedPrincipal, time.Time, error) {
+	return cachedPrincipal{}, time.Time{}, invalidKey(cause)
 }
 
-func fail(err error) (known, time.Time, error) {
-	return known{}, time.Time{}, unavailable(err)
+func fail(err error) (cachedPrincipal, time.Time, error) {
+	return cachedPrincipal{}, time.Time{}, unavailable(err)
 }
 
 func unavailable(err error) *core.Error {

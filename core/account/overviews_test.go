@@ -21,14 +21,14 @@ func TestConcurrentCallersShareOneAccountRead(t *testing.T) {
 		<-reply
 		return sending.Overview{Region: "r"}, nil
 	}
-	left, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {
-		_, err := o.get(left, "org", clock, account)
+		_, err := o.get(ctx, "org", clock, account)
 		first <- err
 	}()
 	<-asked
-	leave()
+	cancel()
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left: %v", err)
 	}

@@ -237,13 +237,14 @@ func TestReadinessWithoutAnAccount(t *testing.T) {
 	}
 }
 
-// probed is a fake sending account that implements sending.Prober. Its Probe returns err.
-type probed struct {
+// probedAccount is a fake sending account that implements sending.Prober. Its Probe
+// returns err.
+type probedAccount struct {
 	account.SendingAccount
 	err error
 }
 
-func (p probed) Probe(context.Context, string) error { return p.err }
+func (p probedAccount) Probe(context.Context, string) error { return p.err }
 
 // TestReadinessOfAMailServer checks that an SMTP server without channels and identities is
 // ready. A server has no channels and may check senders itself.
@@ -254,7 +255,7 @@ func TestReadinessOfAMailServer(t *testing.T) {
 			seen:   func(s *channels.Seen) { s.Sets, s.Identities = nil, identities },
 			before: withConnection(sending.Connection{Provider: sending.SMTP, Endpoint: "mail.example.com:587"}),
 		}.build(t)
-		b.core.Account = probed{b.account, nil}
+		b.core.Account = probedAccount{b.account, nil}
 		return b
 	}
 	b := server()
@@ -274,7 +275,7 @@ func TestReadinessOfAMailServer(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for kind, status := range map[sending.FailureKind]int{sending.Refused: 503, sending.TimedOut: 504} {
-		b.core.Account = probed{b.account, &sending.Failure{Kind: kind, Err: errors.New("by test")}}
+		b.core.Account = probedAccount{b.account, &sending.Failure{Kind: kind, Err: errors.New("by test")}}
 		_, err := b.run(t.Context(), "sending_readiness_check", "")
 		if e := core.AsError(err); e == nil || e.Code != core.CodeUpstreamUnavailable || e.HTTPStatus() != status || e.RetryAfter < time.Second {
 			t.Errorf("a server that is out of reach (%s): %v", kind, err)

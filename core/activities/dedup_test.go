@@ -179,11 +179,11 @@ func TestHooksGetNewActivitiesOnly(t *testing.T) {
 func TestVolumeIsPerItem(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
-		left := 2
+		remaining := 2
 		b := setup(t, db, func(cfg *activities.Config) {
 			cfg.Admit = func(_ context.Context, _ string, n int) (int, error) {
-				n = min(n, left)
-				left -= n
+				n = min(n, remaining)
+				remaining -= n
 				return n, nil
 			}
 		})

@@ -62,14 +62,14 @@ type PropertyChangeIn struct {
 	IDIn
 	PropertyIn
 
-	counted *counted
+	counted *impactCount
 }
 
 // DeletePropertyIn has the id of the promoted property to delete.
 type DeletePropertyIn struct {
 	IDIn
 
-	counted *counted
+	counted *impactCount
 }
 
 // check refuses blank activity and property names, because no predicate can contain them.

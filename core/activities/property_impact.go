@@ -93,23 +93,23 @@ func (o propertyOperations) dropout(ctx context.Context, orgID string, change Pr
 	return o.Store.CountDropout(ctx, orgID, change.Before, stays)
 }
 
-// counted is the number of contacts that lose a value through a change of a promoted
+// impactCount is the number of contacts that lose a value through a change of a promoted
 // property. Counting reads all activities with the property's activity name. It happens
 // before the transaction, where it does not delay other writes. before is the property at
 // the time of the count.
-type counted struct {
+type impactCount struct {
 	before Property
 	lost   int
 }
 
-func (o propertyOperations) count(ctx context.Context, orgID string, change PropertyChange) (*counted, error) {
+func (o propertyOperations) count(ctx context.Context, orgID string, change PropertyChange) (*impactCount, error) {
 	lost, err := o.dropout(ctx, orgID, change)
-	return &counted{change.Before, lost}, err
+	return &impactCount{change.Before, lost}, err
 }
 
 // dropout returns the number of contacts that lose values by the change, as counted before.
 // It returns nil if the property has changed since the count.
-func (c *counted) dropout(now Property) *int {
+func (c *impactCount) dropout(now Property) *int {
 	if c == nil || c.before.ActivityName != now.ActivityName || c.before.Property != now.Property || c.before.Type != now.Type {
 		return nil
 	}

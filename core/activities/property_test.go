@@ -55,7 +55,7 @@ func TestPropertiesArePromotedChangedAndEnded(t *testing.T) {
 	})
 }
 
-func TestWhatAChangeIs(t *testing.T) {
+func TestAffectedSegmentsGetThePropertyChange(t *testing.T) {
 	t.Parallel()
 	asked := activities.PropertyChange{}
 	affected := []activities.AffectedSegment{{ID: core.NewID(), Name: "Big spenders"}}
@@ -101,10 +101,10 @@ func TestWhatAChangeIs(t *testing.T) {
 	}
 }
 
-// TestWhoDropsOutWithAProperty checks the number of contacts that drop out: contacts with a
-// value that predicates find before the change and not after it. If the property is deleted
-// or renamed, all contacts with a value of its type drop out.
-func TestWhoDropsOutWithAProperty(t *testing.T) {
+// TestPropertyChangeCountsContactsThatLoseAValue checks the number of contacts that drop
+// out: contacts with a value that predicates find before the change and not after it. If
+// the property is deleted or renamed, all contacts with a value of its type drop out.
+func TestPropertyChangeCountsContactsThatLoseAValue(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
 		b, other := setup(t, db), setup(t, db)
@@ -180,9 +180,10 @@ func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values
 	}
 }
 
-// TestADropOutIsOfThePropertyThatIsChanged changes a property between Prepare, which counts
-// the contacts that lose a value, and Do. It checks that Do counts them again.
-func TestADropOutIsOfThePropertyThatIsChanged(t *testing.T) {
+// TestContactsThatLoseAValueAreCountedAgainInTheTransaction changes a property between
+// Prepare, which counts the contacts that lose a value, and Do. It checks that Do counts
+// them again.
+func TestContactsThatLoseAValueAreCountedAgainInTheTransaction(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
 		b := setup(t, db)

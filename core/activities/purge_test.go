@@ -68,11 +68,11 @@ func TestPurgeTakesManySteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.purge(t, 365)
-		left, err := db.Activities().Activities(t.Context(), b.org.ID, activities.Filter{Limit: 3000})
-		if err != nil || len(left) != 500 {
-			t.Fatalf("%d left, %v", len(left), err)
+		remaining, err := db.Activities().Activities(t.Context(), b.org.ID, activities.Filter{Limit: 3000})
+		if err != nil || len(remaining) != 500 {
+			t.Fatalf("%d left, %v", len(remaining), err)
 		}
-		for _, a := range left {
+		for _, a := range remaining {
 			if a.Name != "0" {
 				t.Fatalf("%+v stayed", a)
 			}

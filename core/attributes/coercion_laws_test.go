@@ -16,7 +16,7 @@ import (
 
 // The tests of this file check the rules by which Registry.Coerce converts values.
 
-func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
+func TestCoercionToNumber(t *testing.T) {
 	t.Parallel()
 	number := Attribute{Type: Number}
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,7 +101,7 @@ func TestDatetimesAreInstantsInUTC(t *testing.T) {
 	})
 }
 
-func TestBooleansAreTwoWords(t *testing.T) {
+func TestCoercionToBoolean(t *testing.T) {
 	t.Parallel()
 	boolean := Attribute{Type: Bool}
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,9 +130,9 @@ func TestEnumsAreTheirValuesOnly(t *testing.T) {
 	})
 }
 
-// TestStringsSpellWhatTheyWere checks that a number or boolean that was converted to a
+// TestCoercionToStringIsReversible checks that a number or boolean that was converted to a
 // string converts back to the same value.
-func TestStringsSpellWhatTheyWere(t *testing.T) {
+func TestCoercionToStringIsReversible(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		original := rapid.OneOf(rapid.Float64Range(-predicate.MaxNumber, predicate.MaxNumber).AsAny(), rapid.Bool().AsAny()).Draw(t, "value")
@@ -148,10 +148,10 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 	})
 }
 
-// TestASlotHoldsWhatFits checks SlotValue, which returns the form of an attribute value
-// that is stored in the column for predicates. It must return a value for each value that
-// was converted to the type, and nil for each value that cannot be converted.
-func TestASlotHoldsWhatFits(t *testing.T) {
+// TestSlotValueOfCoercedValues checks SlotValue, which returns the form of an attribute
+// value that is stored in the column for predicates. It must return a value for each
+// value that was converted to the type, and nil for each value that cannot be converted.
+func TestSlotValueOfCoercedValues(t *testing.T) {
 	t.Parallel()
 	types := []Type{String, Number, Bool, Datetime, Enum}
 	rapid.Check(t, func(t *rapid.T) {

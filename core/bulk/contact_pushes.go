@@ -171,7 +171,7 @@ type pushedBatch struct {
 func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
 	for _, p := range pushes {
-		for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
+		for _, address := range append([]string{p.Contact.Email}, p.Consent.OldEmails...) {
 			keys = append(keys, sending.AddressLockKey(b.org, address))
 		}
 	}
@@ -204,7 +204,7 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 			defer func() { <-free }()
 			held, err := b.pushes.accountConsent(ctx, b.org, pushes[i])
 			if failures[i] = err; err == nil {
-				consent := contacts.MergeConsent(held, pushes[i].Contact, pushes[i].Said)
+				consent := contacts.MergeConsent(held, pushes[i].Contact, pushes[i].Consent)
 				pushes[i].Contact = pushes[i].Contact.WithConsent(withTopics(consent, known))
 			}
 		})
@@ -230,8 +230,8 @@ func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact 
 // account lists none of the addresses.
 func (ps *Pushes) accountConsent(ctx context.Context, org string, p Push) (*sending.Contact, error) {
 	var held *sending.Contact
-	addresses := p.Said.Left
-	if !p.Said.Fresh {
+	addresses := p.Consent.OldEmails
+	if !p.Consent.Fresh {
 		addresses = append([]string{p.Contact.Email}, addresses...)
 	}
 	for _, address := range addresses {
@@ -282,7 +282,7 @@ func (b *pushedBatch) writeConsent(ctx context.Context, pushes []Push, failures 
 		}
 	}
 	for i, p := range pushes {
-		for _, address := range p.Said.Left {
+		for _, address := range p.Consent.OldEmails {
 			if failures[i] == nil && !strings.EqualFold(address, p.Contact.Email) {
 				failures[i] = b.leave(ctx, address)
 			}

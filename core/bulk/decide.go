@@ -62,9 +62,9 @@ type bulkContact struct {
 	touched bool
 	lists   *lists.Change
 	// consent that was stated for the contact and is not yet written to the sending account
-	said *contacts.Said
-	// whether the write must queue the consent in the field said for the job that writes it
-	// to the sending account
+	pending *contacts.PendingConsent
+	// whether the write must queue the consent in the field pending for the job that
+	// writes it to the sending account
 	tell bool
 }
 
@@ -78,7 +78,7 @@ func newBulkState(now time.Time, known []NamedContact) *bulkState {
 			s.active[k.ID] = true
 		}
 		if _, twice := s.byEmail[contacts.EmailKey(k.Email)]; !twice {
-			s.index(&bulkContact{Contact: k.Contact, stored: true, said: k.Pending})
+			s.index(&bulkContact{Contact: k.Contact, stored: true, pending: k.Pending})
 		}
 	}
 	return s
@@ -190,21 +190,21 @@ func (s *bulkState) drop(email string) {
 // put replaces the contact in c by the contact after. It records that the contact must be
 // written to the database. It also records the consent that the row states for the account.
 func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Plan) {
-	isNew, archived, wasStub, left := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
+	isNew, archived, wasStub, oldEmail := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
 	if !isNew {
-		left = s.release(c, after)
+		oldEmail = s.release(c, after)
 	}
 	c.Contact = after
 	s.index(c)
 	if plan.Lists != nil {
 		c.lists = plan.Lists
 	}
-	if !after.Stub && (isNew || archived || wasStub || left != "" || plan.StatesConsent()) {
-		c.said, c.tell = c.said.Add(plan, left, s.now), true
+	if !after.Stub && (isNew || archived || wasStub || oldEmail != "" || plan.StatesConsent()) {
+		c.pending, c.tell = c.pending.Add(plan, oldEmail, s.now), true
 		if archived {
-			c.said = c.said.AddOptOuts(after, s.now)
+			c.pending = c.pending.AddOptOuts(after, s.now)
 		}
-		c.said.Fresh = c.said.Fresh || (isNew || left != "") && s.vacated[contacts.EmailKey(after.Email)]
+		c.pending.Fresh = c.pending.Fresh || (isNew || oldEmail != "") && s.vacated[contacts.EmailKey(after.Email)]
 	}
 	if !c.touched {
 		c.touched = true
@@ -216,10 +216,10 @@ func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Pl
 // in the address or the external id, release removes the old one from the maps of s. It
 // returns the old address if the address changed, else "".
 func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
-	left := ""
+	oldEmail := ""
 	if key := contacts.EmailKey(c.Email); key != contacts.EmailKey(after.Email) {
 		delete(s.byEmail, key)
-		left = c.Email
+		oldEmail = c.Email
 		s.vacated[key] = true
 		if c.stored {
 			s.freed["@"+key] = true
@@ -231,13 +231,13 @@ func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 			s.freed["#"+*c.ExternalID] = true
 		}
 	}
-	return left
+	return oldEmail
 }
 
 // takeWrite returns the changes that are not yet written, and resets s: all its contacts
 // then count as stored.
 func (s *bulkState) takeWrite() ContactsWrite {
-	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]contacts.Said{}}
+	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]contacts.PendingConsent{}}
 	for _, c := range s.touched {
 		if c.stored {
 			w.Update = append(w.Update, c.Contact)
@@ -248,7 +248,7 @@ func (s *bulkState) takeWrite() ContactsWrite {
 			w.Lists[c.ID] = c.lists.Join
 		}
 		if c.tell {
-			w.Push[c.ID] = *c.said
+			w.Push[c.ID] = *c.pending
 		}
 		c.stored, c.touched, c.tell, c.lists = true, false, false, nil
 	}

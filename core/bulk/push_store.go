@@ -34,10 +34,10 @@ type ContactReader interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error)
 }
 
-// Push is a contact with consent (Said) that must still be written to the sending account.
+// Push is a contact with consent that must still be written to the sending account.
 // Attempts counts the attempts to write it, including the current one.
 type Push struct {
 	Contact  contacts.Contact
-	Said     contacts.Said
+	Consent  contacts.PendingConsent
 	Attempts int
 }

@@ -89,7 +89,7 @@ type Chunk struct {
 // written to the sending account. Pending is nil if there is no such consent.
 type NamedContact struct {
 	contacts.Contact
-	Pending *contacts.Said
+	Pending *contacts.PendingConsent
 	// HasActivities is true if the contact is a shell (only a sync has written it) and has
 	// activities.
 	HasActivities bool
@@ -110,5 +110,5 @@ type ContactsWrite struct {
 	Lists map[string][]string
 	// Push maps the id of a contact to the consent that a job writes to the sending account
 	// after the transaction.
-	Push map[string]contacts.Said
+	Push map[string]contacts.PendingConsent
 }

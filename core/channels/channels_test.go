@@ -20,11 +20,11 @@ import (
 func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		there := shown{
+		there := accountContent{
 			sets:       []sending.ConfigurationSet{{Name: "Marketing", TrackingDomain: "Click.Example.com", SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}}},
 			identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "Marketing"}, {Identity: "news@example.org"}},
 		}
-		gone := shown{}
+		gone := accountContent{}
 		status := func(want channels.Status) {
 			t.Helper()
 			w.sync(t, w.org)
@@ -77,8 +77,8 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other := core.NewID()
 		sets := []sending.ConfigurationSet{{Name: "main"}, {Name: "second"}, {Name: "free"}}
-		w.setAccount(w.org, shown{sets: sets, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "main"}}})
-		w.setAccount(other, shown{sets: sets, identities: []sending.Identity{{Identity: "Example.com", ConfigurationSet: "second"}}})
+		w.setAccount(w.org, accountContent{sets: sets, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "main"}}})
+		w.setAccount(other, accountContent{sets: sets, identities: []sending.Identity{{Identity: "Example.com", ConfigurationSet: "second"}}})
 		w.sync(t, w.org)
 		w.sync(t, other)
 		if _, err := w.Adopt(t.Context(), w.org, "main"); err != nil {
@@ -99,7 +99,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		}
 		// The channel stays reserved for the first organization after the account has lost
 		// it.
-		w.setAccount(w.org, shown{})
+		w.setAccount(w.org, accountContent{})
 		w.sync(t, w.org)
 		if _, err := w.Adopt(t.Context(), other, "main"); code(err) != core.CodeConflict {
 			t.Errorf("%v", err)
@@ -107,7 +107,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		// If the provider reports no account id, two organizations never count as sharing an
 		// account.
 		for _, org := range []string{w.org, other} {
-			w.setAccount(org, shown{sets: sets})
+			w.setAccount(org, accountContent{sets: sets})
 			w.account[org].overview.AccountID = ""
 			w.sync(t, org)
 			if _, err := w.Adopt(t.Context(), org, "main"); err != nil {
@@ -130,7 +130,7 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 			// Each organization calls Adopt for its own channel "own-N". All of these channels
 			// have the same identity.
 			own := fmt.Sprint("own-", i)
-			w.setAccount(orgs[i], shown{
+			w.setAccount(orgs[i], accountContent{
 				sets: []sending.ConfigurationSet{{Name: "main"}, {Name: own}}, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: own}},
 			})
 			w.sync(t, orgs[i])
@@ -172,7 +172,7 @@ const likeAnID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c01"
 func TestChannelsAreFoundByIDSlugAndName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		w.setAccount(w.org, shown{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}, {Name: likeAnID}}})
+		w.setAccount(w.org, accountContent{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}, {Name: likeAnID}}})
 		w.sync(t, w.org)
 		if name, err := w.ChannelNameOf(t.Context(), w.org, likeAnID); name != likeAnID || err != nil {
 			t.Errorf("a slug like an id: %q, %v", name, err)
@@ -213,7 +213,7 @@ func TestNamesThatNoDatabaseTakesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		bad := []string{"", "a\x00b", "\xff", strings.Repeat("x", 400)}
-		s := shown{sets: []sending.ConfigurationSet{{Name: "main", TrackingDomain: "a\x00"}}, identities: []sending.Identity{{Identity: "example.com"}}}
+		s := accountContent{sets: []sending.ConfigurationSet{{Name: "main", TrackingDomain: "a\x00"}}, identities: []sending.Identity{{Identity: "example.com"}}}
 		for _, name := range bad {
 			s.sets = append(s.sets, sending.ConfigurationSet{Name: name})
 			s.identities = append(s.identities, sending.Identity{Identity: name})
@@ -235,7 +235,7 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 		if err := w.Sync(t.Context(), w.org); err != nil {
 			t.Errorf("without an account: %v", err)
 		}
-		w.setAccount(w.org, shown{sets: []sending.ConfigurationSet{{Name: "main"}}})
+		w.setAccount(w.org, accountContent{sets: []sending.ConfigurationSet{{Name: "main"}}})
 		w.sync(t, w.org)
 		w.account[w.org].failure = &sending.Failure{Kind: sending.Refused, Err: errors.New("down")}
 		w.account[w.org].sets = nil
@@ -251,7 +251,7 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 func TestPagesAreNewestFirstAndWhole(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		var s shown
+		var s accountContent
 		var want []string
 		for i := range 5 {
 			name := fmt.Sprintf("c%d", i)

@@ -80,7 +80,7 @@ func (w *world) tracks(t *testing.T, domains ...string) {
 	for _, domain := range domains {
 		sets = append(sets, sending.ConfigurationSet{Name: "tracks " + domain, TrackingDomain: domain})
 	}
-	w.setAccount(w.org, shown{sets: sets})
+	w.setAccount(w.org, accountContent{sets: sets})
 	w.sync(t, w.org)
 }
 
@@ -92,7 +92,7 @@ func (w *world) tracking(t *testing.T) channels.TrackingDomain {
 func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		w.setAccount(w.org, shown{
+		w.setAccount(w.org, accountContent{
 			sets:       []sending.ConfigurationSet{{Name: "main", TrackingDomain: "click.example.com"}},
 			identities: []sending.Identity{{Identity: "click.example.com", DKIMTokens: []string{"abc"}}},
 		})
@@ -122,7 +122,7 @@ func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 		if got := w.tracking(t); got.Status != channels.TrackingPending || got.VerifiedAt != nil || got.Records[0].Value != channels.RedirectHost("us-east-1") {
 			t.Errorf("%+v", got)
 		}
-		w.setAccount(w.org, shown{})
+		w.setAccount(w.org, accountContent{})
 		w.sync(t, w.org)
 		if _, err := w.call(t, w.org, "tracking_domains_get", `{"domain":"click.example.com"}`); code(err) != core.CodeNotFound {
 			t.Errorf("no channel has it: %v", err)

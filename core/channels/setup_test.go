@@ -30,9 +30,9 @@ type world struct {
 
 // account is a sending account for tests. It maps an organization's id to the content of
 // its account.
-type account map[string]*shown
+type account map[string]*accountContent
 
-type shown struct {
+type accountContent struct {
 	overview   sending.Overview
 	identities []sending.Identity
 	sets       []sending.ConfigurationSet
@@ -87,7 +87,7 @@ func each(t *testing.T, f func(*testing.T, *world)) {
 
 // setAccount sets what the organization's sending account contains. All organizations of a
 // test have the same account id and region, so they share one account of the provider.
-func (w *world) setAccount(orgID string, s shown) {
+func (w *world) setAccount(orgID string, s accountContent) {
 	s.overview = sending.Overview{AccountID: "123456789012", Region: "eu-central-1"}
 	w.account[orgID] = &s
 }

@@ -42,11 +42,11 @@ func TestArchivedOptOutsHold(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					said := ""
+					consent := ""
 					if states {
-						said = `,"unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}`
+						consent = `,"unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}`
 					}
-					b.writeAs(t, write[0], "{"+write[1]+said+"}")
+					b.writeAs(t, write[0], "{"+write[1]+consent+"}")
 					want := sending.OptOut
 					if states {
 						want = sending.OptIn
@@ -55,7 +55,7 @@ func TestArchivedOptOutsHold(t *testing.T) {
 					c := b.Want(t, "contacts_lookup", `{"email":"ada@x.example"}`)
 					if !there || held.UnsubscribeAll == states || held.Preferences["news"] != want ||
 						c["unsubscribe_all"] == states || contactstest.Choices(c)["news"] != string(want) || c["status"] != "active" {
-						t.Errorf("%s %s%s, forgotten %v: the account holds %+v, here it is %v", write[0], write[1], said, forgotten, held, c)
+						t.Errorf("%s %s%s, forgotten %v: the account holds %+v, here it is %v", write[0], write[1], consent, forgotten, held, c)
 					}
 				}
 			}

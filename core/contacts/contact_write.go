@@ -32,8 +32,8 @@ type Told struct {
 	Shell string
 	// IsNew is true if the contact did not exist before the transaction.
 	IsNew bool
-	// Left is the address that the contact had before the write.
-	Left string
+	// OldEmail is the address that the contact had before the write.
+	OldEmail string
 	// Spared is true if push did not call the sending account. That is so if the contact is
 	// a stub (known only from activities) and still is one after the write.
 	Spared bool
@@ -52,7 +52,7 @@ func (w *write) mayReplaceAddress(existing *Contact) bool {
 		return true
 	}
 	key := EmailKey(existing.Email)
-	return key == EmailKey(w.Consent.Email) || key == EmailKey(w.Left)
+	return key == EmailKey(w.Consent.Email) || key == EmailKey(w.OldEmail)
 }
 
 // ContactWritten is the result of a write to one contact.
@@ -93,7 +93,7 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 		return err
 	}
 	if w.IsNew = existing == nil; !w.IsNew {
-		w.Left = existing.Email
+		w.OldEmail = existing.Email
 	}
 	after, err := w.Apply(existing)
 	if err != nil {
@@ -198,11 +198,11 @@ func (r consentReader) consentInForce(ctx context.Context, org string, existing 
 			return inForce, false, err
 		}
 		if EmailKey(existing.Email) != EmailKey(email) {
-			left, err := r.Account.Contact(ctx, org, existing.Email)
+			atOldEmail, err := r.Account.Contact(ctx, org, existing.Email)
 			if err != nil && !sending.IsNotFound(err) {
 				return inForce, false, topics.Unavailable(err)
 			}
-			inForce = topics.JoinConsent(inForce, left)
+			inForce = topics.JoinConsent(inForce, atOldEmail)
 		}
 	}
 	known, err := r.Account.Contact(ctx, org, email)

@@ -188,7 +188,7 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 
 // The test checks contacts_identify for a visitor whose contact another caller archives, or
 // gives another external id, after Prepare and before the transaction.
-func TestAVisitorGoesMeanwhile(t *testing.T) {
+func TestIdentifyWhileTheContactIsArchived(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := prepare(t, db, known)

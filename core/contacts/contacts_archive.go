@@ -13,11 +13,11 @@ type ArchiveContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
 
-	// left is the contact's consent before archiving, nil if there is no contact to archive.
-	// It is read from the sending account, because the database may lack the contact's
-	// latest opt-out.
-	left *sending.Contact
-	note string // id of the account note that prepareArchive stored, "" for none
+	// accountConsent is the contact's consent before archiving, nil if there is no
+	// contact to archive. It is read from the sending account, because the database may
+	// lack the contact's latest opt-out.
+	accountConsent *sending.Contact
+	note           string // id of the account note that prepareArchive stored, "" for none
 }
 
 // ArchivedContact is the result of archiving a contact.
@@ -56,7 +56,7 @@ func (cs *Contacts) prepareArchive(ctx context.Context, c *core.Call, in Archive
 	if err != nil {
 		return in, err
 	}
-	if in.left = &inForce; topics.HasOptOut(inForce) || existing.Stub {
+	if in.accountConsent = &inForce; topics.HasOptOut(inForce) || existing.Stub {
 		return in, nil
 	}
 	if in.note, err = cs.writer().note(ctx, org, existing.ID, ""); err != nil {
@@ -86,21 +86,21 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 		return ArchivedContact{}, err
 	}
 	now := cs.Clock() // SetListMembership uses the same clock
-	if in.left != nil {
-		contact = contact.WithConsent(*in.left)
+	if in.accountConsent != nil {
+		contact = contact.WithConsent(*in.accountConsent)
 	}
 	contact.Status, contact.UpdatedAt = Archived, now
 	if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
 		return ArchivedContact{}, err
 	}
-	left, err := cs.Lists.LeaveAll(ctx, org, contact.ID, now)
+	listsLeft, err := cs.Lists.LeaveAll(ctx, org, contact.ID, now)
 	if err != nil {
 		return ArchivedContact{}, err
 	}
 	if err := cs.Visitors.DeleteVisitorID(ctx, org, contact.ID); err != nil {
 		return ArchivedContact{}, err
 	}
-	return ArchivedContact{Archived: true, Summary: archivedSummary(left)}, cs.reportChanged(ctx, org, contact.ID)
+	return ArchivedContact{Archived: true, Summary: archivedSummary(listsLeft)}, cs.reportChanged(ctx, org, contact.ID)
 }
 
 // claim returns the address or external id that the call named.

@@ -53,7 +53,7 @@ func TestIdentifyGivesOneVisitorID(t *testing.T) {
 	})
 }
 
-func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
+func TestIdentifyRefusesIdentifiersOfTwoContacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const identify = "contacts_identify"

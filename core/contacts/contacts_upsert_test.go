@@ -83,8 +83,8 @@ func TestANewAddressKeepsItsOptOuts(t *testing.T) {
 	t.Parallel()
 	b := upserting(t)
 	b.Want(t, "contacts_upsert", `{"email":"old@example.com","external_id":"u1","topic_preferences":{"offers":"OPT_IN"}}`)
-	said := sending.Contact{Email: "new@example.com", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptOut}}
-	if err := b.Account.PutContact(t.Context(), b.Org.ID, said); err != nil {
+	held := sending.Contact{Email: "new@example.com", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptOut}}
+	if err := b.Account.PutContact(t.Context(), b.Org.ID, held); err != nil {
 		t.Fatal(err)
 	}
 	moved := b.Want(t, "contacts_upsert", `{"external_id":"u1","email":"new@example.com"}`)["contact"].(map[string]any)

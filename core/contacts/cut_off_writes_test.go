@@ -78,14 +78,14 @@ func preferences(c contacts.Contact) map[string]sending.Subscription {
 // refusals returns the opt-outs as a fixed text: "subscribed" for none, "no news" for an
 // opt-out of the topic news, and "nothing" for the global opt-out.
 func refusals(c sending.Contact) string {
-	said := "subscribed"
+	level := "subscribed"
 	if c.Preferences["news"] == sending.OptOut {
-		said = "no news"
+		level = "no news"
 	}
 	if c.UnsubscribeAll {
-		said = "nothing"
+		level = "nothing"
 	}
-	return said
+	return level
 }
 
 // TestSyncRepairsWritesThatWereCutOff checks the sync after a write that changed the

@@ -89,13 +89,13 @@ func TestArchiveByExternalID(t *testing.T) {
 	if err != nil || len(log) != 4 {
 		t.Fatalf("%d lines, %v", len(log), err)
 	}
-	left := 0
+	remaining := 0
 	for _, line := range log {
 		if !line.Entered && line.ContactID == made["id"] {
-			left++
+			remaining++
 		}
 	}
-	if left != 2 {
-		t.Errorf("left %d lists: %+v", left, log)
+	if remaining != 2 {
+		t.Errorf("left %d lists: %+v", remaining, log)
 	}
 }

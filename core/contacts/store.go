@@ -37,7 +37,7 @@ type Store interface {
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
 	// PendingPush returns the consent of a contact that is still to be pushed to the sending
 	// account; nil for none.
-	PendingPush(ctx context.Context, orgID, contactID string) (*Said, error)
+	PendingPush(ctx context.Context, orgID, contactID string) (*PendingConsent, error)
 }
 
 // ContactFilter selects a page of contacts. A contact must match all fields that are set.

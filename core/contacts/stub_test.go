@@ -117,10 +117,10 @@ func TestAttributesAreNoConsent(t *testing.T) {
 	})
 }
 
-// TestStubsMeetOtherWrites checks a write to a stub during which another write ends the
+// TestStubsAndConcurrentWrites checks a write to a stub during which another write ends the
 // stub. It also checks a write that creates a contact during which an activity creates the
 // stub. The changes of both must be kept.
-func TestStubsMeetOtherWrites(t *testing.T) {
+func TestStubsAndConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.stub(t, "new@x.example")

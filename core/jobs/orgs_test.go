@@ -65,7 +65,7 @@ func TestNoOrganizationIsAlwaysBehindASlowOne(t *testing.T) {
 		})
 		cancel()
 		want := fmt.Sprintf("sync: organizations not visited: %d: context canceled", len(all)-visited)
-		if left := visited < len(all); left != (err != nil) || left && (err.Error() != want || !errors.Is(err, context.Canceled)) {
+		if unfinished := visited < len(all); unfinished != (err != nil) || unfinished && (err.Error() != want || !errors.Is(err, context.Canceled)) {
 			t.Fatalf("after %d visits: %v", visited, err)
 		}
 	}

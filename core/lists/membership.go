@@ -117,6 +117,6 @@ func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, curren
 
 // LeaveAll removes a contact from all static lists and returns the number of these lists.
 func (l *Lists) LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error) {
-	left, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, nil, at)
-	return len(left), err
+	leftLists, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, nil, at)
+	return len(leftLists), err
 }

@@ -39,7 +39,7 @@ type MemberStore interface {
 	ContactLists(ctx context.Context, orgID, contactID string) ([]Ref, error)
 	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of the
 	// lists that the contact left and joined, and writes each of them to the membership log.
-	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (left, joined []string, err error)
+	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (leftLists, joinedLists []string, err error)
 	// ListMembers returns one page of the members of a list, most recently added first.
 	ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]Member, error)
 	// IsListMember reports whether a contact is on a list. contact is the id or the address

@@ -17,8 +17,9 @@ type NewInvitation struct {
 	Permissions []Permission // permissions of an invited plain member; ignored for an owner
 }
 
-// invited is the audit detail of an invitation. It does not contain the email address.
-type invited struct {
+// invitationDetail is the audit detail of an invitation. It does not contain the email
+// address.
+type invitationDetail struct {
 	Role        Role         `json:"role"`
 	Permissions []Permission `json:"permissions"`
 	// Replaces is the id of an earlier invitation of the same address, which the new
@@ -65,7 +66,7 @@ func (m Memberships) Invite(ctx context.Context, actor access.Actor, n NewInvita
 		}
 		return m.record(ctx, now, access.AuditEntry{
 			Actor: actor, Action: "member.invited", OrgID: n.OrgID, Subject: made.ID,
-			Detail: invited{Role: n.Role, Permissions: append([]Permission{}, n.Permissions...), Replaces: replaces},
+			Detail: invitationDetail{Role: n.Role, Permissions: append([]Permission{}, n.Permissions...), Replaces: replaces},
 		})
 	})
 	if err != nil {

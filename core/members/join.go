@@ -130,7 +130,7 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 		}
 		return m.record(ctx, now, access.AuditEntry{
 			Actor: access.ActorOf(user.ID), Action: "member.joined", OrgID: i.OrgID, Subject: user.ID,
-			Detail: joined{Invitation: i.ID, InvitedBy: i.InvitedBy, Role: i.Role},
+			Detail: joinDetail{Invitation: i.ID, InvitedBy: i.InvitedBy, Role: i.Role},
 		})
 	})
 	if err != nil {
@@ -140,8 +140,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	return member, nil
 }
 
-// joined is the audit detail of a membership that began with an invitation.
-type joined struct {
+// joinDetail is the audit detail of a membership that began with an invitation.
+type joinDetail struct {
 	Invitation string `json:"invitation"`
 	InvitedBy  string `json:"invited_by"`
 	Role       Role   `json:"role"`

@@ -201,9 +201,9 @@ func TestAnOwnerStays(t *testing.T) {
 				wg.Wait()
 				all, err := db.Members().Members(ctx, g.org.ID)
 				g.must(err)
-				left := slices.DeleteFunc(all, func(m members.Member) bool { return m.Role != members.Owner })
-				if len(left) != 1 || len(g.auditLines()) != len(owners)-1 {
-					t.Errorf("%d owners are left, %d lines", len(left), len(g.auditLines()))
+				remaining := slices.DeleteFunc(all, func(m members.Member) bool { return m.Role != members.Owner })
+				if len(remaining) != 1 || len(g.auditLines()) != len(owners)-1 {
+					t.Errorf("%d owners are left, %d lines", len(remaining), len(g.auditLines()))
 				}
 			})
 		})
@@ -231,8 +231,8 @@ func TestRemoveMember(t *testing.T) {
 		g.wantCode("a stranger leaves", m.RemoveMember(ctx, stranger, g.org.ID, stranger.ID), core.CodeNotFound)
 
 		g.must(m.RemoveMember(ctx, asPlain, g.org.ID, plain.ID))
-		left := `{"role":"member","left":true,"grants_revoked":0,"invitations_withdrawn":0}`
-		if diff := cmp.Diff(line{"member.removed", "user " + plain.ID, plain.ID, left}, g.last()); diff != "" {
+		remaining := `{"role":"member","left":true,"grants_revoked":0,"invitations_withdrawn":0}`
+		if diff := cmp.Diff(line{"member.removed", "user " + plain.ID, plain.ID, remaining}, g.last()); diff != "" {
 			t.Errorf("leaving (-want +got):\n%s", diff)
 		}
 		g.must(m.RemoveMember(ctx, asOwner, g.org.ID, manager.ID))

@@ -124,14 +124,14 @@ func TestBatchCallerLeaves(t *testing.T) {
 	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
 	b := newBatch(db, r)
 	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error)
+	result := make(chan error)
 	go func() {
 		_, err := b.Record(ctx, "org", []messages.Event{event(1, "")})
-		left <- err
+		result <- err
 	}()
 	<-r.held
 	leave()
-	if err := <-left; !errors.Is(err, context.Canceled) {
+	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller who left: %v", err)
 	}
 	close(r.hold)

@@ -38,14 +38,14 @@ func TestLinksDoNotHideTheRecipient(t *testing.T) {
 	}
 	d := setup(t)
 	for name, secret := range secrets {
-		said, err := json.Marshal(map[string]any{
+		metadata, err := json.Marshal(map[string]any{
 			"click_url":     "https://t.example.com/c/" + secret + "/open?e=" + secret + "&u=1#" + secret,
 			"smtp_response": "550 rejected, see https://x.example/p-" + secret + ".html (" + secret + ")",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.record(newEvent(name, messages.Send, timeBefore(5*hour), ""), newEvent(name, messages.Click, timeBefore(4*hour), string(said)))
+		d.record(newEvent(name, messages.Send, timeBefore(5*hour), ""), newEvent(name, messages.Click, timeBefore(4*hour), string(metadata)))
 	}
 	answersFor := func(id string) string {
 		d.surface = core.REST
@@ -77,11 +77,11 @@ func TestOtherCodesStay(t *testing.T) {
 	d := setup(t)
 	d.surface = core.REST
 	for _, link := range links {
-		said, err := json.Marshal(map[string]any{"click_url": link})
+		metadata, err := json.Marshal(map[string]any{"click_url": link})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.record(newEvent(link, messages.Send, timeBefore(5*hour), ""), newEvent(link, messages.Click, timeBefore(4*hour), string(said)))
+		d.record(newEvent(link, messages.Send, timeBefore(5*hour), ""), newEvent(link, messages.Click, timeBefore(4*hour), string(metadata)))
 		if got := d.must("messages_events", `{"id":"`+link+`"}`); !strings.Contains(got, `"click_url":"`+link) {
 			t.Errorf("%s became %s", link, got)
 		}

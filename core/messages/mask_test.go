@@ -13,14 +13,14 @@ import (
 // texts of the provider repeat them, if the caller lacks the scope that shows addresses.
 func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 	t.Parallel()
-	said := map[string]any{
+	fields := map[string]any{
 		"smtp_response": "550 5.1.1 <JANE.DOE@EXAMPLE.COM>: Recipient address rejected: user jane.doe unknown; jane.doe@example.com forwards to secret.person@example.net",
 		"click_url":     "https://example.com/u?e=jane.doe%40example.com&x=1",
 		"deep":          []any{map[string]any{"jane.doe@example.com": "rfc822;jane.doe@example.com"}},
 		"count":         json.Number("1.50"),
 		"bounce_type":   "Permanent",
 	}
-	metadata, err := json.Marshal(said)
+	metadata, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}

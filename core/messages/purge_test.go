@@ -17,16 +17,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// kept is an organization in a database, with a [messages.Messages] that also records
-// statistics.
-type kept struct {
+// recordedOrg is an organization in a database, with a [messages.Messages] that also
+// records statistics.
+type recordedOrg struct {
 	t   *testing.T
 	db  *storage.DB
 	all *messages.Messages
 	org core.Org
 }
 
-func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
+func newKept(t *testing.T, db *storage.DB, retentionDays int) recordedOrg {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Slug: core.NewID(), RetentionDays: retentionDays}
 	if err := db.Orgs().InsertOrg(t.Context(), org); err != nil {
@@ -35,7 +35,7 @@ func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
 	clock := func() time.Time { return now }
 	figures := reports.New(reports.Config{Store: db.Reports(), Clock: clock})
 	all := messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{figures}})
-	return kept{t, db, all, org}
+	return recordedOrg{t, db, all, org}
 }
 
 // yearlyEvents returns three events for each time: the Send, Bounce and Open of one
@@ -57,7 +57,7 @@ func yearlyEvents(times ...time.Time) []messages.Event {
 	return all
 }
 
-func (k kept) record(events []messages.Event) {
+func (k recordedOrg) record(events []messages.Event) {
 	k.t.Helper()
 	if _, err := k.all.Record(k.t.Context(), k.org.ID, events); err != nil {
 		k.t.Fatal(err)
@@ -66,7 +66,7 @@ func (k kept) record(events []messages.Event) {
 
 // tables returns all messages and statistics of the organization that the stores return for
 // a window of more than ten years.
-func (k kept) tables() map[string]any {
+func (k recordedOrg) tables() map[string]any {
 	k.t.Helper()
 	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}
 	must := func(v any, err error) any {
@@ -106,7 +106,7 @@ func TestPurge(t *testing.T) {
 		gone, stays := yearlyEvents(old...), yearlyEvents(readable...)
 		tidy, patient, untouched := newKept(t, db, 90), newKept(t, db, 800), newKept(t, db, 90)
 		untouched.record(stays)
-		for _, k := range []kept{tidy, patient} {
+		for _, k := range []recordedOrg{tidy, patient} {
 			k.record(gone)
 			k.record(stays)
 		}
@@ -170,8 +170,8 @@ func TestPurgeGoesInSteps(t *testing.T) {
 				t.Errorf("%s: %d steps", name, steps)
 			}
 		}
-		for name, left := range one.tables() {
-			if text := fmt.Sprint(left); text != "[]" && text != "0" {
+		for name, rows := range one.tables() {
+			if text := fmt.Sprint(rows); text != "[]" && text != "0" {
 				t.Errorf("%s: %s is left", name, text)
 			}
 		}

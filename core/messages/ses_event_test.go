@@ -159,8 +159,8 @@ func TestParseSESRefuses(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 			continue
 		}
-		if said := refusal.Fields[0].Field + ": " + refusal.Fields[0].Reason; !strings.Contains(said, want) {
-			t.Errorf("refused with %q, want %q", said, want)
+		if got := refusal.Fields[0].Field + ": " + refusal.Fields[0].Reason; !strings.Contains(got, want) {
+			t.Errorf("refused with %q, want %q", got, want)
 		}
 	}
 }
@@ -239,8 +239,8 @@ func FuzzParseSES(f *testing.F) {
 			if err != nil || len(e.Metadata) > 9<<10 {
 				t.Fatalf("%d bytes of metadata, %v", len(e.Metadata), err)
 			}
-			said := []string{e.MessageID, e.Recipient, e.Mail.From, e.Mail.Subject, e.Mail.Channel, e.Mail.Template, string(encoded)}
-			for _, text := range append(said, e.Mail.To...) {
+			texts := []string{e.MessageID, e.Recipient, e.Mail.From, e.Mail.Subject, e.Mail.Channel, e.Mail.Template, string(encoded)}
+			for _, text := range append(texts, e.Mail.To...) {
 				if !utf8.ValidString(text) || strings.ContainsRune(text, 0) || strings.Contains(text, `\u0000`) {
 					t.Fatalf("%q cannot be stored", text)
 				}

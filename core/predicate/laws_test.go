@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLaws checks for random predicates and contacts that "and", "or" and "not" follow
-// three-valued logic.
-func TestLaws(t *testing.T) {
+// TestBooleanOperatorsFollowThreeValuedLogic checks for random predicates and contacts
+// that "and", "or" and "not" follow three-valued logic.
+func TestBooleanOperatorsFollowThreeValuedLogic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := predicatetest.Cases(5, 2).Draw(t, "case")
@@ -44,9 +44,9 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestReferencesAreAllThatMatters checks that the result of a predicate depends only on the
-// parts of a contact that [predicate.References] names.
-func TestReferencesAreAllThatMatters(t *testing.T) {
+// TestResultDependsOnReferencesOnly checks that the result of a predicate depends only on
+// the parts of a contact that [predicate.References] names.
+func TestResultDependsOnReferencesOnly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := predicatetest.Cases(5, 3).Draw(t, "case")
@@ -96,9 +96,9 @@ func keepOnly(s predicate.Subject, r predicate.References) predicate.Subject {
 	return part
 }
 
-// TestIncrementalPredicatesStandStill checks that the result of a predicate of the class
-// Incremental does not change as time passes.
-func TestIncrementalPredicatesStandStill(t *testing.T) {
+// TestIncrementalPredicatesDoNotDependOnTime checks that the result of a predicate of the
+// class Incremental does not change as time passes.
+func TestIncrementalPredicatesDoNotDependOnTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := predicatetest.Cases(5, 3).Draw(t, "case")

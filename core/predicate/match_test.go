@@ -181,7 +181,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestConsentOfThoseWhoWantNothing(t *testing.T) {
+func TestTopicsOfContactsWithAGlobalOptOut(t *testing.T) {
 	t.Parallel()
 	out := predicate.Subject{Topics: map[string]bool{"news": true, "offers": false}, UnsubscribedFromAll: true, Suppressed: true}
 	for source, want := range map[string]predicate.Truth{

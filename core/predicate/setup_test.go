@@ -62,6 +62,6 @@ func compareGolden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs from what was said; -update writes it anew. Got:\n%s", name, got)
+		t.Errorf("%s differs from the golden file; -update writes it anew. Got:\n%s", name, got)
 	}
 }

@@ -61,7 +61,7 @@ type Process struct {
 
 	mu         sync.Mutex
 	held       map[Token]bool
-	unreturned map[Token]unreturned
+	unreturned map[Token]unreturnedKey
 	seen       map[string]sight
 	looks      int // number of calls of the method look so far
 	// the value of looks in the call of the method look that read the heartbeats in seen
@@ -81,7 +81,7 @@ type sight struct {
 	beats int
 }
 
-type unreturned struct {
+type unreturnedKey struct {
 	key   Key
 	until time.Time
 }
@@ -89,7 +89,7 @@ type unreturned struct {
 // NewProcess returns a Process with a new random id.
 func NewProcess(cfg ProcessConfig) *Process {
 	return &Process{
-		ProcessConfig: cfg, id: core.NewID(), held: map[Token]bool{}, unreturned: map[Token]unreturned{},
+		ProcessConfig: cfg, id: core.NewID(), held: map[Token]bool{}, unreturned: map[Token]unreturnedKey{},
 		seen: map[string]sight{}, ticked: make(chan struct{}),
 	}
 }
@@ -183,7 +183,7 @@ func (p *Process) Return(ctx context.Context, k Key, token Token) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if len(p.unreturned) < maxUnreturned {
-			p.unreturned[token] = unreturned{k, p.Clock().Add(Lease)}
+			p.unreturned[token] = unreturnedKey{k, p.Clock().Add(Lease)}
 		}
 	}
 	return err
@@ -191,16 +191,16 @@ func (p *Process) Return(ctx context.Context, k Key, token Token) error {
 
 func (p *Process) returnAll(ctx context.Context) {
 	p.mu.Lock()
-	left := make(map[Token]Key, len(p.unreturned))
+	unreturned := make(map[Token]Key, len(p.unreturned))
 	for token, r := range p.unreturned {
 		if !p.Clock().Before(r.until) {
 			delete(p.unreturned, token) // the lease has ended it
 			continue
 		}
-		left[token] = r.key
+		unreturned[token] = r.key
 	}
 	p.mu.Unlock()
-	for token, key := range left {
+	for token, key := range unreturned {
 		if err := p.Replays.Release(ctx, key, token); err != nil {
 			return
 		}

@@ -61,25 +61,25 @@ func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 	})
 }
 
-// asked is a store that counts the calls of FromEvents, with which a report reads the
-// events of a part of an hour.
-type asked struct {
+// countingStore is a store that counts the calls of FromEvents, with which a report reads
+// the events of a part of an hour.
+type countingStore struct {
 	reports.Store
 	parts int
 }
 
-func (a *asked) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+func (a *countingStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	a.parts++
 	return a.Store.FromEvents(ctx, orgID, f)
 }
 
-// TestTheUsualWindowHasNoPartAtItsEnd checks that a report until now reads the last day as
-// a whole, which is faster. It may read a part of the day only if a message of that day has
-// a sending time after now.
-func TestTheUsualWindowHasNoPartAtItsEnd(t *testing.T) {
+// TestReportUntilNowReadsTheLastDayWhole checks that a report until now reads the last
+// day as a whole, which is faster. It may read a part of the day only if a message of
+// that day has a sending time after now.
+func TestReportUntilNowReadsTheLastDayWhole(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	store := &asked{Store: b.reports.Store}
+	store := &countingStore{Store: b.reports.Store}
 	b.reports.Store = store
 	in := map[string]any{"from": now.AddDate(0, 0, -3).Truncate(24 * time.Hour).Format(time.RFC3339)}
 	for _, c := range []struct {

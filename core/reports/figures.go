@@ -18,7 +18,7 @@ type figures struct {
 	groups map[Group]Counts
 }
 
-type wanted struct{ days, groups bool }
+type wantedFigures struct{ days, groups bool }
 
 // read returns the counts that match the filter. Whole days come from the stored daily
 // counts, parts of days from the stored hourly counts and from events.
@@ -28,7 +28,7 @@ type wanted struct{ days, groups bool }
 // messages are stored, read counts only the part of the day inside the window. It looks for
 // such messages after reading the counts, so that it finds every message that the counts
 // include.
-func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
+func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wantedFigures) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
 		return r.readSpan(ctx, orgID, f, splitAtMidnight(f.Window), want)
@@ -47,7 +47,7 @@ func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Tim
 	return found, nil
 }
 
-func (r *Reports) readSpan(ctx context.Context, orgID string, f Filter, s span, want wanted) (figures, error) {
+func (r *Reports) readSpan(ctx context.Context, orgID string, f Filter, s span, want wantedFigures) (figures, error) {
 	found := figures{days: map[time.Time]Counts{}, groups: map[Group]Counts{}}
 	if s.days.From.Before(s.days.To) {
 		f.Window = s.days
@@ -64,7 +64,7 @@ func (r *Reports) readSpan(ctx context.Context, orgID string, f Filter, s span, 
 	return found, nil
 }
 
-func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wanted, into figures) error {
+func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wantedFigures, into figures) error {
 	if want.days {
 		rows, err := r.Store.DayCounts(ctx, orgID, f)
 		if err != nil {

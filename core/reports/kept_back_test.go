@@ -11,10 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint checks messages to addresses
+// TestMessagesSuppressedByTheAccountAreNotBounces checks messages to addresses
 // on the account's own suppression list. They count as sent, but their bounces and
 // complaints are not counted or shown. The provider computes its rates in the same way.
-func TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint(t *testing.T) {
+func TestMessagesSuppressedByTheAccountAreNotBounces(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b, at := setupOn(db), now.Add(-time.Minute)

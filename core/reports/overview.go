@@ -38,7 +38,7 @@ func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked
 	now := r.Clock()
 	window := core.LastDays(now, days)
 	o := Overview{From: window.From}
-	found, err := r.read(ctx, orgID, Filter{Window: window}, now, wanted{days: true})
+	found, err := r.read(ctx, orgID, Filter{Window: window}, now, wantedFigures{days: true})
 	if err != nil {
 		return Overview{}, err
 	}

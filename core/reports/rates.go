@@ -9,7 +9,7 @@ import (
 // Rates returns how many messages of a window were sent, bounced and complained about, over
 // all channels. The provider reviews an account by the rates of these counts.
 func (r *Reports) Rates(ctx context.Context, orgID string, w core.Window) (sent, bounced, complained int64, err error) { //nolint:nonamedreturns // says which
-	found, err := r.read(ctx, orgID, Filter{Window: w}, r.Clock(), wanted{days: true})
+	found, err := r.read(ctx, orgID, Filter{Window: w}, r.Clock(), wantedFigures{days: true})
 	if err != nil {
 		return 0, 0, 0, err
 	}

@@ -52,7 +52,7 @@ func seriesOf[P any](ctx context.Context, r *Reports, c *core.Call, in SeriesIn,
 	if err != nil || !ok {
 		return report, err
 	}
-	found, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{days: true})
+	found, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wantedFigures{days: true})
 	if err != nil {
 		return report, err
 	}

@@ -105,7 +105,7 @@ func (r *Reports) getSendingHealth(ctx context.Context, c *core.Call, in HealthI
 			return Health{}, err
 		}
 	}
-	found, err := r.read(ctx, org.ID, f, c.Now, wanted{days: true, groups: true})
+	found, err := r.read(ctx, org.ID, f, c.Now, wantedFigures{days: true, groups: true})
 	if err != nil {
 		return Health{}, err
 	}
@@ -135,7 +135,7 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 		h.Changed = "Not compared: the previous window starts before the plan's retention. Request a shorter window to compare."
 		return nil
 	}
-	before, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{groups: true})
+	before, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wantedFigures{groups: true})
 	if err != nil {
 		return err
 	}

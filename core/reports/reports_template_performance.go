@@ -54,7 +54,7 @@ func (r *Reports) compareTemplates(ctx context.Context, c *core.Call, in Templat
 	if err != nil || !ok {
 		return report, err
 	}
-	found, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{groups: true})
+	found, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wantedFigures{groups: true})
 	if err != nil {
 		return report, err
 	}

@@ -27,12 +27,12 @@ const (
 // to the number that the limit allows, which takes a small part of the time of the query.
 func (s *Segments) checkPreviewCost(ctx context.Context, q Question) error {
 	weight := q.Predicate.Weigh()
-	left := s.PreviewSteps
+	remaining := s.PreviewSteps
 	spend := func(source *predicate.EventSource, steps int, what string) error {
 		if steps < weighty {
 			return nil
 		}
-		most := left / steps
+		most := remaining / steps
 		rows, err := s.Store.CountSource(ctx, q, source, most+1)
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ func (s *Segments) checkPreviewCost(ctx context.Context, q Question) error {
 		if rows > most {
 			return s.tooExpensive(steps, rows, what)
 		}
-		left -= rows * steps
+		remaining -= rows * steps
 		return nil
 	}
 	for _, source := range weight.Sources {

@@ -145,8 +145,8 @@ func (e evaluator) judge(ctx context.Context, orgID string, d definition, contac
 			}
 			// The time is read after the segment is locked, so that the times in the
 			// membership log are in order.
-			entered, left, err := e.Store.JudgeMembers(ctx, current.question(orgID, e.Clock(), chunk), d.ID)
-			if moved = entered + left; err != nil || moved == 0 || !announced {
+			entered, exited, err := e.Store.JudgeMembers(ctx, current.question(orgID, e.Clock(), chunk), d.ID)
+			if moved = entered + exited; err != nil || moved == 0 || !announced {
 				return err
 			}
 			return e.Store.Touch(ctx, orgID, chunk)

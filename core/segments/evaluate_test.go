@@ -124,7 +124,7 @@ func TestAWorkerWithAnOldSchemaLeavesTheStatus(t *testing.T) {
 		news := sending.Topic{Name: "news", Default: sending.OptIn}
 		check := func(want segments.Status, during func()) {
 			t.Helper()
-			worker := w.segmentsWithStore(amid{compiling: during})
+			worker := w.segmentsWithStore(hookedStore{compiling: during})
 			must(t, worker.Follow(t.Context(), w.org))
 			if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.Status != want || (seen.EvalWarning != "") != (want == segments.Invalid) {
 				t.Errorf("the segment is %q with the warning %q, %v, want %q", seen.Status, seen.EvalWarning, err, want)

@@ -63,7 +63,7 @@ type Store interface {
 	// stores the time of the evaluation. It writes each contact that entered or left the
 	// segment to the membership log. It returns the number of contacts that entered and the
 	// number that left.
-	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
+	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, exited int, err error)
 	// SetEvaluatedAt stores the time at which all contacts were evaluated for the segment.
 	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error
 

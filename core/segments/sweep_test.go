@@ -16,29 +16,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// amid is a store that calls functions of the test, each once. before and after run before
-// and after Differing, which searches for wrong memberships. noting runs before Touches,
-// which reads the changed contacts. compiling runs after PredicateSchema, which reads the
-// names that predicates may use.
-type amid struct {
+// hookedStore is a store that calls functions of the test, each once. before and after
+// run before and after Differing, which searches for wrong memberships. noting runs
+// before Touches, which reads the changed contacts. compiling runs after PredicateSchema,
+// which reads the names that predicates may use.
+type hookedStore struct {
 	segments.Store
 	before, after, noting, compiling func()
 }
 
-func (s *amid) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
+func (s *hookedStore) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	runOnce(&s.compiling)
 	return schema, err
 }
 
-func (s *amid) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+func (s *hookedStore) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
 	runOnce(&s.before)
 	differing, err := s.Store.Differing(ctx, q, segmentID, limit)
 	runOnce(&s.after)
 	return differing, err
 }
 
-func (s *amid) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+func (s *hookedStore) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
 	runOnce(&s.noting)
 	return s.Store.Touches(ctx, orgID, limit)
 }
@@ -52,7 +52,7 @@ func runOnce(happens *func()) {
 
 // segmentsWithStore returns a second Segments on the same database, which acts as another
 // worker. Its store is the given one, which calls a function of the test during a sweep.
-func (w *world) segmentsWithStore(store amid) *segments.Segments {
+func (w *world) segmentsWithStore(store hookedStore) *segments.Segments {
 	worker := segments.New(w.Config)
 	store.Store = worker.Store
 	worker.Store = &store
@@ -175,9 +175,9 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		for name, tc := range redefinitions {
-			for when, hook := range map[string]func(*amid, func()){
-				"before contacts are looked for": func(s *amid, f func()) { s.before = f },
-				"after contacts are looked for":  func(s *amid, f func()) { s.after = f },
+			for when, hook := range map[string]func(*hookedStore, func()){
+				"before contacts are looked for": func(s *hookedStore, f func()) { s.before = f },
+				"after contacts are looked for":  func(s *hookedStore, f func()) { s.after = f },
 			} {
 				t.Run(name+" "+when, func(t *testing.T) {
 					w := newWorld(t, w.db)
@@ -185,7 +185,7 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 					w.follow(t)
 					w.save(t, "one", tc.source)
 					w.advance(time.Second)
-					var store amid
+					var store hookedStore
 					hook(&store, func() { tc.change(t, w); w.advance(time.Second) })
 					must(t, w.segmentsWithStore(store).Follow(t.Context(), w.org))
 					w.follow(t)
@@ -199,10 +199,10 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	})
 }
 
-// TestAnOldDefinitionIsNotJudgedBy checks a worker that read a segment's definition before
-// it was changed. The worker must not undo the result of the newer definition, and must log
-// no wrong entry or exit.
-func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
+// TestWorkerWithAnOldDefinitionChangesNothing checks a worker that read a segment's
+// definition before it was changed. The worker must not undo the result of the newer
+// definition, and must log no wrong entry or exit.
+func TestWorkerWithAnOldDefinitionChangesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		for name, tc := range redefinitions {
@@ -213,7 +213,7 @@ func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 				w.follow(t)
 				w.wantMembers(t, "one", "ann")
 				w.advance(time.Second)
-				slow := w.segmentsWithStore(amid{before: func() {
+				slow := w.segmentsWithStore(hookedStore{before: func() {
 					tc.change(t, w)
 					w.advance(time.Second)
 					w.follow(t)
@@ -240,7 +240,7 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
 		w.advance(time.Second)
-		slow := w.segmentsWithStore(amid{after: func() {
+		slow := w.segmentsWithStore(hookedStore{after: func() {
 			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
 			must(t, err)
 			w.put(t, "ann", map[string]any{"plan": "pro"})
@@ -255,16 +255,16 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	})
 }
 
-// TestNotesAreJudgedByDefinitionsThatAreNewer makes a segment active after the worker has
-// read the changed contacts and before it reads the definitions. It checks that the
-// contacts are evaluated for the segment.
-func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
+// TestChangedContactsAreEvaluatedByNewerDefinitions makes a segment active after the
+// worker has read the changed contacts and before it reads the definitions. It checks
+// that the contacts are evaluated for the segment.
+func TestChangedContactsAreEvaluatedByNewerDefinitions(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
 		_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
 		must(t, err)
-		slow := w.segmentsWithStore(amid{noting: func() {
+		slow := w.segmentsWithStore(hookedStore{noting: func() {
 			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Active)
 			must(t, err)
 			w.follow(t)
@@ -410,7 +410,7 @@ func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 		w.save(t, "pros", `attr.plan = "pro"`)
 		w.follow(t)
 		w.put(t, "ann", map[string]any{"plan": "pro"})
-		slow := w.segmentsWithStore(amid{after: func() {
+		slow := w.segmentsWithStore(hookedStore{after: func() {
 			w.advance(time.Second)
 			w.follow(t)
 			w.wantMembers(t, "pros", "ann")

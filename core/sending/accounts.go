@@ -26,7 +26,7 @@ type Accounts struct {
 	clock       core.Clock
 
 	mu      sync.RWMutex
-	entries map[string]opened
+	entries map[string]openAccount
 }
 
 // AccountsConfig configures [Accounts].
@@ -54,9 +54,9 @@ const (
 
 var _ Account = (*Accounts)(nil)
 
-// opened is the open account of an organization. updated is the UpdatedAt of its
+// openAccount is the open account of an organization. updated is the UpdatedAt of its
 // connection, or zero without a connection. looked is when the connection was last read.
-type opened struct {
+type openAccount struct {
 	account Account
 	updated time.Time
 	looked  time.Time
@@ -64,7 +64,7 @@ type opened struct {
 
 // isFresh reports whether the account may be used without reading its connection again. It
 // returns false if the clock was set back.
-func (o opened) isFresh(now time.Time) bool {
+func (o openAccount) isFresh(now time.Time) bool {
 	age := now.Sub(o.looked)
 	return o.account != nil && age >= 0 && age < connectionGoodFor
 }
@@ -76,7 +76,7 @@ func NewAccounts(c AccountsConfig) *Accounts {
 		c.Clock = core.SystemClock
 	}
 	return &Accounts{
-		connections: c.Connections, otherwise: c.Otherwise, open: c.Open, clock: c.Clock, entries: map[string]opened{},
+		connections: c.Connections, otherwise: c.Otherwise, open: c.Open, clock: c.Clock, entries: map[string]openAccount{},
 	}
 }
 
@@ -120,13 +120,13 @@ func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Accou
 	switch {
 	case known && entry.updated.Equal(c.UpdatedAt):
 	case c.Provider == Simulated:
-		entry = opened{account: a.otherwise, updated: c.UpdatedAt}
+		entry = openAccount{account: a.otherwise, updated: c.UpdatedAt}
 	default:
 		account, err := a.openAccount(c)
 		if err != nil {
 			return nil, err
 		}
-		entry = opened{account: account, updated: c.UpdatedAt}
+		entry = openAccount{account: account, updated: c.UpdatedAt}
 	}
 	entry.looked = now
 	if !known && len(a.entries) >= maxOpenAccounts {

@@ -17,14 +17,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// named is a fake account whose Overview returns the account id. The tests call no other
-// method.
-type named struct {
+// namedAccount is a fake account whose Overview returns the account id. The tests call no
+// other method.
+type namedAccount struct {
 	sending.Account
 	id string
 }
 
-func (n named) Overview(context.Context, string) (sending.Overview, error) {
+func (n namedAccount) Overview(context.Context, string) (sending.Overview, error) {
 	return sending.Overview{AccountID: n.id}, nil
 }
 
@@ -58,7 +58,7 @@ func newScene(t testing.TB, otherwise sending.Account) *scene {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.openeds++
-			return named{id: c.AccountID + c.Secret}, nil
+			return namedAccount{id: c.AccountID + c.Secret}, nil
 		}},
 	})
 	return s
@@ -89,7 +89,7 @@ func (s *scene) wantFailure(t *testing.T, ctx context.Context, orgID string, kin
 
 func TestEachOrganizationHasItsAccount(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, named{id: "embedded"})
+	s := newScene(t, namedAccount{id: "embedded"})
 	s.connect(t, sending.Connection{OrgID: "ses", Provider: sending.SES, AccountID: "one", Secret: "-secret"})
 	s.connect(t, sending.Connection{OrgID: "simulated", Provider: sending.Simulated})
 	s.connect(t, sending.Connection{OrgID: "smtp", Provider: sending.SMTP})
@@ -109,7 +109,7 @@ func TestEachOrganizationHasItsAccount(t *testing.T) {
 
 func TestChangesApplyWithinSeconds(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, named{id: "embedded"})
+	s := newScene(t, namedAccount{id: "embedded"})
 	s.wantAccount(t, "org", "embedded")
 	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
 	s.wantAccount(t, "org", "embedded")
@@ -133,7 +133,7 @@ func TestChangesApplyWithinSeconds(t *testing.T) {
 
 func TestConnectionsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, named{id: "embedded"})
+	s := newScene(t, namedAccount{id: "embedded"})
 	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -157,7 +157,7 @@ func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, er
 func TestConnectionsThatHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		accounts := sending.NewAccounts(sending.AccountsConfig{Connections: hanging{}, Otherwise: named{id: "embedded"}})
+		accounts := sending.NewAccounts(sending.AccountsConfig{Connections: hanging{}, Otherwise: namedAccount{id: "embedded"}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		began := time.Now()
@@ -171,7 +171,7 @@ func TestConnectionsThatHang(t *testing.T) {
 
 func TestManyAtOnceShareAnAccount(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, named{id: "embedded"})
+	s := newScene(t, namedAccount{id: "embedded"})
 	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
 	var all sync.WaitGroup
 	for range 32 {

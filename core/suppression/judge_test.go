@@ -138,18 +138,18 @@ func TestOtherRulesJudgeAnew(t *testing.T) {
 	}
 }
 
-// TestOtherRulesKeepWhatForgottenEventsProved changes the rules after the purge of the
+// TestChangedRulesKeepListingsOfPurgedEvents changes the rules after the purge of the
 // event that listed an address. If one event suffices for the rule, the address must stay
 // listed, with or without later events.
-func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
+func TestChangedRulesKeepListingsOfPurgedEvents(t *testing.T) {
 	t.Parallel()
 	standard, strict := RulesOf(Standard), RulesOf(Strict)
 	later := transient(400, 401, 402)
 	for _, proof := range []Adverse{newEvent(messages.Complaint, 0), newEvent(messages.Reject, 0), bounce(messages.PermanentBounce, "NoEmail", 0)} {
 		listed := standard.judge(nil, append([]Adverse{proof}, later...), false, noon)
-		for name, left := range map[string][]Adverse{"nothing": nil, "less than one event": later[:1], "another reason": later} {
+		for name, remaining := range map[string][]Adverse{"nothing": nil, "less than one event": later[:1], "another reason": later} {
 			for _, rules := range []Rules{standard, strict} {
-				if got := rules.judge(listed, left, true, noon); got == nil || !got.isSame(*listed) {
+				if got := rules.judge(listed, remaining, true, noon); got == nil || !got.isSame(*listed) {
 					t.Errorf("of %s, with %s left: %+v, want %+v", listed.Reason, name, got, listed)
 				}
 			}

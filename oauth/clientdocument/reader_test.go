@@ -104,14 +104,14 @@ func TestCallerLeaves(t *testing.T) {
 	})
 	reader, _ := reading(s.config())
 	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		_, err := reader.ReadDocument(ctx, s.clientID)
-		left <- err
+		result <- err
 	}()
 	<-arrived
 	leave()
-	err := <-left
+	err := <-result
 	wantRefusal(t, err, "interrupted")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", errors.Unwrap(err))
@@ -123,8 +123,9 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestRemembersSoMuch checks that the number of cached documents is limited.
-func TestRemembersSoMuch(t *testing.T) {
+// TestNumberOfCachedDocumentsIsBounded checks that the number of cached documents is
+// limited.
+func TestNumberOfCachedDocumentsIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)
 	reader, _ := reading(s.config())

@@ -54,9 +54,9 @@ func TestRebindingBetweenReads(t *testing.T) {
 	}
 }
 
-// TestNamesThatLeadInside checks that no connection is made if a host name resolves to
-// private addresses, IPv4 or IPv6.
-func TestNamesThatLeadInside(t *testing.T) {
+// TestHostNamesWithPrivateAddresses checks that no connection is made if a host name
+// resolves to private addresses, IPv4 or IPv6.
+func TestHostNamesWithPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
 		"127.0.0.1", "10.0.0.1,192.168.0.1", "169.254.169.254", "0.0.0.0", "::1", "fd00:ec2::254", "127.0.0.1,::1", "64:ff9b::7f00:1", "2002:7f00:1::",

@@ -46,7 +46,7 @@ type choice struct {
 }
 
 // ask writes the consent page with its form.
-func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, n notes) {
+func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a consentRequest, n notes) {
 	v := view{
 		notes: n, Client: a.Client.Name, Environment: string(a.Client.Environment), Test: a.Client.Environment == core.Test,
 		Org: a.visitor.Org, User: a.visitor.User, Resource: resourceText(a.Resource), Destination: destination(a.RedirectURI),
@@ -70,7 +70,7 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 // choices fills the fields Reads and Changes with the requested scopes, in the order of
 // core.ScopeCatalogue. It preselects the scopes for reading, except
 // api.messages.unmask_recipients. The person must select the scopes that allow changes.
-func (v *view) choices(a asked) {
+func (v *view) choices(a consentRequest) {
 	may := a.visitor.Member.Scopes()
 	for _, info := range core.ScopeCatalogue() {
 		if !a.Scopes.Has(info.Scope) {
@@ -142,7 +142,7 @@ type elsewhere struct {
 // offerOrg writes the page that is shown for a client of another organization. If the
 // visitor is a member of that organization, the page shows the organization's name and a
 // button to switch to the organization. Other visitors do not see the name.
-func (p *Page) offerOrg(w http.ResponseWriter, r *http.Request, a asked) {
+func (p *Page) offerOrg(w http.ResponseWriter, r *http.Request, a consentRequest) {
 	orgs, err := p.login.Organizations(r, a.visitor)
 	if err != nil {
 		p.login.Fail(w, r, err)

@@ -61,8 +61,9 @@ func (p *Page) Handler() http.Handler {
 	return p.login.Protect(login.Methods{http.MethodGet: p.show, http.MethodPost: p.decide})
 }
 
-// asked is a valid authorization request and the signed-in person who decides about it.
-type asked struct {
+// consentRequest is a valid authorization request and the signed-in person who decides
+// about it.
+type consentRequest struct {
 	oauth.AuthorizationRequest
 	rawQuery string
 	visitor  people.Visitor
@@ -104,7 +105,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 
 // approve grants the selected scopes and redirects to the client with a code. It shows the
 // page again if none of the selected scopes may be granted.
-func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
+func (p *Page) approve(w http.ResponseWriter, r *http.Request, a consentRequest) {
 	chosen := core.NewScopes(r.PostForm[fieldScope]...)
 	location, err := p.server.Approve(r.Context(), a.AuthorizationRequest, a.visitor.Member, chosen)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeValidationFailed {
@@ -122,23 +123,23 @@ func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 // returns false, it has written the response. Errors are reported before the person signs
 // in. Only a client id that is a URL requires sign-in first, because validating it fetches
 // a document.
-func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (asked, bool) {
-	a := asked{rawQuery: rawQuery}
+func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (consentRequest, bool) {
+	a := consentRequest{rawQuery: rawQuery}
 	var ok bool
 	if oauth.NamesDocument(rawQuery) {
 		if a.visitor, ok = p.visitor(w, r, rawQuery); !ok {
-			return asked{}, false
+			return consentRequest{}, false
 		}
 	}
 	request, refused := p.server.ReadAuthorization(r.Context(), rawQuery)
 	if refused != nil {
 		p.refuse(w, r, refused)
-		return asked{}, false
+		return consentRequest{}, false
 	}
 	a.AuthorizationRequest = request
 	if a.visitor.Org.ID == "" {
 		if a.visitor, ok = p.visitor(w, r, rawQuery); !ok {
-			return asked{}, false
+			return consentRequest{}, false
 		}
 	}
 	return a, p.checkClientAllowed(w, r, a)
@@ -153,7 +154,7 @@ func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) 
 
 // checkClientAllowed reports whether the client may be approved in the person's
 // organization. If it returns false, it has written the response.
-func (p *Page) checkClientAllowed(w http.ResponseWriter, r *http.Request, a asked) bool {
+func (p *Page) checkClientAllowed(w http.ResponseWriter, r *http.Request, a consentRequest) bool {
 	if !a.Client.Open() && a.Client.OrgID != a.visitor.Org.ID {
 		p.offerOrg(w, r, a)
 		return false

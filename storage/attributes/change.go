@@ -44,11 +44,11 @@ type leftoverRow struct {
 // for a deleted attribute.
 func leftovers(ctx context.Context, db *engine.DB, orgID string) (map[string]string, error) {
 	rows, err := engine.List[leftoverRow](ctx, db, allLeftovers, orgID)
-	left := make(map[string]string, len(rows))
+	ids := make(map[string]string, len(rows))
 	for _, row := range rows {
-		left[row.Name] = row.AttributeID
+		ids[row.Name] = row.AttributeID
 	}
-	return left, err
+	return ids, err
 }
 
 // changeRegistry calls f with the attribute definitions, in a transaction that blocks
@@ -79,14 +79,14 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 	}
 	taken := core.Conflict("An attribute of this organization has this name already.", "Choose another name, or use the existing attribute.")
 	return changeRegistry(ctx, s.db, orgID, func(ctx context.Context, r *slots.Registry) error {
-		left, err := leftovers(ctx, s.db, orgID)
+		former, err := leftovers(ctx, s.db, orgID)
 		if err != nil {
 			return err
 		}
-		if left[a.Name] != "" {
+		if former[a.Name] != "" {
 			return stillMoving(a.Name)
 		}
-		_, adopts := left[a.Name]
+		_, adopts := former[a.Name]
 		err = s.db.Insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
 			string(a.Origin), engine.At(a.CreatedAt), engine.At(a.UpdatedAt), "", "", adopts)
 		if err != nil || !adopts {
@@ -155,11 +155,11 @@ func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a at
 	if _, taken := r.Attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")
 	}
-	left, err := leftovers(ctx, s.db, orgID)
+	former, err := leftovers(ctx, s.db, orgID)
 	if err != nil {
 		return err
 	}
-	switch id, is := left[name]; {
+	switch id, is := former[name]; {
 	case !is:
 	case id == "":
 		stands, err := engine.Values[int](ctx, s.db, valueStands, orgID, name)

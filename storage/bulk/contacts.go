@@ -57,12 +57,12 @@ var (
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 )
 
-// namedRow is a contact with Said, the consent that waits to be written to the sending
-// account, as JSON. Said is nil if no consent waits. HasActivities is true for a shell (a
+// namedRow is a contact with Pending, the consent that waits to be written to the sending
+// account, as JSON. Pending is nil if no consent waits. HasActivities is true for a shell (a
 // contact that only a sync has created) with activities.
 type namedRow struct {
 	contactstore.Row
-	Said          *string `db:"said"`
+	Pending       *string `db:"said"`
 	HasActivities bool    `db:"has_activities"`
 }
 
@@ -88,23 +88,23 @@ func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKey
 		if err != nil {
 			return nil, err
 		}
-		if found, err = named(ctx, s.db, orgID, found, by, parameter); err != nil {
+		if found, err = appendContacts(ctx, s.db, orgID, found, by, parameter); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-// named runs the statement in the parameter by. It appends the selected contacts to the
-// slice found. parameter is a JSON array of addresses, external ids or ids.
-func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
+// appendContacts runs the statement in the parameter by. It appends the selected contacts
+// to the slice found. parameter is a JSON array of addresses, external ids or ids.
+func appendContacts(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, db, by, parameter, orgID)
 	if err != nil {
 		return nil, err
 	}
 	before := len(found)
 	for _, row := range rows {
-		contact, err := row.named()
+		contact, err := row.namedContact()
 		if err != nil {
 			return nil, err
 		}
@@ -114,18 +114,19 @@ func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedC
 	for i := range contacts {
 		contacts[i] = &found[before+i].Contact
 	}
-	return found, contactstore.Shown(ctx, db, orgID, contacts...)
+	return found, contactstore.ShowAttributes(ctx, db, orgID, contacts...)
 }
 
-// named converts the row to a bulk.NamedContact. It fails if a JSON column does not parse.
-func (r namedRow) named() (bulk.NamedContact, error) {
+// namedContact converts the row to a bulk.NamedContact. It fails if a JSON column does
+// not parse.
+func (r namedRow) namedContact() (bulk.NamedContact, error) {
 	contact, err := r.Contact()
 	named := bulk.NamedContact{Contact: contact, HasActivities: r.HasActivities}
-	if err != nil || r.Said == nil {
+	if err != nil || r.Pending == nil {
 		return named, err
 	}
-	said, err := contactstore.DecodeSaid(*r.Said)
-	named.Pending = &said
+	pending, err := contactstore.DecodePendingConsent(*r.Pending)
+	named.Pending = &pending
 	return named, err
 }
 
@@ -148,7 +149,7 @@ func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.Co
 			return err
 		}
 		update, insert := withCurrentAttributes(r, w.Update), withCurrentAttributes(r, w.Insert)
-		newSlots := core.StartAsync(func() (string, error) { return r.NewRows(slotted(insert)) })
+		newSlots := core.StartAsync(func() (string, error) { return r.NewRows(slotContacts(insert)) })
 		pushes := core.StartAsync(func() (pushParameters, error) { return pushesOf(w) })
 		if err := s.updateMany(ctx, orgID, update); err != nil {
 			return err
@@ -156,7 +157,7 @@ func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.Co
 		if err := s.insertMany(ctx, orgID, insert); err != nil {
 			return err
 		}
-		if err := slots.Write(ctx, s.db, orgID, slotted(update)); err != nil {
+		if err := slots.Write(ctx, s.db, orgID, slotContacts(update)); err != nil {
 			return err
 		}
 		if rows, err := newSlots(); err != nil {
@@ -186,9 +187,9 @@ func withCurrentAttributes(r *slots.Registry, all []contacts.Contact) []contacts
 	return copies
 }
 
-// slotted converts contacts to slots.Contact, from which package slots computes their
+// slotContacts converts contacts to slots.Contact, from which package slots computes their
 // indexed attribute values.
-func slotted(all []contacts.Contact) []slots.Contact {
+func slotContacts(all []contacts.Contact) []slots.Contact {
 	slotted := make([]slots.Contact, len(all))
 	for i, c := range all {
 		slotted[i] = slots.Contact{ID: c.ID, Active: c.Status == contacts.Active, Attributes: c.Attributes}

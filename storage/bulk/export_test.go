@@ -35,7 +35,7 @@ func NewBareChunk(
 	if chunk.contacts, _, err = writtenContacts(orgID, all); err != nil {
 		return BareChunk{}, err
 	}
-	if chunk.slots, err = registered.NewRows(slotted(all)); err != nil {
+	if chunk.slots, err = registered.NewRows(slotContacts(all)); err != nil {
 		return BareChunk{}, err
 	}
 	pushes, touched := make([]queuedPush, len(all)), make([]map[string]string, len(all))

@@ -59,13 +59,13 @@ func replaceMemberships(ctx context.Context, db *engine.DB, orgID string, member
 	if err != nil {
 		return err
 	}
-	left, err := engine.List[membership.InSet](ctx, db, leaveManyLists, orgID, who, stay)
+	leftLists, err := engine.List[membership.InSet](ctx, db, leaveManyLists, orgID, who, stay)
 	if err != nil {
 		return err
 	}
-	joined, err := engine.List[membership.InSet](ctx, db, joinManyLists, engine.At(at), parameter, orgID)
+	joinedLists, err := engine.List[membership.InSet](ctx, db, joinManyLists, engine.At(at), parameter, orgID)
 	if err != nil {
 		return err
 	}
-	return membership.Log(ctx, db, orgID, string(lists.ListSet), left, joined, at)
+	return membership.Log(ctx, db, orgID, string(lists.ListSet), leftLists, joinedLists, at)
 }

@@ -61,11 +61,11 @@ var (
 	countPushes = engine.Register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
 )
 
-// queuedPush is an element of the JSON parameter of insertPushes and queuePushes. Said is
-// the consent of the contact, as JSON.
+// queuedPush is an element of the JSON parameter of insertPushes and queuePushes. Consent
+// is the consent of the contact, as JSON.
 type queuedPush struct {
 	Contact string `json:"contact"`
-	Said    string `json:"said"`
+	Consent string `json:"said"`
 }
 
 // pushParameters holds queued consent as JSON parameters: insert for new contacts
@@ -81,11 +81,11 @@ func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	}
 	var insert, queue []queuedPush
 	for _, contact := range slices.Sorted(maps.Keys(w.Push)) {
-		said, err := json.Marshal(w.Push[contact])
+		consent, err := json.Marshal(w.Push[contact])
 		if err != nil {
-			return pushParameters{}, fmt.Errorf("storage: what was said of a contact: %w", err)
+			return pushParameters{}, fmt.Errorf("storage: pending consent of a contact: %w", err)
 		}
-		if row := (queuedPush{contact, string(said)}); isNew[contact] {
+		if row := (queuedPush{contact, string(consent)}); isNew[contact] {
 			insert = append(insert, row)
 		} else {
 			queue = append(queue, row)
@@ -158,12 +158,12 @@ func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until tim
 		if err != nil {
 			return err
 		}
-		found, err = named(ctx, s.db, orgID, nil, contactsByID, parameter)
+		found, err = appendContacts(ctx, s.db, orgID, nil, contactsByID, parameter)
 		return err
 	})
 	pushes := make([]bulk.Push, len(found))
 	for i, c := range found {
-		pushes[i] = bulk.Push{Contact: c.Contact, Said: *c.Pending, Attempts: attempts[c.ID]}
+		pushes[i] = bulk.Push{Contact: c.Contact, Consent: *c.Pending, Attempts: attempts[c.ID]}
 	}
 	return pushes, err
 }

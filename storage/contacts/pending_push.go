@@ -13,20 +13,21 @@ var pendingPush = engine.RegisterPoint("pending contact push", `SELECT said FROM
 
 // PendingPush returns the contact's consent that is queued for the sending account, or nil
 // if none is queued.
-func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
+func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.PendingConsent, error) {
 	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	said, err := DecodeSaid(found[0])
-	return &said, err
+	pending, err := DecodePendingConsent(found[0])
+	return &pending, err
 }
 
-// DecodeSaid parses queued consent from the column said of contact_pushes, which is JSON.
-func DecodeSaid(stored string) (contacts.Said, error) {
-	var said contacts.Said
-	if err := json.Unmarshal([]byte(stored), &said); err != nil {
-		return said, fmt.Errorf("storage: what was said of a contact: %w", err)
+// DecodePendingConsent parses queued consent from the column said of contact_pushes,
+// which is JSON.
+func DecodePendingConsent(stored string) (contacts.PendingConsent, error) {
+	var pending contacts.PendingConsent
+	if err := json.Unmarshal([]byte(stored), &pending); err != nil {
+		return pending, fmt.Errorf("storage: pending consent of a contact: %w", err)
 	}
-	return said, nil
+	return pending, nil
 }

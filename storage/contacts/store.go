@@ -143,7 +143,7 @@ func (s Store) contact(ctx context.Context, by *engine.Statement, orgID, key str
 		return contact, err
 	}
 	if s.db.InTransaction(ctx) {
-		return contact, Shown(ctx, s.db, orgID, &contact)
+		return contact, ShowAttributes(ctx, s.db, orgID, &contact)
 	}
 	contact.Attributes, contact.Hidden = attributes.Show(contact.Attributes, exceptions)
 	return contact, nil
@@ -157,10 +157,10 @@ func (s Store) CountContacts(ctx context.Context, orgID string) (int, error) {
 	return counts[0], nil
 }
 
-// Shown replaces the stored attribute values of each contact by the values that reads
-// return. It renames, converts or hides values that are still stored under a former name or
-// type of the attribute. It also hides values of deleted attributes.
-func Shown(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
+// ShowAttributes replaces the stored attribute values of each contact by the values that
+// reads return. It renames, converts or hides values that are still stored under a former
+// name or type of the attribute. It also hides values of deleted attributes.
+func ShowAttributes(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {
 		return nil

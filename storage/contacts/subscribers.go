@@ -88,9 +88,9 @@ func subscriberOf(c contacts.Contact) topics.Subscriber {
 	}
 }
 
-// mirrored is an element of the JSON parameter of mirrorContacts: a row of the table
+// mirrorRow is an element of the JSON parameter of mirrorContacts: a row of the table
 // contacts. The contact's topic choices in it are not part of the JSON.
-type mirrored struct {
+type mirrorRow struct {
 	Row
 
 	choices map[string]sending.Subscription
@@ -146,8 +146,8 @@ func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page [
 // row has a new id, which is used if the contact is new. The rows are sorted by address, so
 // that concurrent calls lock rows in the same order. Of repeated addresses it keeps the
 // last.
-func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
-	rows := make([]mirrored, 0, len(page))
+func mirroredRows(page []sending.Contact, at time.Time) ([]mirrorRow, error) {
+	rows := make([]mirrorRow, 0, len(page))
 	for _, c := range page {
 		preferences, err := EncodePreferences(c.Preferences)
 		if err != nil {
@@ -156,18 +156,18 @@ func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 		shell := contacts.Contact{
 			ID: core.NewID(), Email: c.Email, Status: contacts.Active, UnsubscribeAll: c.UnsubscribeAll, Shell: true, CreatedAt: at, UpdatedAt: at,
 		}
-		rows = append(rows, mirrored{RowOf(shell, emptyObject, preferences), c.Preferences})
+		rows = append(rows, mirrorRow{RowOf(shell, emptyObject, preferences), c.Preferences})
 	}
 	slices.Reverse(rows)
-	slices.SortStableFunc(rows, func(a, b mirrored) int { return strings.Compare(a.EmailKey, b.EmailKey) })
-	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.EmailKey == b.EmailKey }), nil
+	slices.SortStableFunc(rows, func(a, b mirrorRow) int { return strings.Compare(a.EmailKey, b.EmailKey) })
+	return slices.CompactFunc(rows, func(a, b mirrorRow) bool { return a.EmailKey == b.EmailKey }), nil
 }
 
 // compare returns the ids of the updated contacts, and the topic choices of all written
 // contacts. A written contact is new, not updated, if it has the id that mirroredRows
 // generated.
-func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
-	byKey := make(map[string]*mirrored, len(rows))
+func compare(rows []mirrorRow, written []mirroredRow) ([]string, []Choice) {
+	byKey := make(map[string]*mirrorRow, len(rows))
 	for i := range rows {
 		byKey[rows[i].EmailKey] = &rows[i]
 	}

@@ -35,7 +35,7 @@ func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Conta
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		settled, attributes, err := slots.Settled(ctx, s.db, orgID, c.StoredAttributes())
+		settled, attributes, err := slots.SettleAndEncode(ctx, s.db, orgID, c.StoredAttributes())
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		settled, attributes, err := slots.Settled(ctx, s.db, orgID, c.StoredAttributes())
+		settled, attributes, err := slots.SettleAndEncode(ctx, s.db, orgID, c.StoredAttributes())
 		if err != nil {
 			return err
 		}

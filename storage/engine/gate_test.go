@@ -48,14 +48,14 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, leave := heldGate(t)
 		gone, cancel := context.WithCancel(t.Context())
-		left := make(chan error)
+		result := make(chan error)
 		go func() {
 			_, err := g.Enter(gone)
-			left <- err
+			result <- err
 		}()
 		synctest.Wait()
 		cancel()
-		if err := <-left; !errors.Is(err, context.Canceled) {
+		if err := <-result; !errors.Is(err, context.Canceled) {
 			t.Errorf("who left: %v", err)
 		}
 		leave()

@@ -85,16 +85,16 @@ func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 // enqueue adds a job and returns true. If opts forbids duplicates and the same job already
 // waits or runs, it adds nothing and returns false.
 func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOpts) (bool, error) {
-	var left *rivertype.JobInsertResult
+	var inserted *rivertype.JobInsertResult
 	err := j.db.InTx(ctx, func(ctx context.Context) error {
 		var err error
-		left, err = j.inserter.InsertTx(ctx, j.db.transaction(ctx).tx, args, opts)
+		inserted, err = j.inserter.InsertTx(ctx, j.db.transaction(ctx).tx, args, opts)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("storage: enqueue %s: %w", args.Kind(), j.db.cause(ctx, err))
 	}
-	return !left.UniqueSkippedAsDuplicate, nil
+	return !inserted.UniqueSkippedAsDuplicate, nil
 }
 
 // Start starts running jobs, until Stop is called. ctx limits only the start itself.

@@ -118,11 +118,11 @@ func TestEnqueueOnce(t *testing.T) {
 			return nil
 		}})
 		once := func(ctx context.Context, to string) bool {
-			left, err := queue.EnqueueOnce(ctx, letter{to})
+			enqueued, err := queue.EnqueueOnce(ctx, letter{to})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return left
+			return enqueued
 		}
 		if !once(t.Context(), "ann") || once(t.Context(), "ann") || !once(t.Context(), "bob") {
 			t.Error("a job that waits is there twice, or two are taken for one")

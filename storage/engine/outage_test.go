@@ -49,8 +49,8 @@ func TestOutagesAreRecognized(t *testing.T) {
 			if e.Code != c.code || (c.why != "") != (e.RetryAfter > 0) {
 				t.Errorf("%v is %s after %s", c.err, e.Code, e.RetryAfter)
 			}
-			if said := engine.Cause(e); c.why != "" && (!strings.Contains(said, c.why) || !strings.Contains(said, c.err.Error())) {
-				t.Errorf("the operator is told %q", said)
+			if cause := engine.Cause(e); c.why != "" && (!strings.Contains(cause, c.why) || !strings.Contains(cause, c.err.Error())) {
+				t.Errorf("the operator is told %q", cause)
 			}
 			if strings.Contains(e.Message+e.NextStep(), c.err.Error()) {
 				t.Errorf("the caller is told %q", e.Message)

@@ -14,9 +14,9 @@ import (
 // columns maps result columns to struct fields by the tag "db".
 var columns = reflectx.NewMapper("db")
 
-// prepared is a statement that is ready to run: in the transaction of a context, or on a
-// connection pool outside a transaction.
-type prepared struct {
+// preparedStatement is a statement that is ready to run: in the transaction of a context,
+// or on a connection pool outside a transaction.
+type preparedStatement struct {
 	stmt *sql.Stmt // nil if the statement is sent as text
 	on   interface {
 		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
@@ -26,14 +26,14 @@ type prepared struct {
 	pass pass
 }
 
-func (r prepared) query(ctx context.Context, args []any) (*sql.Rows, error) {
+func (r preparedStatement) query(ctx context.Context, args []any) (*sql.Rows, error) {
 	if r.stmt != nil {
 		return r.stmt.QueryContext(ctx, args...)
 	}
 	return r.on.QueryContext(ctx, r.text, args...)
 }
 
-func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
+func (r preparedStatement) exec(ctx context.Context, args []any) (sql.Result, error) {
 	if r.stmt != nil {
 		return r.stmt.ExecContext(ctx, args...)
 	}
@@ -43,37 +43,37 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 // ready returns s ready to run. Outside a transaction it first waits until the gate permits
 // the use of a connection. The result's field pass is that permission, and the caller must
 // call its method leave.
-func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
+func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error) {
 	if t := db.transaction(ctx); t != nil {
 		return t.ready(ctx, s), nil
 	}
 	p := db.pool(ctx, s.writes)
 	pass, err := p.gate.enter(ctx)
 	if err != nil {
-		return prepared{}, s.wrap(err)
+		return preparedStatement{}, s.wrap(err)
 	}
 	stmt, again := p.prepared(s)
 	if stmt == nil && again {
 		if stmt, err = p.prepare(ctx, s); err != nil {
 			pass.leave()
-			return prepared{}, unbegun{db.cause(ctx, err)}
+			return preparedStatement{}, unbegun{db.cause(ctx, err)}
 		}
 	}
-	return prepared{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
+	return preparedStatement{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
 }
 
 // ready returns the statement s in a form that runs in the transaction. If s has run before
 // and is not prepared, it is sent as text. It is prepared after the transaction, because
 // preparing it now would need a second connection.
-func (t *transaction) ready(ctx context.Context, s *Statement) prepared {
+func (t *transaction) ready(ctx context.Context, s *Statement) preparedStatement {
 	stmt, again := t.pool.prepared(s)
 	if stmt != nil {
-		return prepared{stmt: t.tx.StmtContext(ctx, stmt)}
+		return preparedStatement{stmt: t.tx.StmtContext(ctx, stmt)}
 	}
 	if again && !slices.Contains(t.noted, s) {
 		t.noted = append(t.noted, s)
 	}
-	return prepared{on: t.tx, text: s.on(t.pool.dialect)}
+	return preparedStatement{on: t.tx, text: s.on(t.pool.dialect)}
 }
 
 // Each runs a statement and calls f for every row of the result.

@@ -63,26 +63,26 @@ func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID str
 	if err != nil {
 		return nil, nil, err
 	}
-	var left, joined []string
+	var leftLists, joinedLists []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if left, err = engine.Values[string](ctx, s.db, leaveLists, orgID, contactID, parameter); err != nil {
+		if leftLists, err = engine.Values[string](ctx, s.db, leaveLists, orgID, contactID, parameter); err != nil {
 			return err
 		}
-		if joined, err = engine.Values[string](ctx, s.db, joinLists, engine.At(at), contactID, orgID, parameter); err != nil {
+		if joinedLists, err = engine.Values[string](ctx, s.db, joinLists, engine.At(at), contactID, orgID, parameter); err != nil {
 			return err
 		}
-		slices.Sort(left)
-		slices.Sort(joined)
-		return logLists(ctx, s.db, orgID, contactID, left, joined, at)
+		slices.Sort(leftLists)
+		slices.Sort(joinedLists)
+		return logLists(ctx, s.db, orgID, contactID, leftLists, joinedLists, at)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return left, joined, nil
+	return leftLists, joinedLists, nil
 }
 
 // logLists writes to the membership log which lists a contact left and joined.
-func logLists(ctx context.Context, db *engine.DB, orgID, contactID string, left, joined []string, at time.Time) error {
+func logLists(ctx context.Context, db *engine.DB, orgID, contactID string, leftLists, joinedLists []string, at time.Time) error {
 	of := func(lists []string) []membership.InSet {
 		all := make([]membership.InSet, len(lists))
 		for i, id := range lists {
@@ -90,7 +90,7 @@ func logLists(ctx context.Context, db *engine.DB, orgID, contactID string, left,
 		}
 		return all
 	}
-	return membership.Log(ctx, db, orgID, string(lists.ListSet), of(left), of(joined), at)
+	return membership.Log(ctx, db, orgID, string(lists.ListSet), of(leftLists), of(joinedLists), at)
 }
 
 func (s MemberStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {

@@ -30,12 +30,12 @@ type loggedTransition struct {
 
 // Log inserts into the membership log which contacts left and entered lists or segments. It
 // stores the time in the parameter at. kind is "list" or "segment".
-func Log(ctx context.Context, db *engine.DB, orgID string, kind string, left, entered []InSet, at time.Time) error {
-	if len(left)+len(entered) == 0 {
+func Log(ctx context.Context, db *engine.DB, orgID string, kind string, exited, entered []InSet, at time.Time) error {
+	if len(exited)+len(entered) == 0 {
 		return nil
 	}
-	lines := make([]loggedTransition, 0, len(left)+len(entered))
-	for _, m := range left {
+	lines := make([]loggedTransition, 0, len(exited)+len(entered))
+	for _, m := range exited {
 		lines = append(lines, loggedTransition{m, core.NewID(), kind, false})
 	}
 	for _, m := range entered {

@@ -153,7 +153,7 @@ func (s Store) leavingMembers(ctx context.Context, c *condition, segmentID strin
 }
 
 func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
-	var entered, left []string
+	var entered, exited []string
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		found, err := matchingContacts(ctx, s.db, &q)
 		if err != nil {
@@ -167,23 +167,23 @@ func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID 
 		if err != nil {
 			return err
 		}
-		if left, err = engine.Values[string](ctx, s.db, leaveSegment, q.OrgID, segmentID, judged, in); err != nil {
+		if exited, err = engine.Values[string](ctx, s.db, leaveSegment, q.OrgID, segmentID, judged, in); err != nil {
 			return err
 		}
 		if entered, err = engine.Values[string](ctx, s.db, enterSegment, q.OrgID, segmentID, engine.At(q.Now), in); err != nil {
 			return err
 		}
-		if err := s.logSegment(ctx, q.OrgID, segmentID, left, entered, q.Now); err != nil {
+		if err := s.logSegment(ctx, q.OrgID, segmentID, exited, entered, q.Now); err != nil {
 			return err
 		}
-		_, err = s.db.Exec(ctx, countEvaluated, len(entered)-len(left), engine.At(q.Now), q.OrgID, segmentID)
+		_, err = s.db.Exec(ctx, countEvaluated, len(entered)-len(exited), engine.At(q.Now), q.OrgID, segmentID)
 		return err
 	})
-	return len(entered), len(left), err
+	return len(entered), len(exited), err
 }
 
 // logSegment writes to the membership log which contacts left and entered a segment.
-func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
+func (s Store) logSegment(ctx context.Context, orgID, segmentID string, exited, entered []string, at time.Time) error {
 	of := func(contacts []string) []membership.InSet {
 		all := make([]membership.InSet, len(contacts))
 		for i, id := range contacts {
@@ -191,7 +191,7 @@ func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, en
 		}
 		return all
 	}
-	return membership.Log(ctx, s.db, orgID, string(lists.SegmentSet), of(left), of(entered), at)
+	return membership.Log(ctx, s.db, orgID, string(lists.SegmentSet), of(exited), of(entered), at)
 }
 
 func (s Store) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error {

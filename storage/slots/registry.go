@@ -96,10 +96,10 @@ func (r *Registry) Settle(values map[string]any) (map[string]any, bool) {
 	return attributes.Settle(values, r.Attributes, r.moved)
 }
 
-// Settled converts attribute values of a contact to the present definitions, and returns
-// the values as a map and as JSON. Every write of a contact must call Settled before it
-// writes, and [Write] after it has written, in one transaction.
-func Settled(ctx context.Context, db *engine.DB, orgID string, values map[string]any) (map[string]any, string, error) {
+// SettleAndEncode converts attribute values of a contact to the present definitions, and
+// returns the values as a map and as JSON. Every write of a contact must call
+// SettleAndEncode before it writes, and [Write] after it has written, in one transaction.
+func SettleAndEncode(ctx context.Context, db *engine.DB, orgID string, values map[string]any) (map[string]any, string, error) {
 	r, err := InForce(ctx, db, orgID)
 	if err != nil {
 		return nil, "", err

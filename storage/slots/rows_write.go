@@ -123,7 +123,7 @@ func (r *Registry) row(c Contact) map[string]any {
 				if long == nil {
 					long = map[string]string{}
 				}
-				row[slot], long[slot] = truncated(text), text
+				row[slot], long[slot] = truncate(text), text
 			default:
 				row[slot] = value
 			}
@@ -135,10 +135,10 @@ func (r *Registry) row(c Contact) map[string]any {
 	return row
 }
 
-// truncated returns the part of a long text that a column of contact_slots holds. It
+// truncate returns the part of a long text that a column of contact_slots holds. It
 // consists of complete characters. It is longer than TextBytes, so that it never equals a
 // text that the column holds completely.
-func truncated(text string) string {
+func truncate(text string) string {
 	end := TextBytes + 1
 	for end < len(text) && !utf8.RuneStart(text[end]) {
 		end++

@@ -149,10 +149,10 @@ func (r *RedisServer) start() error {
 // readyIn reads the server's output until the server accepts connections. It returns an
 // error if the output ends before that.
 func readyIn(output io.Reader) error {
-	said := bufio.NewScanner(output)
+	lines := bufio.NewScanner(output)
 	var last string
-	for said.Scan() {
-		if last = said.Text(); strings.Contains(last, "Ready to accept connections") {
+	for lines.Scan() {
+		if last = lines.Text(); strings.Contains(last, "Ready to accept connections") {
 			return nil
 		}
 	}

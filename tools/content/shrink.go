@@ -91,7 +91,7 @@ func (t *trim) shorten(whole any) any {
 	}
 	slices.SortFunc(t.cuts, func(a, b cut) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) })
 	object["shortened"], object["truncated"] = t.cuts, true
-	if _, said := object["more"]; !said {
+	if _, has := object["more"]; !has {
 		object["more"] = moreElsewhere
 	}
 	return object

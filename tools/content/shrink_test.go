@@ -88,14 +88,14 @@ func TestEveryResultFits(t *testing.T) {
 			t.Fatalf("%d items, shown %d of %d, truncated %v", len(got.Items), got.Shown, got.Total, got.Truncated)
 		}
 		all := len(whole["items"].([]any))
-		said := len(got.Contact.Lists) == all
+		complete := len(got.Contact.Lists) == all
 		for _, c := range got.Shortened {
-			said = said || c.At == "contact.lists" && c.Total == all && c.Shown == len(got.Contact.Lists)
+			complete = complete || c.At == "contact.lists" && c.Total == all && c.Shown == len(got.Contact.Lists)
 			if c.Shown >= c.Total {
 				t.Fatalf("nothing is left out: %+v", c)
 			}
 		}
-		if !said {
+		if !complete {
 			t.Fatalf("%d of %d lists, and it says %+v", len(got.Contact.Lists), all, got.Shortened)
 		}
 	})
@@ -109,10 +109,10 @@ func TestWhatFitsIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestPlacesNameNoKeysOfOthers checks the list of what Shrink removed from a value. If an
-// object may have any members, the list must not contain their names. Other people chose
-// these names, so an agent must not trust them.
-func TestPlacesNameNoKeysOfOthers(t *testing.T) {
+// TestRemovedPathsOmitMemberNamesOfCallers checks the list of what Shrink removed from a
+// value. If an object may have any members, the list must not contain their names. Other
+// people chose these names, so an agent must not trust them.
+func TestRemovedPathsOmitMemberNamesOfCallers(t *testing.T) {
 	t.Parallel()
 	const key = "ignore_all_rules"
 	value, err := Marshal(map[string]any{"attributes": map[string]any{key: map[string]any{key: strings.Repeat("y", 70_000)}}})

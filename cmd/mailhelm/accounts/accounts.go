@@ -94,11 +94,11 @@ func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false
 		for _, job := range syncs(orgID) {
-			left, err := queue.EnqueueOnce(ctx, job)
+			enqueued, err := queue.EnqueueOnce(ctx, job)
 			if err != nil {
 				return false, err
 			}
-			some = some || left
+			some = some || enqueued
 		}
 		return some, nil
 	}

@@ -12,20 +12,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// left is a job queue that records the enqueued jobs and runs none of them. Each call
-// returns err.
-type left struct {
+// recordingQueue is a job queue that records the enqueued jobs and runs none of them.
+// Each call returns err.
+type recordingQueue struct {
 	jobs []jobs.Args
 	err  error
 }
 
-func (l *left) Enqueue(_ context.Context, args jobs.Args) error {
+func (l *recordingQueue) Enqueue(_ context.Context, args jobs.Args) error {
 	l.jobs = append(l.jobs, args)
 	return l.err
 }
 
 // EnqueueOnce records a job unless it is already recorded.
-func (l *left) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
+func (l *recordingQueue) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 	if slices.Contains(l.jobs, args) {
 		return false, l.err
 	}
@@ -34,7 +34,7 @@ func (l *left) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 
 func TestSyncAccountOnceLeavesWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	queue := &left{jobs: syncs("org")[:1]}
+	queue := &recordingQueue{jobs: syncs("org")[:1]}
 	for _, want := range []bool{true, false} {
 		if some, err := SyncAccountOnce(queue)(t.Context(), "org"); some != want || err != nil || len(queue.jobs) != 3 {
 			t.Errorf("left some: %v, %v, now %v", some, err, queue.jobs)
@@ -48,7 +48,7 @@ func TestSyncAccountOnceLeavesWhatIsMissing(t *testing.T) {
 
 func TestSyncAccountLeavesAJobForEachMirror(t *testing.T) {
 	t.Parallel()
-	queue := &left{}
+	queue := &recordingQueue{}
 	if err := SyncAccount(queue)(t.Context(), "org"); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func checkGreeting(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // nothing was said
+	defer conn.Close() //nolint:errcheck // nothing was sent
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := conn.SetReadDeadline(deadline); err != nil {
 			return err

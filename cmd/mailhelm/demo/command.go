@@ -86,8 +86,8 @@ func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	}.Ensure(p.Ctx, orgID)
 }
 
-// printed is the object that `mailhelm demo --json` prints. Scripts rely on its members.
-type printed struct {
+// demoOutput is the object that `mailhelm demo --json` prints. Scripts rely on its members.
+type demoOutput struct {
 	BaseURL  string `json:"base_url"`
 	AuthURL  string `json:"auth_url"`
 	AppURL   string `json:"app_url"`
@@ -100,8 +100,8 @@ type printed struct {
 
 // newPrinted returns the object that --json prints, from the addresses of the server and
 // the credentials, including the secrets.
-func newPrinted(a serve.Addresses, c Credentials) printed {
-	return printed{
+func newPrinted(a serve.Addresses, c Credentials) demoOutput {
+	return demoOutput{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
 		SMTPAddr: a.SMTP, AdminURL: a.Admin, Credentials: c,
 	}

@@ -252,15 +252,15 @@ func (h *history) add(kind string, m pastMail, at time.Time, details map[string]
 	if at.After(h.now) {
 		return
 	}
-	said := map[string]any{}
+	eventDetails := map[string]any{}
 	for name, value := range details {
-		said[name] = value
+		eventDetails[name] = value
 	}
 	if kind != "Send" && kind != "Reject" && kind != "Rendering Failure" {
-		said["timestamp"] = at.Format(time.RFC3339Nano)
+		eventDetails["timestamp"] = at.Format(time.RFC3339Nano)
 	}
 	raw, err := json.Marshal(map[string]any{
-		"eventType": kind, members[kind]: said,
+		"eventType": kind, members[kind]: eventDetails,
 		"mail": map[string]any{
 			"timestamp": m.at.Format(time.RFC3339Nano), "messageId": m.id,
 			"source": "Fernhill Coffee <" + m.kind.from + ">", "destination": []string{m.to},

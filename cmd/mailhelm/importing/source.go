@@ -15,7 +15,7 @@ import (
 // open returns the organization whose slug or id is ref, and opens the file to import for
 // this organization. If ref is "", it returns the only organization of the installation.
 // The caller closes the file.
-func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *counted, error) {
+func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *countingFile, error) {
 	org, err := s.OrgOrOnly(ctx, ref)
 	if err != nil {
 		return core.Org{}, nil, err
@@ -26,9 +26,9 @@ func open(ctx context.Context, s *installation.Session, ref, name string) (core.
 
 // openFile opens the file with this name, or returns standard input for "-". It fails for a
 // folder. Closing the result does not close standard input.
-func openFile(stdin io.Reader, name string) (*counted, error) {
+func openFile(stdin io.Reader, name string) (*countingFile, error) {
 	if name == "-" {
-		return &counted{ReadCloser: io.NopCloser(stdin)}, nil
+		return &countingFile{ReadCloser: io.NopCloser(stdin)}, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -41,20 +41,20 @@ func openFile(stdin io.Reader, name string) (*counted, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &counted{ReadCloser: file, size: info.Size()}, nil
+	return &countingFile{ReadCloser: file, size: info.Size()}, nil
 }
 
-// counted is a file that counts the bytes read from it, for the display of progress. size
-// is the file's size, 0 if unknown. Another goroutine may load the field bytes during a
-// read.
-type counted struct {
+// countingFile is a file that counts the bytes read from it, for the display of progress.
+// size is the file's size, 0 if unknown. Another goroutine may load the field bytes
+// during a read.
+type countingFile struct {
 	io.ReadCloser
 	size  int64
 	bytes atomic.Int64
 }
 
 // Read reads from the file and adds the number of bytes to c.bytes.
-func (c *counted) Read(b []byte) (int, error) {
+func (c *countingFile) Read(b []byte) (int, error) {
 	n, err := c.ReadCloser.Read(b)
 	c.bytes.Add(int64(n))
 	return n, err

@@ -11,10 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestADiagnosisHearsOfListedAddressesAlone checks which addresses a diagnosis of a message
+// TestDiagnosisReportsListedAddressesOnly checks which addresses a diagnosis of a message
 // reports as undeliverable. It must not report an address that an operator has excluded
 // from Mailhelm's list of undeliverable addresses.
-func TestADiagnosisHearsOfListedAddressesAlone(t *testing.T) {
+func TestDiagnosisReportsListedAddressesOnly(t *testing.T) {
 	t.Parallel()
 	db, org, at := storagetest.SQLite(t), core.NewID(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	entry := func(email string, status suppression.Status) suppression.Entry {

@@ -88,7 +88,7 @@ func TestPurgeForgetsWhatExpired(t *testing.T) {
 	if err := worker.Work(t.Context(), replay.PurgeArgs{}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := store.Purge(t.Context(), now); err != nil || left != 0 {
-		t.Errorf("%d expired records were left (%v)", left, err)
+	if purged, err := store.Purge(t.Context(), now); err != nil || purged != 0 {
+		t.Errorf("%d expired records were left (%v)", purged, err)
 	}
 }

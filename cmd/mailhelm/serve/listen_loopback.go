@@ -66,13 +66,13 @@ type pair struct {
 	// method Accept. The channel closing is closed when the pair is closed, so that these
 	// goroutines end. The function close closes the pair at its first call; further calls
 	// return the same error.
-	accepted chan accepted
+	accepted chan acceptResult
 	closing  chan struct{}
 	close    func() error
 }
 
-// accepted is one result of net.Listener.Accept: a connection or an error.
-type accepted struct {
+// acceptResult is one result of net.Listener.Accept: a connection or an error.
+type acceptResult struct {
 	conn net.Conn
 	err  error
 }
@@ -80,7 +80,7 @@ type accepted struct {
 // newPair combines two listeners and starts to accept connections on both. Closing the pair
 // closes both listeners.
 func newPair(first, second net.Listener) *pair {
-	p := &pair{Listener: first, second: second, accepted: make(chan accepted), closing: make(chan struct{})}
+	p := &pair{Listener: first, second: second, accepted: make(chan acceptResult), closing: make(chan struct{})}
 	p.close = sync.OnceValue(func() error {
 		close(p.closing)
 		return errors.Join(first.Close(), second.Close())
@@ -96,7 +96,7 @@ func (p *pair) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		select {
-		case p.accepted <- accepted{conn, err}:
+		case p.accepted <- acceptResult{conn, err}:
 		case <-p.closing:
 			if err == nil {
 				_ = conn.Close() // Accept no longer takes connections

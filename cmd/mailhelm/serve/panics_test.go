@@ -36,9 +36,9 @@ func TestAPanicOfAHandlerIsLoggedWithoutItsWords(t *testing.T) {
 			t.Errorf("%s: %d %s", path, answer.StatusCode, body)
 		}
 		server.Close()
-		said := written.String()
-		if strings.Count(said, "\n") != lines || lines > 0 && !strings.Contains(said, "panics_test.go") || strings.Contains(said, "jane") {
-			t.Errorf("%s: logged %s", path, said)
+		logged := written.String()
+		if strings.Count(logged, "\n") != lines || lines > 0 && !strings.Contains(logged, "panics_test.go") || strings.Contains(logged, "jane") {
+			t.Errorf("%s: logged %s", path, logged)
 		}
 	}
 }

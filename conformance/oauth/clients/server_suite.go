@@ -55,9 +55,9 @@ func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error)
 	results := t.TempDir()
 	cmd, complaints := command(t, suiteProgram, "server", "--url", task.URL, "--requirements", task.Requirements,
 		"--expected-failures", baseline, "--output-dir", results)
-	said, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("the suite ended with %w\n%s%s", err, said, complaints.String())
+		err = fmt.Errorf("the suite ended with %w\n%s%s", err, output, complaints.String())
 	}
 	folders, globErr := filepath.Glob(filepath.Join(results, "*"))
 	if globErr != nil {

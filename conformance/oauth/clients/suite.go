@@ -53,15 +53,15 @@ func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var said strings.Builder
+	var output strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		said.WriteString(lines.Text() + "\n")
+		output.WriteString(lines.Text() + "\n")
 		if u, err := url.Parse(lines.Text()); err == nil && u.IsAbs() && u.Query().Get("client_id") == task.ClientID {
 			visit(lines.Text())
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the suite ended with %v\n%s%s", err, said.String(), complaints.String())
+		t.Errorf("the suite ended with %v\n%s%s", err, output.String(), complaints.String())
 	}
 	return readChecks(t, results)
 }

@@ -51,7 +51,7 @@ func (l *byNetwork) Accept() (net.Conn, error) {
 		}
 		network := networkOf(conn.RemoteAddr())
 		if l.enter(network) {
-			return &counted{Conn: conn, leave: sync.OnceFunc(func() { l.leave(network) })}, nil
+			return &countedConn{Conn: conn, leave: sync.OnceFunc(func() { l.leave(network) })}, nil
 		}
 		_ = conn.SetDeadline(time.Now().Add(refusalTimeout)) //nolint:forbidigo // a deadline of the network is real time
 		_, _ = io.WriteString(conn, errTooMany)
@@ -77,8 +77,8 @@ func (l *byNetwork) leave(network netip.Prefix) {
 	}
 }
 
-// counted is a connection that counts against its network's limit until it is closed.
-type counted struct {
+// countedConn is a connection that counts against its network's limit until it is closed.
+type countedConn struct {
 	net.Conn
 	leave func()
 	// silent is true after a read timeout; every later read then fails. Without this, the
@@ -89,7 +89,7 @@ type counted struct {
 
 // Read reads from the connection. After a read timeout, every call fails with
 // os.ErrDeadlineExceeded.
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countedConn) Read(p []byte) (int, error) {
 	if c.silent.Load() {
 		return 0, os.ErrDeadlineExceeded
 	}
@@ -100,7 +100,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *counted) Close() error {
+func (c *countedConn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }

@@ -86,7 +86,7 @@ func TestThrottlingSaysHowLong(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNone(t *testing.T) {
+func TestInvalidAnswersOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
 		"not JSON":      respondWith(`<html>` + hidden),

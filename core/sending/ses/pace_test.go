@@ -127,10 +127,10 @@ func TestTheRateIsTheAccounts(t *testing.T) {
 	}
 }
 
-// TestRatesThatAreHardToRead checks that messages are sent if the send rate cannot be read,
+// TestUnreadableSendRates checks that messages are sent if the send rate cannot be read,
 // and that a canceled read does not count as a known rate. It also checks a rate of half a
 // message per second.
-func TestRatesThatAreHardToRead(t *testing.T) {
+func TestUnreadableSendRates(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.handle(getAccount, refuse(403, "AccessDeniedException"))

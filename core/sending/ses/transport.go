@@ -68,7 +68,7 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer.Body = &boundedBody{ReadCloser: answer.Body, left: maxAnswerBytes}
+	answer.Body = &boundedBody{ReadCloser: answer.Body, remaining: maxAnswerBytes}
 	return answer, nil
 }
 
@@ -78,15 +78,15 @@ var errTooLong = errors.New("the provider's answer is too long")
 // end there, because a cut response would look complete.
 type boundedBody struct {
 	io.ReadCloser
-	left int64
+	remaining int64
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left < 0 {
+	if b.remaining < 0 {
 		return 0, errTooLong
 	}
 	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if b.remaining -= int64(n); b.remaining < 0 {
 		return 0, errTooLong
 	}
 	return n, err

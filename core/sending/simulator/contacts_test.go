@@ -51,9 +51,10 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// TestLastIsNotReused checks that ids of deleted contacts are not reused. After the newest
-// contacts are deleted between two pages, a new contact must appear on the second page.
-func TestLastIsNotReused(t *testing.T) {
+// TestIDsOfDeletedContactsAreNotReused checks that ids of deleted contacts are not
+// reused. After the newest contacts are deleted between two pages, a new contact must
+// appear on the second page.
+func TestIDsOfDeletedContactsAreNotReused(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{PageSize: 2})
 	seed(t, s, "org", 3)

@@ -182,8 +182,8 @@ func TestOutboxHandsOutAtLeastOnce(t *testing.T) {
 	}
 	box.SetDisorder(simulator.Disorder{})
 	must(t, box.Done(t.Context(), "org", all[0].ID, all[1].ID, all[0].ID))
-	if left := due(100); len(left) != 38 || left[0].ID != all[2].ID {
-		t.Errorf("%d events are left after two are done", len(left))
+	if remaining := due(100); len(remaining) != 38 || remaining[0].ID != all[2].ID {
+		t.Errorf("%d events are left after two are done", len(remaining))
 	}
 	_, err = box.Due(t.Context(), "nobody", s.now, 1)
 	wantFailure(t, err, sending.NotConnected)

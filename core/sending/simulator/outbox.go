@@ -48,10 +48,10 @@ func (o *Outbox) SetDisorder(d Disorder) {
 const (
 	selectDue = `
 SELECT id, due, event, unsubscribes FROM outbox WHERE org_id = $1 AND due <= $2 ORDER BY due, id LIMIT $3`
-	deleteEvent = `DELETE FROM outbox WHERE org_id = $1 AND id = $2`
-	leaveAll    = `UPDATE contacts SET unsubscribe_all = 1, updated_at = $3 WHERE org_id = $1 AND email_key = $2 AND unsubscribe_all = 0`
-	hasLeft     = `UPDATE outbox SET unsubscribes = '' WHERE org_id = $1 AND id = $2`
-	waitingOrgs = `SELECT DISTINCT org_id FROM outbox WHERE due <= $1 ORDER BY org_id`
+	deleteEvent       = `DELETE FROM outbox WHERE org_id = $1 AND id = $2`
+	optOut            = `UPDATE contacts SET unsubscribe_all = 1, updated_at = $3 WHERE org_id = $1 AND email_key = $2 AND unsubscribe_all = 0`
+	clearUnsubscribes = `UPDATE outbox SET unsubscribes = '' WHERE org_id = $1 AND id = $2`
+	waitingOrgs       = `SELECT DISTINCT org_id FROM outbox WHERE due <= $1 ORDER BY org_id`
 )
 
 // Due returns at most limit due events of an organization, and possibly duplicates of them.
@@ -63,13 +63,13 @@ func (o *Outbox) Due(ctx context.Context, orgID string, now time.Time, limit int
 	o.mu.Unlock()
 	var due []Event
 	err := o.s.write(ctx, orgID, func(w *change) {
-		var left []leaver
-		if due, left, w.err = readDue(w, now.Add(-d.Late), limit); w.err != nil {
+		var leavers []leaver
+		if due, leavers, w.err = readDue(w, now.Add(-d.Late), limit); w.err != nil {
 			return
 		}
-		for _, l := range left {
-			w.exec(leaveAll, orgID, l.emailKey, l.at)
-			w.exec(hasLeft, orgID, l.event)
+		for _, l := range leavers {
+			w.exec(optOut, orgID, l.emailKey, l.at)
+			w.exec(clearUnsubscribes, orgID, l.event)
 		}
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func readDue(w *change, until time.Time, limit int) ([]Event, []leaver, error) {
 	}
 	defer func() { _ = rows.Close() }() // errors are in rows.Err
 	var due []Event
-	var left []leaver
+	var leavers []leaver
 	for rows.Next() {
 		var e Event
 		var l leaver
@@ -101,10 +101,10 @@ func readDue(w *change, until time.Time, limit int) ([]Event, []leaver, error) {
 		e.At, l.event = timeOf(l.at), e.ID
 		due = append(due, e)
 		if l.emailKey != "" {
-			left = append(left, l)
+			leavers = append(leavers, l)
 		}
 	}
-	return due, left, rows.Err()
+	return due, leavers, rows.Err()
 }
 
 // apply returns the due events with duplicates and in random order, as configured. Equal

@@ -110,9 +110,9 @@ FROM contacts c JOIN contact_lists l ON l.org_id = c.org_id WHERE c.org_id = $1 
 		return
 	}
 	old := topicPreferences{UnsubscribeAll: already, TopicSubscriptionStatus: statuses(preferences)}
-	left := topicPreferences{UnsubscribeAll: true, TopicSubscriptionStatus: old.TopicSubscriptionStatus}
+	changed := topicPreferences{UnsubscribeAll: true, TopicSubscriptionStatus: old.TopicSubscriptionStatus}
 	f.store(at, event{EventType: "Subscription", Subscription: &subscriptionDetail{
-		ContactList: list, Timestamp: stamp(at), Source: "UnsubscribeHeader", NewTopicPreferences: left, OldTopicPreferences: old,
+		ContactList: list, Timestamp: stamp(at), Source: "UnsubscribeHeader", NewTopicPreferences: changed, OldTopicPreferences: old,
 	}}, emailKey(address))
 }
 

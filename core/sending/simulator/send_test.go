@@ -411,27 +411,27 @@ func TestUnsubscribingIsTheContactsChoice(t *testing.T) {
 	s := newStage(t, simulator.Options{Behaviour: simulator.Behaviour{Open: 1, Click: 1, Unsubscribe: 1}}, setup())
 	_, err := s.Send(t.Context(), "org", message("reader@example.net", "stranger@example.net"))
 	must(t, err)
-	left := func() bool {
+	hasOptedOut := func() bool {
 		c, err := s.Contact(t.Context(), "org", "reader@example.net")
 		must(t, err)
 		return c.UnsubscribeAll
 	}
-	if left() {
+	if hasOptedOut() {
 		t.Error("the reader has left before the event")
 	}
 	got := names(s.records(t))
-	if strings.Count(got, "Click") != 2 || strings.Count(got, "Subscription") != 1 || !left() {
-		t.Errorf("after %q, the reader has left: %v", got, left())
+	if strings.Count(got, "Click") != 2 || strings.Count(got, "Subscription") != 1 || !hasOptedOut() {
+		t.Errorf("after %q, the reader has left: %v", got, hasOptedOut())
 	}
 	back := sending.Contact{Email: "reader@example.net"}
 	must(t, s.PutContact(t.Context(), "org", back))
 	s.records(t)
-	if left() {
+	if hasOptedOut() {
 		t.Error("an event that is handed out again takes back a later choice")
 	}
 }
 
-func TestBouncesThatMayPass(t *testing.T) {
+func TestTransientBounces(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, simulator.Options{Seed: 2, Behaviour: simulator.Behaviour{Transient: 1}}, setup())
 	_, err := s.Send(t.Context(), "org", message("ben@example.net"))

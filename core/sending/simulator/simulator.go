@@ -30,7 +30,7 @@ type Simulator struct {
 
 	seed      uint64
 	behaviour Behaviour
-	prepared
+	preparedStatements
 }
 
 // Options configure a Simulator. Outside tests, the zero value is suitable.
@@ -113,8 +113,8 @@ func (s *Simulator) WithPageSize(size int) *Simulator {
 	return &smaller
 }
 
-// prepared has the SQL statements that were prepared when the file was opened.
-type prepared struct {
+// preparedStatements has the SQL statements that were prepared when the file was opened.
+type preparedStatements struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
 	selectList, selectTopics                                 *sql.Stmt
 	selectContact, selectContacts                            *sql.Stmt
@@ -126,7 +126,7 @@ type prepared struct {
 	insertContact, putContact, deleteContact *sql.Stmt
 }
 
-func (p *prepared) prepare(ctx context.Context, f *file) error {
+func (p *preparedStatements) prepare(ctx context.Context, f *file) error {
 	for _, one := range []struct {
 		into **sql.Stmt
 		db   *sql.DB

@@ -114,7 +114,7 @@ func TestServersThatAreNotSMTP(t *testing.T) {
 	}
 }
 
-func TestConsentIsKeptBeside(t *testing.T) {
+func TestConsentIsStoredInTheConfiguredStore(t *testing.T) {
 	t.Parallel()
 	kept, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
 	if err != nil {

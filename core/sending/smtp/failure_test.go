@@ -127,13 +127,13 @@ func TestConnectionsThatAreNotTrusted(t *testing.T) {
 // localhost whose address is not loopback. The test's dialer reports such an address.
 func TestPasswordsAreNotSentInTheClear(t *testing.T) {
 	t.Parallel()
-	said := make(chan string, 1)
+	received := make(chan string, 1)
 	address := script(t, func(c net.Conn, in *bufio.Reader) {
 		_, _ = io.WriteString(c, "220 hello\r\n")
 		_, _ = in.ReadString('\n')
 		_, _ = io.WriteString(c, "250-hello\r\n250 AUTH PLAIN LOGIN\r\n")
 		rest, _ := io.ReadAll(in)
-		said <- string(rest)
+		received <- string(rest)
 	})
 	a := adapter(t, address, func(cfg *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint = "localhost:25"
@@ -145,8 +145,8 @@ func TestPasswordsAreNotSentInTheClear(t *testing.T) {
 	})
 	_, err := a.Send(t.Context(), "org", receipt())
 	wantKind(t, "localhost elsewhere", err, sending.Refused)
-	if got := <-said; got != "" {
-		t.Errorf("we said %q", got)
+	if got := <-received; got != "" {
+		t.Errorf("the client sent %q", got)
 	}
 }
 

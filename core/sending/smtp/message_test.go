@@ -54,7 +54,7 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 	}
 }
 
-func TestMessagesThatAreNone(t *testing.T) {
+func TestInvalidMessages(t *testing.T) {
 	t.Parallel()
 	a := adapter(t, "127.0.0.1:1", nil)
 	change := map[string]func(*sending.Message){

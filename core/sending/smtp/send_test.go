@@ -198,7 +198,7 @@ func TestChangedPasswordIsUsedAtOnce(t *testing.T) {
 	wantKind(t, "after the password changed", err, sending.Refused)
 }
 
-func TestWhatIsNotHandedOver(t *testing.T) {
+func TestMessagesRefusedBeforeSending(t *testing.T) {
 	t.Parallel()
 	m := serve(t, func(s *server.Server) { s.MaxMessageBytes = 2_000 }, false)
 	a := adapter(t, m.address, func(_ *smtp.Config, at *smtp.Server) { at.Identities = []string{"Example.com", "me@example.org"} })

@@ -46,15 +46,15 @@ var errTalkative = errors.New("the server's answer is too long")
 
 type boundedConn struct {
 	net.Conn
-	left int
+	remaining int
 }
 
 func (c *boundedConn) Read(p []byte) (int, error) {
-	if c.left <= 0 {
+	if c.remaining <= 0 {
 		return 0, errTalkative
 	}
-	n, err := c.Conn.Read(p[:min(len(p), c.left)])
-	c.left -= n
+	n, err := c.Conn.Read(p[:min(len(p), c.remaining)])
+	c.remaining -= n
 	return n, err
 }
 

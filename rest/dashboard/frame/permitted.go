@@ -11,10 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// permitted is a transactor that checks the visitor's permission or membership at the start
-// of each transaction. The visitor may have lost it since the check at the start of the
-// request.
-type permitted struct {
+// permissionTransactor is a transactor that checks the visitor's permission or membership
+// at the start of each transaction. The visitor may have lost it since the check at the
+// start of the request.
+type permissionTransactor struct {
 	core.Transactor
 	require func(context.Context) error
 }
@@ -22,7 +22,7 @@ type permitted struct {
 // TransactorWith returns a transactor whose transactions first check that the visitor has
 // the permission. Otherwise InTx fails with invalid_scope and changes nothing.
 func (f *Frame) TransactorWith(v people.Visitor, needs members.Permission) core.Transactor {
-	return permitted{f.Transactor, func(ctx context.Context) error {
+	return permissionTransactor{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.Require(ctx, access.ActorOf(v.User.ID), v.Org.ID, needs)
 	}}
 }
@@ -31,14 +31,14 @@ func (f *Frame) TransactorWith(v people.Visitor, needs members.Permission) core.
 // a member of the organization. Otherwise InTx fails with invalid_scope and changes
 // nothing.
 func (f *Frame) MemberTransactor(v people.Visitor) core.Transactor {
-	return permitted{f.Transactor, func(ctx context.Context) error {
+	return permissionTransactor{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.RequireMember(ctx, access.ActorOf(v.User.ID), v.Org.ID)
 	}}
 }
 
 // InTx runs the check of the permission and then fn, in one transaction. The organization's
 // members stay locked until it ends.
-func (p permitted) InTx(ctx context.Context, fn func(context.Context) error) error {
+func (p permissionTransactor) InTx(ctx context.Context, fn func(context.Context) error) error {
 	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := p.require(ctx); err != nil {
 			return err

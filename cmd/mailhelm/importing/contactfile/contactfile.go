@@ -76,7 +76,7 @@ type Reader struct {
 // CSV in UTF-8. It also fails for unknown or ambiguous columns, and if no column identifies
 // a contact.
 func Open(file io.Reader, cfg Config) (*Reader, error) {
-	limit := &recordLimit{from: file, left: MaxRecord}
+	limit := &recordLimit{from: file, remaining: MaxRecord}
 	text := bufio.NewReaderSize(limit, maxHeader)
 	start, err := text.Peek(maxHeader)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -182,7 +182,7 @@ func (r *Reader) Next() (Row, error) {
 	if r.failed != nil {
 		return Row{}, r.failed
 	}
-	r.limit.left = MaxRecord
+	r.limit.remaining = MaxRecord
 	cells, err := r.records.Read()
 	row := Row{Cells: cells}
 	if len(cells) > 0 {
@@ -235,17 +235,17 @@ var errRecordTooLong = errors.New("record too long")
 type recordLimit struct {
 	// The field named from is the contact file. The field named left is the number of bytes
 	// that may still be read for the current record; Reader.Next resets it.
-	from io.Reader
-	left int
+	from      io.Reader
+	remaining int
 }
 
 // Read reads from the contact file. It returns errRecordTooLong if the current record is
 // longer than allowed.
 func (l *recordLimit) Read(b []byte) (int, error) {
-	if l.left <= 0 {
+	if l.remaining <= 0 {
 		return 0, errRecordTooLong
 	}
 	n, err := l.from.Read(b)
-	l.left -= n
+	l.remaining -= n
 	return n, err
 }
