@@ -27,12 +27,12 @@ var testsMayImport = []string{"core", "guardrails", "storage"}
 // because it may import every domain.
 var domainEdges = map[[2]string]string{
 	{"access", "jobs"}:          "the end of a rotated key's grace is a job",
-	{"account", "sending"}:      "account is the sending account seen from outside",
+	{"account", "sending"}:      "the state of the sending account is read from it",
 	{"account", "channels"}:     "whether mail can be sent depends on channels, identities and tracking domains",
 	{"account", "jobs"}:         "following a request for production access is a job",
-	{"activities", "jobs"}:      "what is no longer kept is purged by a job",
+	{"activities", "jobs"}:      "a job purges activities after the retention",
 	{"attributes", "jobs"}:      "stored contacts follow a changed registry in a job",
-	{"attributes", "predicate"}: "numbers are bounded as predicates bound them, and agents learn the language from the description of the audience",
+	{"attributes", "predicate"}: "numbers have the bounds of predicates, and the audience schema describes the predicate language",
 	{"attributes", "sending"}:   "the description of the audience names the account's topics",
 	{"topics", "jobs"}:          "the periodic sync is a job",
 	{"topics", "sending"}:       "topics and consent live in the sending account",
@@ -48,15 +48,15 @@ var domainEdges = map[[2]string]string{
 	{"bulk", "jobs"}:            "bulk writes and pushes to the account are jobs",
 	{"channels", "jobs"}:        "the periodic sync is a job",
 	{"channels", "sending"}:     "channels and identities live in the sending account",
-	{"messages", "jobs"}:        "what nobody may read any more is purged by a job",
+	{"messages", "jobs"}:        "a job purges messages after the retention",
 	{"messages", "mask"}:        "recipients are masked for callers without the scope",
 	{"reports", "messages"}:     "reports are figures of message events",
-	{"segments", "jobs"}:        "members are judged by jobs",
-	{"segments", "messages"}:    "an event of a message may bring a contact in",
+	{"segments", "jobs"}:        "jobs evaluate the members",
+	{"segments", "messages"}:    "an event of a message may make a contact a member",
 	{"segments", "predicate"}:   "a segment is a predicate",
 	{"segments", "sending"}:     "the sending account keeps a list of suppressed addresses",
-	{"suppression", "jobs"}:     "judging anew by other rules is a job",
-	{"suppression", "messages"}: "an address is judged by its message events",
+	{"suppression", "jobs"}:     "a job evaluates addresses again after a change of the rules",
+	{"suppression", "messages"}: "message events decide whether an address is undeliverable",
 	{"suppression", "sending"}:  "the sending account keeps a list of its own",
 	{"templates", "sending"}:    "templates live in the sending account",
 	{"templates", "jobs"}:       "the periodic sync is a job",
@@ -66,16 +66,16 @@ var domainEdges = map[[2]string]string{
 	{"people", "members"}:       "a visitor is a member of an organization",
 	{"people", "passwords"}:     "passwords are judged and hashed by rules",
 	{"people", "signing"}:       "secrets of authenticator apps are sealed with the master key",
-	{"access", "cache"}:         "principals are remembered for five seconds",
+	{"access", "cache"}:         "principals are cached for five seconds",
 	{"access", "throttle"}:      "registrations are limited by network",
 	{"people", "access"}:        "people have passwords, sessions and second factors",
-	{"people", "jobs"}:          "mail to people is left as a job",
-	{"people", "throttle"}:      "codes of second factors are guessed at",
+	{"people", "jobs"}:          "jobs send the mail to people",
+	{"people", "throttle"}:      "attempts with codes of second factors are limited",
 	{"people", "letters"}:       "notices about an account are mailed to its owner",
 	{"attempts", "access"}:      "a device is known by the hash of a secret",
 	{"attempts", "jobs"}:        "the warning of an owner is a job",
 	{"attempts", "people"}:      "the limits are on signing in, and the job that warns is of people",
-	{"attempts", "throttle"}:    "passwords are guessed at",
+	{"attempts", "throttle"}:    "attempts with passwords are limited",
 	{"replay", "jobs"}:          "expired records are swept by a job",
 
 	{"passwordchange", "access"}:    "passwords are those of users, and links are secrets",
@@ -88,8 +88,8 @@ var domainEdges = map[[2]string]string{
 // subfolder of a domain that implements an interface of that domain. The import of its own
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
-	{"core/letters/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
-	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
+	{"core/letters/smtpmail", "sending"}: "mail through the operator's SMTP server uses the client for customers' servers",
+	{"core/sending/smtp", "outbound"}:    "customers choose the servers, and outbound checks which addresses may be dialed",
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
