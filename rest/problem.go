@@ -30,9 +30,10 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers with an error that is already in the log. If the client has disconnected
-// and the error is a server error, it closes the connection. Otherwise a client that has
-// only stopped sending would receive an internal error.
+// problem answers with an error that is already in the log. If the request was cancelled and
+// the error is a result of that, problem closes the connection without an answer. A client
+// that has closed only its own half of the connection would read the answer, and would take
+// the cancellation for an internal error of the server.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	if core.IsCallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)

@@ -111,7 +111,8 @@ func (l *errorLog) Println(values ...any) {
 	l.log.Warn("smtp", "error", fmt.Sprint(withoutClient(values)...))
 }
 
-// withoutClient returns the values without the client's network address.
+// withoutClient returns a copy of the arguments of a log message in which no value has the
+// client's network address.
 func withoutClient(values []any) []any {
 	values = slices.Clone(values)
 	for i, v := range values {
