@@ -56,7 +56,7 @@ func (a *Attributes) GetSchema() core.Operation {
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
 		Purpose: "Reads the attributes, the topics and the predicate language. Call it once before writing contacts or predicates. " +
-			"Returns attributes with types and values, topics with defaults, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
+			"Returns attributes, topics with defaults, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
 		Effect: core.Reads,
 		Cost:   core.Light,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},

@@ -32,7 +32,7 @@ func (cs *Contacts) contactsArchive() core.Operation {
 		Title: "Archive a contact",
 		Purpose: "Archives one contact: it leaves every list and gets no mail, and keeps its data and opt-outs. " +
 			"Use it to remove a person from the audience; to stop mail only, set unsubscribe_all with contacts_upsert. " +
-			"Returns whether this call archived a contact; an unknown or archived contact is no error. It erases no data.",
+			"Returns whether this call archived a contact. It erases no data.",
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

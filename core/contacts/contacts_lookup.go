@@ -47,8 +47,8 @@ func (cs *Contacts) contactsLookup() core.Operation {
 		Name:  "contacts_lookup",
 		Title: "Look up a contact",
 		Purpose: "Reads one contact by whole address, external id or contact id, archived ones too. " +
-			"Use it before changing a contact or to answer about one person. " +
-			"Returns `status`, attributes, topic choices, opt-out and lists, with consent as the account has it now. It does not search.",
+			"Use it before changing a contact. " +
+			"Returns `status`, attributes, topic choices, opt-out and lists, with the account's current consent. It does not search.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ContactsView},

@@ -15,7 +15,7 @@ type UpsertContactIn struct {
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
 	Stated
-	IssueVisitorID bool `json:"issue_visitor_id,omitempty" jsonschema_description:"Give the contact a visitor id for your website, if it has none."`
+	IssueVisitorID bool `json:"issue_visitor_id,omitempty" jsonschema_description:"Issue a visitor id if the contact has none."`
 
 	write *write
 }
@@ -38,8 +38,8 @@ func (cs *Contacts) contactsUpsert() core.Operation {
 	return core.Declare(core.Op[UpsertContactIn, ContactWritten]{
 		Name:  "contacts_upsert",
 		Title: "Create or change a contact",
-		Purpose: "Creates a contact, or changes the given members of one. Use it to store a person, set attributes or record topic choices; " +
-			"audience_get_schema has the names. Returns the contact and whether it was created, updated or reactivated. " +
+		Purpose: "Creates a contact, or changes the given members of one. Use it to set attributes or record topic choices; " +
+			"audience_get_schema has the names. Returns the contact and whether it was created or updated. " +
 			"It sends no mail and does not change lists.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},

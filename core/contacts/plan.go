@@ -84,7 +84,7 @@ func (p Plan) Apply(existing *Contact) (Contact, error) {
 			stated = *existing
 		}
 		stated.Email = canonicalEmail(p.Claim.Email)
-		return p.Stated.apply(stated.withOnlyAttributes(p.Attributes)), nil
+		return p.Stated.replace(stated.withOnlyAttributes(p.Attributes)), nil
 	case Updating:
 		return p.Stated.apply(existing.withAttributes(p.Attributes)), nil
 	}

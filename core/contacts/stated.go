@@ -26,6 +26,10 @@ func (s *Stated) Take(name string, value []byte) (bool, error) {
 	return false, nil
 }
 
+// replace returns the contact with the stated members and without those that are absent. A
+// write of the whole contact uses it. Consent is left to the sending account, as in apply.
+func (s Stated) replace(c Contact) Contact { return s.apply(c) }
+
 // apply returns the contact with the stated members, except for consent, about which the
 // sending account decides. At present every stated member is consent.
 func (s Stated) apply(c Contact) Contact { return c }

@@ -19,7 +19,7 @@ func (l *Lists) listsList() core.Operation {
 		Name:  "lists_list",
 		Title: "List the static lists",
 		Purpose: "Lists the organization's static lists. " +
-			"Use it to find a list or its id by name. Returns keys, names and member counts, newest first. It shows no members and no segments.",
+			"Use it to find a list's id. Returns keys, names and member counts, newest first. It shows no members and no segments.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		Scopes: []core.Scope{core.ListsView},

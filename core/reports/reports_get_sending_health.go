@@ -84,7 +84,7 @@ func (r *Reports) sendingHealth() core.Operation {
 	return core.Declare(core.Op[HealthIn, Health]{
 		Name:  "reports_get_sending_health",
 		Title: "Get sending health",
-		Purpose: "Summarizes the sent mail of a window. Use it to judge deliverability or find what changed. " +
+		Purpose: "Summarizes the sent mail of a window. Use it to judge deliverability. " +
 			"Returns totals, rates, a trend, warnings, and what changed since the window before. It does not name recipients.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,

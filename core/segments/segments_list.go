@@ -46,7 +46,7 @@ func (s *Segments) segmentsList() core.Operation {
 	return core.Declare(core.Op[ListSegmentsIn, SegmentPage]{
 		Name:  "segments_list",
 		Title: "List the segments",
-		Purpose: "Lists the organization's segments. Use it to find a segment, its id, or an invalid one. " +
+		Purpose: "Lists the organization's segments. Use it to find a segment or its id. " +
 			"Returns predicates, states and member counts, newest first. It shows no members.",
 		Effect: core.Reads,
 		Cost:   core.Light,

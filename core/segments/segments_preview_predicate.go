@@ -56,7 +56,7 @@ func (s *Segments) segmentsPreviewPredicate() core.Operation {
 	return core.Declare(core.Op[PreviewIn, Preview]{
 		Name:  "segments_preview_predicate",
 		Title: "Preview a predicate",
-		Purpose: "Counts the contacts that match a predicate. Use it while writing a predicate for a segment or workflow. " +
+		Purpose: "Counts the contacts that match a predicate. Use it while writing a predicate. " +
 			"Returns count, sample, class, warnings, or the error with its place. It saves nothing.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,

@@ -68,7 +68,7 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Name:  "undeliverable_list",
 		Title: "List undeliverable addresses",
 		Purpose: "Lists addresses that bounced, complained or were rejected. " +
-			"Use it to clean an audience. Returns status, reason and dates, latest change first. It is advice and not the account's suppression list.",
+			"Use it to clean an audience. Returns status, reason and dates, latest change first. It is advice and blocks no mail.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
