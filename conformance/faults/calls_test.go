@@ -182,6 +182,7 @@ func (s *scene) fillMirror(t *testing.T) {
 		Suppressed: []sending.Suppressed{{Email: "suppressed@example.com", Reason: sending.SuppressedByBounce, At: p.Clock.Now().Add(-time.Hour)}},
 	})
 	parts := channels.New(channels.Config{Store: p.DB.Channels(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
+	p.AwaitJob(t, templates.SyncArgs{}.Kind())
 	names := templates.New(templates.Config{Store: p.DB.Templates(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
 	if err := errors.Join(seeded, parts.Sync(t.Context(), p.OrgID), names.Sync(t.Context(), p.OrgID)); err != nil {
 		t.Fatal(err)
