@@ -184,9 +184,16 @@ func (h *House) Visitor(secret string) people.Visitor {
 // SignedIn reports whether the session with the secret gives access to pages.
 func (h *House) SignedIn(secret string) bool {
 	h.T.Helper()
-	_, err := h.Sessions.Current(h.T.Context(), secret)
+	return SignedIn(h.T, h.Sessions, secret)
+}
+
+// SignedIn reports whether the session with the secret gives access to pages. It ends the
+// test if that cannot be read.
+func SignedIn(t testing.TB, sessions *people.Sessions, secret string) bool {
+	t.Helper()
+	_, err := sessions.Current(t.Context(), secret)
 	if err != nil && core.AsError(err).Code != core.CodeInvalidKey {
-		h.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return err == nil
 }
