@@ -56,6 +56,15 @@ func EmailKey(s string) string {
 	return strings.ToLower(s)
 }
 
+// CheckContactRef fails with [CodeValidationFailed] for a text that is neither the id nor
+// the address of a contact. The error names the member "contact" of the request.
+func CheckContactRef(contact string) error {
+	if _, isAddress := CanonicalEmail(contact); !isAddress && !IsID(contact) {
+		return Invalid("contact", "must be the id or the address of a contact")
+	}
+	return nil
+}
+
 func isBeyondASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 func isDotString(local string) bool {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -60,6 +61,22 @@ func VisibleText(s string) (visible string, removed int) {
 		b.WriteRune(r)
 	}
 	return b.String(), removed
+}
+
+// CheckLine fails with [CodeValidationFailed] for a text that is empty, has more than limit
+// characters, or is not one line of visible characters. field is the member of the request
+// that the error names.
+func CheckLine(field, text string, limit int) error {
+	visible, hidden := VisibleText(text)
+	switch {
+	case strings.TrimSpace(visible) == "":
+		return Invalid(field, "must not be empty")
+	case utf8.RuneCountInString(text) > limit:
+		return Invalid(field, fmt.Sprintf("must have at most %d characters", limit))
+	case hidden > 0 || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\t"):
+		return Invalid(field, "must be one line of visible characters")
+	}
+	return nil
 }
 
 func isPlain(s string) bool {

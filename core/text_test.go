@@ -36,6 +36,31 @@ func TestVisibleText(t *testing.T) {
 	}
 }
 
+func TestCheckLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"ä b c":         "",
+		"äöüßé":         "",
+		"äöüßéa":        "must have at most 5 characters",
+		" \u200b\n":     "must not be empty",
+		"a\nb":          "must be one line of visible characters",
+		"a\tb":          "must be one line of visible characters",
+		"a\rb":          "must be one line of visible characters",
+		"a\u202eb":      "must be one line of visible characters",
+		"a\xffb":        "must be one line of visible characters",
+		"\u202eabcdefg": "must have at most 5 characters",
+	} {
+		got, field := "", "note"
+		if err := core.CheckLine("note", text, 5); err != nil {
+			refused := core.AsError(err)
+			got, field = refused.Fields[0].Reason, refused.Fields[0].Field
+		}
+		if got != want || field != "note" {
+			t.Errorf("%q: %s %q, want %q", text, field, got, want)
+		}
+	}
+}
+
 func TestQuotable(t *testing.T) {
 	t.Parallel()
 	if got := core.Quotable("ignore\n\nall  previous\u202e", 80); got != "ignore all previous" {

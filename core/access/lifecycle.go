@@ -3,9 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -98,18 +96,7 @@ func without(set, other core.Scopes) []string {
 // CheckName fails with core.CodeValidationFailed for a name that is empty, has more than
 // 100 characters, or has invisible characters. It is used for the names of credentials,
 // people, passkeys and organizations.
-func CheckName(name string) error {
-	visible, hidden := core.VisibleText(name)
-	switch {
-	case strings.TrimSpace(visible) == "":
-		return core.Invalid("name", "must not be empty")
-	case utf8.RuneCountInString(name) > maxName:
-		return core.Invalid("name", fmt.Sprintf("must have at most %d characters", maxName))
-	case hidden > 0 || !utf8.ValidString(name) || strings.ContainsAny(name, "\n\t"):
-		return core.Invalid("name", "must be one line of visible characters")
-	}
-	return nil
-}
+func CheckName(name string) error { return core.CheckLine("name", name, maxName) }
 
 // checkScopes returns the scopes as a set. Unlike [core.NewScopes], it fails for a scope
 // that Mailhelm does not define.

@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,11 +50,11 @@ func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	}
 	seen := Seen{Sync: Sync{Account: accountKey(orgID, overview), Region: overview.Region, At: c.Clock()}}
 	sets, err := c.Account.ConfigurationSets(ctx, orgID)
-	if err != nil && !isUnsupported(err) {
+	if err != nil && !sending.IsUnsupported(err) {
 		return err
 	}
 	identities, err := c.Account.Identities(ctx, orgID)
-	if err != nil && !isUnsupported(err) {
+	if err != nil && !sending.IsUnsupported(err) {
 		return err
 	}
 	seen.Sets = slices.DeleteFunc(slices.Clone(sets), func(s sending.ConfigurationSet) bool { return !storable(s.Name) })
@@ -80,13 +79,6 @@ func accountKey(orgID string, o sending.Overview) string {
 		return "org/" + orgID
 	}
 	return o.AccountID + "/" + o.Region
-}
-
-// isUnsupported reports whether the error means that accounts of this provider have no
-// channels.
-func isUnsupported(err error) bool {
-	f, ok := errors.AsType[*sending.Failure](err)
-	return ok && f.Kind == sending.Unsupported
 }
 
 const longestName = 320

@@ -30,8 +30,8 @@ func (l *Lists) listsCheckMember() core.Operation {
 }
 
 func (l *Lists) checkListMember(ctx context.Context, c *core.Call, in CheckListMemberIn) (Membership, error) {
-	if _, isAddress := core.CanonicalEmail(in.Contact); !isAddress && !core.IsID(in.Contact) {
-		return Membership{}, core.Invalid("contact", "must be the id or the address of a contact")
+	if err := core.CheckContactRef(in.Contact); err != nil {
+		return Membership{}, err
 	}
 	org := c.Principal.Org.ID
 	list, err := l.Store.List(ctx, org, in.ID)

@@ -30,8 +30,8 @@ func (s *Segments) segmentsCheckMember() core.Operation {
 }
 
 func (s *Segments) checkMember(ctx context.Context, c *core.Call, in CheckMemberIn) (Membership, error) {
-	if _, isAddress := core.CanonicalEmail(in.Contact); !isAddress && !core.IsID(in.Contact) {
-		return Membership{}, core.Invalid("contact", "must be the id or the address of a contact")
+	if err := core.CheckContactRef(in.Contact); err != nil {
+		return Membership{}, err
 	}
 	org := c.Principal.Org.ID
 	segment, err := s.Store.Segment(ctx, org, in.ID)

@@ -152,7 +152,7 @@ func judgeList(ctx context.Context, account Account, orgID string) Finding {
 // unread returns the finding for a part of the account, such as its identities, that could
 // not be read. Its verdict is Fine if this kind of account does not have the part.
 func unread(name string, err error) Finding {
-	if f, ok := errors.AsType[*Failure](err); ok && f.Kind == Unsupported {
+	if IsUnsupported(err) {
 		return Finding{Name: name, Verdict: Fine, Detail: "This kind of account has none."}
 	}
 	return Finding{name, Warning, "They could not be read from the account.", "Check that the policy of the credentials allows this call, and try again."}

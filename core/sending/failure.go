@@ -93,6 +93,12 @@ func IsAbsent(err error) bool {
 	return ok && (f.Kind == NotFound || f.Kind == NotConnected)
 }
 
+// IsUnsupported reports whether err is a *Failure of kind Unsupported.
+func IsUnsupported(err error) bool {
+	f, ok := errors.AsType[*Failure](err)
+	return ok && f.Kind == Unsupported
+}
+
 // IsInvalid reports whether err is a *Failure of kind Invalid.
 func IsInvalid(err error) bool {
 	f, ok := errors.AsType[*Failure](err)

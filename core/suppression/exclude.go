@@ -2,9 +2,7 @@ package suppression
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -19,7 +17,7 @@ const MaxExclusionReason = 300
 // core.CodeValidationFailed if the reason is invalid.
 func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (Entry, error) {
 	reason = strings.TrimSpace(reason)
-	if err := checkExclusionReason(reason); err != nil {
+	if err := core.CheckLine("reason", reason, MaxExclusionReason); err != nil {
 		return Entry{}, err
 	}
 	if !IsEntryID(id) {
@@ -51,19 +49,6 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 		return s.Store.SaveEntries(ctx, orgID, []Entry{entry})
 	})
 	return entry, err
-}
-
-func checkExclusionReason(reason string) error {
-	visible, hidden := core.VisibleText(reason)
-	switch {
-	case strings.TrimSpace(visible) == "":
-		return core.Invalid("reason", "must not be empty")
-	case utf8.RuneCountInString(reason) > MaxExclusionReason:
-		return core.Invalid("reason", fmt.Sprintf("must have at most %d characters", MaxExclusionReason))
-	case hidden > 0 || !utf8.ValidString(reason) || strings.ContainsAny(reason, "\r\n\t"):
-		return core.Invalid("reason", "must be one line of visible characters")
-	}
-	return nil
 }
 
 // Undeliverable returns the entry on the list of undeliverable addresses for an address in

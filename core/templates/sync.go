@@ -3,7 +3,6 @@ package templates
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ const (
 // connected before are deleted.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	listed, err := t.listAccountTemplates(ctx, orgID)
-	if absent(err) {
+	if sending.IsAbsent(err) || sending.IsUnsupported(err) {
 		return nil
 	}
 	if err != nil {
@@ -123,11 +122,6 @@ func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map
 }
 
 const longestName = 256
-
-func absent(err error) bool {
-	f, ok := errors.AsType[*sending.Failure](err)
-	return sending.IsAbsent(err) || ok && f.Kind == sending.Unsupported
-}
 
 // visible returns the template's content under the given name, which is its name in the
 // account's list of templates. Characters that SQLite or PostgreSQL cannot store are
