@@ -39,42 +39,13 @@ func (cs *Contacts) contactsCreate() core.Operation {
 }
 
 func (cs *Contacts) prepareCreate(ctx context.Context, c *core.Call, in CreateContactIn) (CreateContactIn, error) {
-	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Creating, Claim: Claim{Email: in.Email},
 		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
-	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
-		return in, err
-	}
 	var err error
-	if plan.Lists, err = cs.Lists.DirectiveChange(ctx, org, in.Lists); err != nil {
-		return in, err
-	}
-	in.write = &write{Plan: plan}
-	return in, cs.writer().push(ctx, c, in.write)
-}
-
-// checkPlan checks that the plan's attributes are defined and converts their values to the
-// defined types. It also checks that the sending account has the plan's topics. A value
-// that does not fit its attribute is accepted if the contact already has it, so that a
-// caller may write back what it read.
-func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
-	if len(p.Attributes) > 0 {
-		r, err := wr.readRegistry(ctx, org)
-		if err != nil {
-			return err
-		}
-		coerced, err := r.Coerce(p.Attributes, nil)
-		if err != nil {
-			if held, _, errFind := p.find(ctx, wr.Store, org); errFind == nil && held != nil {
-				coerced, err = r.Coerce(p.Attributes, held.Attributes)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		p.Attributes = coerced
-	}
-	return wr.consents().knownTopics(ctx, org, p.Topics)
+	in.write, err = cs.writer().prepare(ctx, c, plan, func(org string) (*lists.Change, error) {
+		return cs.Lists.DirectiveChange(ctx, org, in.Lists)
+	})
+	return in, err
 }

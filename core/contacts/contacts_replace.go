@@ -38,20 +38,15 @@ func (cs *Contacts) contactsReplace() core.Operation {
 }
 
 func (cs *Contacts) prepareReplace(ctx context.Context, c *core.Call, in ReplaceContactIn) (ReplaceContactIn, error) {
-	org := c.Principal.Org.ID
 	read := in.ReadBack
 	read.externalID = in.ExternalID
 	plan := Plan{
 		Way: Replacing, Claim: Claim{Email: in.Email}, Read: &read,
 		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
-	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
-		return in, err
-	}
 	var err error
-	if plan.Lists, err = cs.Lists.ExactChange(ctx, org, "lists", in.Lists); err != nil {
-		return in, err
-	}
-	in.write = &write{Plan: plan}
-	return in, cs.writer().push(ctx, c, in.write)
+	in.write, err = cs.writer().prepare(ctx, c, plan, func(org string) (*lists.Change, error) {
+		return cs.Lists.ExactChange(ctx, org, "lists", in.Lists)
+	})
+	return in, err
 }

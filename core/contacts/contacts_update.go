@@ -35,18 +35,13 @@ func (cs *Contacts) contactsUpdate() core.Operation {
 }
 
 func (cs *Contacts) prepareUpdate(ctx context.Context, c *core.Call, in UpdateContactIn) (UpdateContactIn, error) {
-	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Updating, Claim: Claim{Email: in.Email},
 		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
-	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
-		return in, err
-	}
 	var err error
-	if plan.Lists, err = cs.Lists.DirectiveChange(ctx, org, in.Lists); err != nil {
-		return in, err
-	}
-	in.write = &write{Plan: plan}
-	return in, cs.writer().push(ctx, c, in.write)
+	in.write, err = cs.writer().prepare(ctx, c, plan, func(org string) (*lists.Change, error) {
+		return cs.Lists.DirectiveChange(ctx, org, in.Lists)
+	})
+	return in, err
 }

@@ -55,16 +55,13 @@ func (cs *Contacts) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCo
 	if in.Email == "" && in.ExternalID == "" {
 		return in, core.Invalid("email", "or `external_id` is required")
 	}
-	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Bound: true},
 		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
-	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
-		return in, err
-	}
-	in.write = &write{Plan: plan}
-	return in, cs.writer().push(ctx, c, in.write)
+	var err error
+	in.write, err = cs.writer().prepare(ctx, c, plan, nil)
+	return in, err
 }
 
 func (cs *Contacts) upsert(ctx context.Context, c *core.Call, in UpsertContactIn) (ContactWritten, error) {

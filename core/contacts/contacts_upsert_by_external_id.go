@@ -42,18 +42,13 @@ func (cs *Contacts) contactsUpsertByExternalID() core.Operation {
 }
 
 func (cs *Contacts) prepareUpsertByExternalID(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (UpsertByExternalIDIn, error) {
-	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Rebind: in.RebindExternalID}, Read: &in.ReadBack,
 		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
-	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
-		return in, err
-	}
 	var err error
-	if plan.Lists, err = cs.Lists.ExactChange(ctx, org, "lists", in.Lists); err != nil {
-		return in, err
-	}
-	in.write = &write{Plan: plan}
-	return in, cs.writer().push(ctx, c, in.write)
+	in.write, err = cs.writer().prepare(ctx, c, plan, func(org string) (*lists.Change, error) {
+		return cs.Lists.ExactChange(ctx, org, "lists", in.Lists)
+	})
+	return in, err
 }

@@ -1,0 +1,53 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+)
+
+// prepare checks a plan and then writes its consent to the sending account. It returns the
+// write for the step store. changeOfLists returns the change of lists that the caller asked
+// for; it is called between the two, so that the account is not written if a list is
+// unknown. It is nil for a write that changes no lists.
+func (wr writer) prepare(
+	ctx context.Context, c *core.Call, plan Plan, changeOfLists func(orgID string) (*lists.Change, error),
+) (*write, error) {
+	org := c.Principal.Org.ID
+	if err := wr.checkPlan(ctx, org, &plan); err != nil {
+		return nil, err
+	}
+	if changeOfLists != nil {
+		var err error
+		if plan.Lists, err = changeOfLists(org); err != nil {
+			return nil, err
+		}
+	}
+	w := &write{Plan: plan}
+	return w, wr.push(ctx, c, w)
+}
+
+// checkPlan checks that the plan's attributes are defined and converts their values to the
+// defined types. It also checks that the sending account has the plan's topics. A value
+// that does not fit its attribute is accepted if the contact already has it, so that a
+// caller may write back what it read.
+func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
+	if len(p.Attributes) > 0 {
+		r, err := wr.readRegistry(ctx, org)
+		if err != nil {
+			return err
+		}
+		coerced, err := r.Coerce(p.Attributes, nil)
+		if err != nil {
+			if held, _, errFind := p.find(ctx, wr.Store, org); errFind == nil && held != nil {
+				coerced, err = r.Coerce(p.Attributes, held.Attributes)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		p.Attributes = coerced
+	}
+	return wr.consents().knownTopics(ctx, org, p.Topics)
+}
