@@ -100,16 +100,13 @@ func endOfLog(f access.AuditFilter) (engine.Time, string) {
 
 // audit returns the audit events that the statement selects, in the order of the statement.
 func (s auditStore) audit(ctx context.Context, by *engine.Statement, args ...any) ([]access.AuditEvent, error) {
-	rows, err := engine.List[auditRow](ctx, s.db, by, args...)
-	if err != nil {
-		return nil, err
+	return engine.ListAs(ctx, s.db, auditRow.auditEvent, by, args...)
+}
+
+// auditEvent converts the row to an access.AuditEvent.
+func (r auditRow) auditEvent() access.AuditEvent {
+	return access.AuditEvent{
+		ID: r.ID, OrgID: r.OrgID, OccurredAt: r.OccurredAt.Time(), Action: r.Action, ActorKind: r.ActorKind,
+		ActorID: r.ActorID, Surface: r.Surface, SubjectID: r.SubjectID, RequestID: r.RequestID, Detail: r.Detail,
 	}
-	events := make([]access.AuditEvent, len(rows))
-	for i, r := range rows {
-		events[i] = access.AuditEvent{
-			ID: r.ID, OrgID: r.OrgID, OccurredAt: r.OccurredAt.Time(), Action: r.Action, ActorKind: r.ActorKind,
-			ActorID: r.ActorID, Surface: r.Surface, SubjectID: r.SubjectID, RequestID: r.RequestID, Detail: r.Detail,
-		}
-	}
-	return events, nil
 }

@@ -77,17 +77,7 @@ func (s clientStore) RevokeClient(ctx context.Context, orgID, id string, at time
 }
 
 func (s clientStore) ClientsOf(ctx context.Context, orgID string) ([]access.Client, error) {
-	rows, err := engine.List[credentialRow](ctx, s.db, clientsOf, orgID)
-	if err != nil {
-		return nil, err
-	}
-	clients := make([]access.Client, len(rows))
-	for i, row := range rows {
-		if clients[i], err = row.client(); err != nil {
-			return nil, err
-		}
-	}
-	return clients, nil
+	return engine.ListParsed(ctx, s.db, credentialRow.client, clientsOf, orgID)
 }
 
 func (s clientStore) ClientByID(ctx context.Context, orgID, id string) (access.Client, error) {

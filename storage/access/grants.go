@@ -68,17 +68,7 @@ func (s grantStore) Grant(ctx context.Context, orgID, id string) (access.Grant, 
 }
 
 func (s grantStore) Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error) {
-	rows, err := engine.List[grantRow](ctx, s.db, newGrants, orgID, userID, limit)
-	if err != nil {
-		return nil, err
-	}
-	grants := make([]access.Grant, len(rows))
-	for i, row := range rows {
-		if grants[i], err = row.grant(); err != nil {
-			return nil, err
-		}
-	}
-	return grants, nil
+	return engine.ListParsed(ctx, s.db, grantRow.grant, newGrants, orgID, userID, limit)
 }
 
 func (s grantStore) RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error {

@@ -89,15 +89,7 @@ func (s keyStore) APIKeysPastGrace(ctx context.Context, now time.Time, limit int
 
 // apiKeys returns the API keys that the statement selects, in the order of the statement.
 func (s keyStore) apiKeys(ctx context.Context, statement *engine.Statement, args ...any) ([]access.APIKey, error) {
-	rows, err := engine.List[credentialRow](ctx, s.db, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]access.APIKey, len(rows))
-	for i, row := range rows {
-		keys[i] = row.apiKey()
-	}
-	return keys, nil
+	return engine.ListAs(ctx, s.db, credentialRow.apiKey, statement, args...)
 }
 
 // apiKey converts the row to an access.APIKey. The columns that only OAuth clients have are

@@ -100,15 +100,12 @@ func (s clientStore) IsClientBlocked(ctx context.Context, orgID, clientID string
 }
 
 func (s clientStore) BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error) {
-	rows, err := engine.List[blockedRow](ctx, s.db, blockedClients, orgID)
-	if err != nil {
-		return nil, err
-	}
-	blocked := make([]access.BlockedClient, len(rows))
-	for i, row := range rows {
-		blocked[i] = access.BlockedClient{OrgID: row.OrgID, ClientID: row.ClientID, BlockedAt: row.BlockedAt.Time()}
-	}
-	return blocked, nil
+	return engine.ListAs(ctx, s.db, blockedRow.blockedClient, blockedClients, orgID)
+}
+
+// blockedClient converts the row to an access.BlockedClient.
+func (r blockedRow) blockedClient() access.BlockedClient {
+	return access.BlockedClient{OrgID: r.OrgID, ClientID: r.ClientID, BlockedAt: r.BlockedAt.Time()}
 }
 
 // count returns the number that the statement selects, or 0 without a row.

@@ -114,15 +114,7 @@ func (s Store) Properties(ctx context.Context, orgID string) ([]activities.Prope
 // properties returns the promoted properties that the statement selects, in the order of
 // the statement.
 func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
-	rows, err := engine.List[propertyRow](ctx, s.db, by, args...)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]activities.Property, len(rows))
-	for i, r := range rows {
-		all[i] = r.property()
-	}
-	return all, nil
+	return engine.ListAs(ctx, s.db, propertyRow.property, by, args...)
 }
 
 // UpdateProperty changes a promoted property. It fails with NotFound if the id does not

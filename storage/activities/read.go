@@ -66,24 +66,14 @@ func (r activityFound) activity() activities.Activity {
 // else the index by time.
 func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter) ([]activities.Activity, error) {
 	from, at, id := boundsOf(f)
-	var rows []activityFound
-	var err error
 	switch {
 	case f.ContactID != "":
-		rows, err = engine.List[activityFound](ctx, s.db, activitiesOfContact, orgID, f.ContactID, from, at, id, engine.At(f.Received), f.Name, f.Limit)
+		return engine.ListAs(ctx, s.db, activityFound.activity, activitiesOfContact, orgID, f.ContactID, from, at, id, engine.At(f.Received), f.Name, f.Limit)
 	case f.Name != "":
-		rows, err = engine.List[activityFound](ctx, s.db, activitiesByName, orgID, f.Name, from, at, id, engine.At(f.Received), f.Limit)
+		return engine.ListAs(ctx, s.db, activityFound.activity, activitiesByName, orgID, f.Name, from, at, id, engine.At(f.Received), f.Limit)
 	default:
-		rows, err = engine.List[activityFound](ctx, s.db, activitiesByTime, orgID, from, at, id, engine.At(f.Received), f.Limit)
+		return engine.ListAs(ctx, s.db, activityFound.activity, activitiesByTime, orgID, from, at, id, engine.At(f.Received), f.Limit)
 	}
-	if err != nil {
-		return nil, err
-	}
-	found := make([]activities.Activity, len(rows))
-	for i, row := range rows {
-		found[i] = row.activity()
-	}
-	return found, nil
 }
 
 // boundsOf returns the earliest time of a page of activities, and the time and id before
@@ -122,15 +112,12 @@ type summaryRow struct {
 }
 
 func (s Store) Summaries(ctx context.Context, orgID, contactID string, since activities.Since) ([]activities.Summary, error) {
-	rows, err := engine.List[summaryRow](ctx, s.db, activitySummaries, orgID, contactID, engine.At(since.Received), engine.At(since.Recent))
-	if err != nil {
-		return nil, err
+	return engine.ListAs(ctx, s.db, summaryRow.summary, activitySummaries, orgID, contactID, engine.At(since.Received), engine.At(since.Recent))
+}
+
+// summary converts the row to an activities.Summary.
+func (r summaryRow) summary() activities.Summary {
+	return activities.Summary{
+		Name: r.Name, CountTotal: r.Total, Count30d: r.Recent, FirstAt: r.FirstAt.Time(), LastAt: r.LastAt.Time(),
 	}
-	all := make([]activities.Summary, len(rows))
-	for i, r := range rows {
-		all[i] = activities.Summary{
-			Name: r.Name, CountTotal: r.Total, Count30d: r.Recent, FirstAt: r.FirstAt.Time(), LastAt: r.LastAt.Time(),
-		}
-	}
-	return all, nil
 }

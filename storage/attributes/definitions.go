@@ -74,15 +74,5 @@ func (s Store) CountAttributes(ctx context.Context, orgID string) (int, error) {
 
 // list returns the attributes that the statement selects, in the order of the statement.
 func list(ctx context.Context, db *engine.DB, by *engine.Statement, args ...any) ([]attributes.Attribute, error) {
-	rows, err := engine.List[slots.AttributeRow](ctx, db, by, args...)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]attributes.Attribute, len(rows))
-	for i, row := range rows {
-		if all[i], err = row.Attribute(); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return engine.ListParsed(ctx, db, slots.AttributeRow.Attribute, by, args...)
 }

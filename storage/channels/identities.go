@@ -98,17 +98,7 @@ func (r trackingRow) domain() channels.TrackingDomain {
 
 func (s Store) Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Identity, error) {
 	created, id := engine.PageStart(after)
-	rows, err := engine.List[identityRow](ctx, s.db, identitiesPage, orgID, created, id, limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]channels.Identity, len(rows))
-	for i, r := range rows {
-		if all[i], err = r.identity(); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return engine.ListParsed(ctx, s.db, identityRow.identity, identitiesPage, orgID, created, id, limit)
 }
 
 func (s Store) Identity(ctx context.Context, orgID, key string) (channels.Identity, error) {
@@ -149,15 +139,7 @@ func (s Store) UnverifiedDomains(ctx context.Context, orgID string) ([]channels.
 // readTrackingDomains returns the tracking domains that the statement selects, in the order
 // of the statement.
 func (s Store) readTrackingDomains(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
-	rows, err := engine.List[trackingRow](ctx, s.db, by, args...)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]channels.TrackingDomain, len(rows))
-	for i, r := range rows {
-		all[i] = r.domain()
-	}
-	return all, nil
+	return engine.ListAs(ctx, s.db, trackingRow.domain, by, args...)
 }
 
 func (s Store) TrackingDomain(ctx context.Context, orgID, domain string) (channels.TrackingDomain, error) {

@@ -52,15 +52,12 @@ type addressRow struct {
 }
 
 func (s SubscriberStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]topics.MirroredAddress, error) {
-	rows, err := engine.List[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	page := make([]topics.MirroredAddress, len(rows))
-	for i, r := range rows {
-		page[i] = topics.MirroredAddress{ContactID: r.ID, Email: r.Email, Shell: r.Shell, UpdatedAt: r.UpdatedAt.Time()}
-	}
-	return page, nil
+	return engine.ListAs(ctx, s.db, addressRow.mirroredAddress, mirroredAddresses, orgID, after, limit)
+}
+
+// mirroredAddress converts the row to a topics.MirroredAddress.
+func (r addressRow) mirroredAddress() topics.MirroredAddress {
+	return topics.MirroredAddress{ContactID: r.ID, Email: r.Email, Shell: r.Shell, UpdatedAt: r.UpdatedAt.Time()}
 }
 
 // SubscriberByID returns the consent of the contact with the id. Inside a transaction it

@@ -135,6 +135,28 @@ func List[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, e
 	return all, err
 }
 
+// ListAs returns every row of the result as a T. R, the row, must be a struct with "db"
+// tags. Without an error the result is never nil.
+func ListAs[R, T any](ctx context.Context, db *DB, convert func(R) T, s *Statement, args ...any) ([]T, error) {
+	return ListParsed(ctx, db, func(r R) (T, error) { return convert(r), nil }, s, args...)
+}
+
+// ListParsed is like [ListAs], for rows with text that must be parsed. It fails with the
+// first error of parse.
+func ListParsed[R, T any](ctx context.Context, db *DB, parse func(R) (T, error), s *Statement, args ...any) ([]T, error) {
+	rows, err := List[R](ctx, db, s, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(rows))
+	for i, r := range rows {
+		if all[i], err = parse(r); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // Values returns the first column of every row of the result.
 func Values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V, error) {
 	var all []V

@@ -33,15 +33,12 @@ func (s MemberStore) MembershipLog(ctx context.Context, orgID string, after *cor
 	if after != nil {
 		at, id = engine.At(after.At), after.ID
 	}
-	rows, err := engine.List[transitionRow](ctx, s.db, transitionsPage, orgID, at, id, limit)
-	if err != nil {
-		return nil, err
+	return engine.ListAs(ctx, s.db, transitionRow.transition, transitionsPage, orgID, at, id, limit)
+}
+
+// transition converts the row to a lists.Transition.
+func (r transitionRow) transition() lists.Transition {
+	return lists.Transition{
+		ID: r.ID, At: r.OccurredAt.Time(), Kind: r.SetKind, SetID: r.SetID, ContactID: r.ContactID, Entered: r.Entered,
 	}
-	lines := make([]lists.Transition, len(rows))
-	for i, r := range rows {
-		lines[i] = lists.Transition{
-			ID: r.ID, At: r.OccurredAt.Time(), Kind: r.SetKind, SetID: r.SetID, ContactID: r.ContactID, Entered: r.Entered,
-		}
-	}
-	return lines, nil
 }

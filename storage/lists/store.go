@@ -39,6 +39,8 @@ type listRefRow struct {
 	Name string `db:"name"`
 }
 
+func (r listRefRow) ref() lists.Ref { return lists.Ref(r) }
+
 // listColumns lists the columns of a list with the alias l. It counts the members of each
 // list through the primary key of list_members.
 const listColumns = `l.id, l.key, l.name, l.description, l.source, l.origin, l.source_path, l.status, l.created_at, l.updated_at,
@@ -108,15 +110,7 @@ func (s Store) List(ctx context.Context, orgID, ref string) (lists.List, error) 
 
 func (s Store) Lists(ctx context.Context, orgID string, f lists.Filter) ([]lists.List, error) {
 	created, id := engine.PageStart(f.After)
-	rows, err := engine.List[listRow](ctx, s.db, listsPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]lists.List, len(rows))
-	for i, r := range rows {
-		all[i] = r.list()
-	}
-	return all, nil
+	return engine.ListAs(ctx, s.db, listRow.list, listsPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
 }
 
 func (r listRow) list() lists.List {
@@ -145,13 +139,5 @@ func (s Store) ListsByRef(ctx context.Context, orgID string, refs []string) ([]l
 
 // listRefs returns the lists that the statement selects, in the order of the statement.
 func listRefs(ctx context.Context, db *engine.DB, by *engine.Statement, args ...any) ([]lists.Ref, error) {
-	rows, err := engine.List[listRefRow](ctx, db, by, args...)
-	if err != nil {
-		return nil, err
-	}
-	refs := make([]lists.Ref, len(rows))
-	for i, r := range rows {
-		refs[i] = lists.Ref(r)
-	}
-	return refs, nil
+	return engine.ListAs(ctx, db, listRefRow.ref, by, args...)
 }

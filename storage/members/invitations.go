@@ -62,17 +62,7 @@ func (s invitationStore) InsertInvitation(ctx context.Context, i members.Invitat
 }
 
 func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]members.Invitation, error) {
-	rows, err := engine.List[invitationRow](ctx, s.db, invitationsOf, orgID)
-	if err != nil {
-		return nil, err
-	}
-	invitations := make([]members.Invitation, len(rows))
-	for i, row := range rows {
-		if invitations[i], err = row.invitation(); err != nil {
-			return nil, err
-		}
-	}
-	return invitations, nil
+	return engine.ListParsed(ctx, s.db, invitationRow.invitation, invitationsOf, orgID)
 }
 
 func (s invitationStore) InvitationByHash(ctx context.Context, hash []byte) (members.Invitation, error) {

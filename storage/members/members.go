@@ -77,31 +77,13 @@ func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]member
 }
 
 func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error) {
-	rows, err := engine.List[orgRow](ctx, s.db, organizationsOf, userID)
-	if err != nil {
-		return nil, err
-	}
-	orgs := make([]core.Org, len(rows))
-	for i, row := range rows {
-		orgs[i] = core.Org(row)
-	}
-	return orgs, nil
+	return engine.ListAs(ctx, s.db, orgRow.org, organizationsOf, userID)
 }
 
 // members returns the memberships that the statement selects. id is the id of an
 // organization or of a user, depending on the statement.
 func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]members.Member, error) {
-	rows, err := engine.List[memberRow](ctx, s.db, by, id)
-	if err != nil {
-		return nil, err
-	}
-	members := make([]members.Member, len(rows))
-	for i, row := range rows {
-		if members[i], err = row.member(); err != nil {
-			return nil, err
-		}
-	}
-	return members, nil
+	return engine.ListParsed(ctx, s.db, memberRow.member, by, id)
 }
 
 func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) error {

@@ -25,6 +25,8 @@ type orgRow struct {
 	PlatformMode        bool `db:"platform_mode"`
 }
 
+func (r orgRow) org() core.Org { return core.Org(r) }
+
 // orgColumns lists the columns in the order of the fields of orgRow.
 const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected, require_second_factor,
 	platform_mode`
@@ -55,12 +57,12 @@ func (s orgStore) InsertOrg(ctx context.Context, org core.Org) error {
 
 func (s orgStore) Org(ctx context.Context, orgID string) (core.Org, error) {
 	row, err := engine.One[orgRow](ctx, s.db, "organization", orgByID, orgID)
-	return core.Org(row), err
+	return row.org(), err
 }
 
 func (s orgStore) OrgBySlug(ctx context.Context, slug string) (core.Org, error) {
 	row, err := engine.One[orgRow](ctx, s.db, "organization", orgBySlug, slug)
-	return core.Org(row), err
+	return row.org(), err
 }
 
 func (s orgStore) OrgIDs(ctx context.Context) ([]string, error) {

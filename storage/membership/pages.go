@@ -53,15 +53,7 @@ func Page[T any](
 	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(Member) T,
 ) ([]T, error) {
 	since, id := engine.PageStart(after)
-	rows, err := engine.List[Member](ctx, db, page, orgID, setID, since, id, limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(rows))
-	for i, r := range rows {
-		all[i] = member(r)
-	}
-	return all, nil
+	return engine.ListAs(ctx, db, member, page, orgID, setID, since, id, limit)
 }
 
 // Contains reports whether a contact is a member of a list or segment. The parameter

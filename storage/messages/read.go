@@ -186,15 +186,7 @@ func (s Store) Messages(ctx context.Context, orgID string, f messages.Filter) ([
 	if err != nil {
 		return nil, err
 	}
-	rows, err := engine.List[messageRow](ctx, s.db, way.page, args...)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]messages.Message, len(rows))
-	for i, row := range rows {
-		found[i] = row.message()
-	}
-	return found, nil
+	return engine.ListAs(ctx, s.db, messageRow.message, way.page, args...)
 }
 
 func (s Store) CountMessages(ctx context.Context, orgID string, f messages.Filter) (int, error) {

@@ -434,13 +434,5 @@ func (s Store) Message(ctx context.Context, orgID, id string) (messages.Message,
 }
 
 func (s Store) MessageEvents(ctx context.Context, orgID, id string) ([]messages.Event, error) {
-	rows, err := engine.List[messageEventRow](ctx, s.db, messageEvents, orgID, id)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]messages.Event, len(rows))
-	for i, r := range rows {
-		events[i] = r.event()
-	}
-	return events, nil
+	return engine.ListAs(ctx, s.db, messageEventRow.event, messageEvents, orgID, id)
 }

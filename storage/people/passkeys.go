@@ -79,12 +79,7 @@ func (s passkeyStore) InsertPasskey(ctx context.Context, p people.Passkey) error
 }
 
 func (s passkeyStore) Passkeys(ctx context.Context, userID string) ([]people.Passkey, error) {
-	rows, err := engine.List[passkeyRow](ctx, s.db, passkeysOf, userID)
-	passkeys := make([]people.Passkey, len(rows))
-	for i, row := range rows {
-		passkeys[i] = row.passkey()
-	}
-	return passkeys, err
+	return engine.ListAs(ctx, s.db, passkeyRow.passkey, passkeysOf, userID)
 }
 
 func (s passkeyStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (people.Passkey, error) {

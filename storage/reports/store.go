@@ -256,15 +256,12 @@ func (s Store) CountBounces(ctx context.Context, orgID string, counted []reports
 }
 
 func (s Store) DayCounts(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {
-	rows, err := engine.List[sumRow](ctx, s.db, reportByDay, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
-	if err != nil {
-		return nil, err
-	}
-	days := make([]reports.DayCounts, len(rows))
-	for i, r := range rows {
-		days[i] = reports.DayCounts{Day: r.Day.Time(), Counts: r.counts()}
-	}
-	return days, nil
+	return engine.ListAs(ctx, s.db, sumRow.dayCounts, reportByDay, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
+}
+
+// dayCounts converts the row to a reports.DayCounts.
+func (r sumRow) dayCounts() reports.DayCounts {
+	return reports.DayCounts{Day: r.Day.Time(), Counts: r.counts()}
 }
 
 func (s Store) GroupCounts(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
@@ -278,15 +275,12 @@ func (s Store) HourCounts(ctx context.Context, orgID string, f reports.Filter) (
 // groups returns the figures that the statement sums up for each pair of channel and
 // template.
 func (s Store) groups(ctx context.Context, statement *engine.Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := engine.List[sumRow](ctx, s.db, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
-	if err != nil {
-		return nil, err
-	}
-	groups := make([]reports.GroupCounts, len(rows))
-	for i, r := range rows {
-		groups[i] = reports.GroupCounts{Group: reports.Group{Channel: r.Channel, Template: r.Template}, Counts: r.counts()}
-	}
-	return groups, nil
+	return engine.ListAs(ctx, s.db, sumRow.groupCounts, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
+}
+
+// groupCounts converts the row to a reports.GroupCounts.
+func (r sumRow) groupCounts() reports.GroupCounts {
+	return reports.GroupCounts{Group: reports.Group{Channel: r.Channel, Template: r.Template}, Counts: r.counts()}
 }
 
 func (s Store) AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error) {
@@ -297,44 +291,36 @@ func (s Store) AnyMessage(ctx context.Context, orgID string, w core.Window) (boo
 // FromEvents computes the figures of a report from the stored events of every message that
 // was sent in the time window.
 func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := engine.List[eventsRow](ctx, s.db, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
-	if err != nil {
-		return nil, err
-	}
-	groups := make([]reports.GroupCounts, len(rows))
-	for i, r := range rows {
-		groups[i].Group = reports.Group{Channel: r.Channel, Template: r.Template}
-		groups[i].Tally(r.Type, r.Events, r.Uniques)
-	}
-	return groups, nil
+	return engine.ListAs(ctx, s.db, eventsRow.groupCounts, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
+}
+
+// groupCounts converts the row to a reports.GroupCounts with the figures of one type.
+func (r eventsRow) groupCounts() reports.GroupCounts {
+	group := reports.GroupCounts{Group: reports.Group{Channel: r.Channel, Template: r.Template}}
+	group.Tally(r.Type, r.Events, r.Uniques)
+	return group
 }
 
 func (s Store) FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.DomainBounces, error) {
 	const day = 24 * time.Hour
 	// the end of the day of w.To, or w.To itself if it is midnight
 	midnight := w.To.Add(day - time.Microsecond).Truncate(day)
-	rows, err := engine.List[bouncesRow](ctx, s.db, failingDomains, orgID, engine.At(w.From), engine.At(w.To), engine.At(midnight), limit)
-	if err != nil {
-		return nil, err
-	}
-	domains := make([]reports.DomainBounces, len(rows))
-	for i, r := range rows {
-		domains[i] = reports.DomainBounces{Domain: r.Domain, Bounced: r.Bounced}
-	}
-	return domains, nil
+	return engine.ListAs(ctx, s.db, bouncesRow.domainBounces, failingDomains, orgID, engine.At(w.From), engine.At(w.To), engine.At(midnight), limit)
+}
+
+// domainBounces converts the row to a reports.DomainBounces.
+func (r bouncesRow) domainBounces() reports.DomainBounces {
+	return reports.DomainBounces{Domain: r.Domain, Bounced: r.Bounced}
 }
 
 func (s Store) RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.Bounce, error) {
-	rows, err := engine.List[bounceRow](ctx, s.db, recentBounces, orgID, engine.At(w.From), engine.At(w.To), limit)
-	if err != nil {
-		return nil, err
+	return engine.ListAs(ctx, s.db, bounceRow.bounce, recentBounces, orgID, engine.At(w.From), engine.At(w.To), limit)
+}
+
+// bounce converts the row to a reports.Bounce.
+func (r bounceRow) bounce() reports.Bounce {
+	return reports.Bounce{
+		At: r.At.Time(), MessageID: r.MessageID, Recipient: r.Recipient, Type: r.Type, SubType: r.SubType,
+		Channel: r.Channel, Template: r.Template,
 	}
-	bounces := make([]reports.Bounce, len(rows))
-	for i, r := range rows {
-		bounces[i] = reports.Bounce{
-			At: r.At.Time(), MessageID: r.MessageID, Recipient: r.Recipient, Type: r.Type, SubType: r.SubType,
-			Channel: r.Channel, Template: r.Template,
-		}
-	}
-	return bounces, nil
 }

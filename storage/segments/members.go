@@ -247,15 +247,12 @@ func (s Store) SegmentsOf(ctx context.Context, orgID, contactID string) (int, er
 }
 
 func (s Store) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
-	rows, err := engine.List[touchRow](ctx, s.db, touchedContacts, orgID, limit)
-	if err != nil {
-		return nil, err
-	}
-	notes := make([]segments.Touch, len(rows))
-	for i, r := range rows {
-		notes[i] = segments.Touch{ID: r.ID, ContactID: r.Contact}
-	}
-	return notes, nil
+	return engine.ListAs(ctx, s.db, touchRow.touch, touchedContacts, orgID, limit)
+}
+
+// touch converts the row to a segments.Touch.
+func (r touchRow) touch() segments.Touch {
+	return segments.Touch{ID: r.ID, ContactID: r.Contact}
 }
 
 func (s Store) Untouch(ctx context.Context, orgID string, ids []string) error {

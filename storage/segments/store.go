@@ -151,15 +151,7 @@ func (s Store) AllSegments(ctx context.Context, orgID string) ([]segments.Segmen
 
 // segments returns the segments that the statement selects, in the order of the statement.
 func (s Store) segments(ctx context.Context, by *engine.Statement, args ...any) ([]segments.Segment, error) {
-	rows, err := engine.List[segmentRow](ctx, s.db, by, args...)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]segments.Segment, len(rows))
-	for i, row := range rows {
-		all[i] = row.segment()
-	}
-	return all, nil
+	return engine.ListAs(ctx, s.db, segmentRow.segment, by, args...)
 }
 
 func (s Store) CountSegments(ctx context.Context, orgID string, f segments.Filter) (int, error) {

@@ -52,18 +52,15 @@ func (s signingStore) InsertSigningKey(ctx context.Context, k signing.Key) (bool
 }
 
 func (s signingStore) SigningKeys(ctx context.Context) ([]signing.Key, error) {
-	rows, err := engine.List[signingKeyRow](ctx, s.db, signingKeys)
-	if err != nil {
-		return nil, err
+	return engine.ListAs(ctx, s.db, signingKeyRow.key, signingKeys)
+}
+
+// key converts the row to a signing.Key.
+func (r signingKeyRow) key() signing.Key {
+	return signing.Key{
+		ID: r.ID, Algorithm: r.Algorithm, Sealed: r.Sealed,
+		CreatedAt: r.CreatedAt.Time(), RetiredAt: engine.OptionalTime(r.RetiredAt),
 	}
-	keys := make([]signing.Key, len(rows))
-	for i, row := range rows {
-		keys[i] = signing.Key{
-			ID: row.ID, Algorithm: row.Algorithm, Sealed: row.Sealed,
-			CreatedAt: row.CreatedAt.Time(), RetiredAt: engine.OptionalTime(row.RetiredAt),
-		}
-	}
-	return keys, nil
 }
 
 // HoldSigningKeys locks the signing keys until the transaction ends. On SQLite no other

@@ -197,6 +197,8 @@ type exceptionRow struct {
 	Type    attributes.Type `db:"type"`
 }
 
+func (r exceptionRow) exception() attributes.Exception { return attributes.Exception(r) }
+
 // Exceptions returns the names under which stored attribute values must be renamed or
 // hidden when contacts are read; see [attributes.Exception]. Inside a transaction it
 // computes the names from the attribute definitions that the transaction has read.
@@ -208,10 +210,5 @@ func Exceptions(ctx context.Context, db *engine.DB, orgID string) ([]attributes.
 		}
 		return r.Exceptions, nil
 	}
-	rows, err := engine.List[exceptionRow](ctx, db, attributeExceptions, orgID)
-	all := make([]attributes.Exception, len(rows))
-	for i, row := range rows {
-		all[i] = attributes.Exception(row)
-	}
-	return all, err
+	return engine.ListAs(ctx, db, exceptionRow.exception, attributeExceptions, orgID)
 }

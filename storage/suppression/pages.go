@@ -78,15 +78,7 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 // through the index that fits the filter.
 func (s Store) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
 	statement := entryPagesBy[f.Status != ""][f.Part != ""].newest
-	rows, err := engine.List[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]suppression.Entry, len(rows))
-	for i, r := range rows {
-		entries[i] = r.entry()
-	}
-	return entries, nil
+	return engine.ListAs(ctx, s.db, undeliverableRow.entry, statement, append(entryArguments(orgID, f), f.Limit)...)
 }
 
 func (s Store) CountEntries(ctx context.Context, orgID string, f suppression.EntryFilter) (int, error) {

@@ -101,15 +101,7 @@ func (r templateRow) template() templates.Template {
 
 func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
 	created, id := engine.PageStart(f.After)
-	rows, err := engine.List[templateRow](ctx, s.db, templatesPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]templates.Template, len(rows))
-	for i, r := range rows {
-		all[i] = r.template()
-	}
-	return all, nil
+	return engine.ListAs(ctx, s.db, templateRow.template, templatesPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
 }
 
 func (s Store) CountTemplates(ctx context.Context, orgID, query string) (int, error) {

@@ -44,13 +44,10 @@ func (s Store) DropAccountNote(ctx context.Context, orgID, id string) error {
 }
 
 func (s Store) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]topics.AccountNote, error) {
-	rows, err := engine.List[accountNoteRow](ctx, s.db, accountNotes, orgID, engine.At(before), limit)
-	if err != nil {
-		return nil, err
-	}
-	notes := make([]topics.AccountNote, len(rows))
-	for i, r := range rows {
-		notes[i] = topics.AccountNote{ID: r.ID, ContactID: r.Contact, Put: r.Put, NotedAt: r.NotedAt.Time()}
-	}
-	return notes, nil
+	return engine.ListAs(ctx, s.db, accountNoteRow.accountNote, accountNotes, orgID, engine.At(before), limit)
+}
+
+// accountNote converts the row to a topics.AccountNote.
+func (r accountNoteRow) accountNote() topics.AccountNote {
+	return topics.AccountNote{ID: r.ID, ContactID: r.Contact, Put: r.Put, NotedAt: r.NotedAt.Time()}
 }

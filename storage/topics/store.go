@@ -81,18 +81,15 @@ var (
 )
 
 func (s Store) Topics(ctx context.Context, orgID string) ([]topics.Topic, error) {
-	rows, err := engine.List[topicRow](ctx, s.db, allTopics, orgID)
-	if err != nil {
-		return nil, err
+	return engine.ListAs(ctx, s.db, topicRow.topic, allTopics, orgID)
+}
+
+// topic converts the row to a topics.Topic.
+func (r topicRow) topic() topics.Topic {
+	return topics.Topic{
+		Name: r.Name, DisplayName: r.DisplayName, Description: r.Description, Default: r.Default,
+		Origin: r.Origin, Status: r.Status, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 	}
-	all := make([]topics.Topic, len(rows))
-	for i, r := range rows {
-		all[i] = topics.Topic{
-			Name: r.Name, DisplayName: r.DisplayName, Description: r.Description, Default: r.Default,
-			Origin: r.Origin, Status: r.Status, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
-		}
-	}
-	return all, nil
 }
 
 // savedTopic is an element of the JSON parameter of dropTopics and saveTopics.
