@@ -21,11 +21,11 @@ func (e *factored) runAtOnce(tasks ...func() error) []error {
 }
 
 func (e *factored) passkey(name string) people.Passkey {
-	e.t.Helper()
+	e.T.Helper()
 	p := people.Passkey{
-		ID: core.NewID(), UserID: e.user.ID, CredentialID: []byte(name), Name: name, Credential: "{}", CreatedAt: e.clock(),
+		ID: core.NewID(), UserID: e.User.ID, CredentialID: []byte(name), Name: name, Credential: "{}", CreatedAt: e.Clock(),
 	}
-	e.must(e.db.Passkeys().InsertPasskey(e.t.Context(), p))
+	e.Must(e.DB.Passkeys().InsertPasskey(e.T.Context(), p))
 	return p
 }
 
@@ -37,25 +37,25 @@ func TestChangesInSeveralBrowsers(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
 		_, added := e.setUp()
-		v := e.visitor(added.Secret)
-		renew := func() error { _, err := e.factors.RenewCodes(ctx, v, "r1"); return err }
+		v := e.Visitor(added.Secret)
+		renew := func() error { _, err := e.Factors.RenewCodes(ctx, v, "r1"); return err }
 		for range 5 {
 			for _, err := range e.runAtOnce(renew, renew, renew, renew) {
-				e.must(err)
+				e.Must(err)
 			}
-			if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.CodesLeft != 10 {
+			if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || has.CodesLeft != 10 {
 				t.Errorf("renewed at once: %d codes, %v", has.CodesLeft, err)
 			}
 		}
-		removals := []func() error{func() error { return e.factors.RemoveApp(ctx, v, "r1") }}
+		removals := []func() error{func() error { return e.Factors.RemoveApp(ctx, v, "r1") }}
 		for _, name := range []string{"a", "b", "c", "d"} {
 			p := e.passkey(name)
-			removals = append(removals, func() error { return e.factors.RemovePasskey(ctx, v, p.ID, "r1") })
+			removals = append(removals, func() error { return e.Factors.RemovePasskey(ctx, v, p.ID, "r1") })
 		}
 		for _, err := range e.runAtOnce(removals...) {
-			e.must(err)
+			e.Must(err)
 		}
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || has.Any() || has.CodesLeft != 0 {
 			t.Errorf("all removed at once: %+v, %v", has, err)
 		}
 	})
@@ -69,27 +69,27 @@ func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
 		for range 8 {
-			v := e.visitor(e.signIn(""))
-			key, err := e.factors.BeginApp(ctx, v)
-			e.must(err)
+			v := e.Visitor(e.SignIn(password))
+			key, err := e.Factors.BeginApp(ctx, v)
+			e.Must(err)
 			var other people.AppKey
 			outcomes := e.runAtOnce(
-				func() error { _, err := e.factors.ConfirmApp(ctx, v, e.code(key, 0), "r1"); return err },
-				func() (err error) { other, err = e.factors.BeginApp(ctx, v); return err },
+				func() error { _, err := e.Factors.ConfirmApp(ctx, v, e.code(key, 0), "r1"); return err },
+				func() (err error) { other, err = e.Factors.BeginApp(ctx, v); return err },
 			)
-			has, err := e.factors.FactorsOf(ctx, e.user.ID)
-			e.must(err)
+			has, err := e.Factors.FactorsOf(ctx, e.User.ID)
+			e.Must(err)
 			if confirmed := outcomes[0] == nil; confirmed != (has.App != nil) {
 				t.Errorf("confirmed %v, has %v", confirmed, has.App != nil)
 			}
-			e.advance(time.Minute)
+			e.Advance(time.Minute)
 			if has.App != nil {
-				if _, err := e.prove(e.signIn(""), e.code(key, 0)); err != nil {
+				if _, err := e.prove(e.SignIn(password), e.code(key, 0)); err != nil {
 					t.Errorf("the app that was confirmed is not the one: %v (the other began: %v)", err, other.Secret != "")
 				}
 			}
-			e.must(e.db.Factors().DeleteAuthenticatorApp(ctx, e.user.ID))
-			e.advance(time.Hour)
+			e.Must(e.DB.Factors().DeleteAuthenticatorApp(ctx, e.User.ID))
+			e.Advance(time.Hour)
 		}
 	})
 }

@@ -10,9 +10,9 @@ import (
 
 // require makes the organization require second factors of its members.
 func (e *factored) require(org core.Org) {
-	e.t.Helper()
+	e.T.Helper()
 	org.RequireSecondFactor = true
-	e.must(e.db.Orgs().SetOrgSettings(e.t.Context(), org))
+	e.Must(e.DB.Orgs().SetOrgSettings(e.T.Context(), org))
 }
 
 // TestTheLastFactorStaysWhereItIsRequired checks that a person cannot remove the last
@@ -23,20 +23,20 @@ func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
 		_, added := e.setUp()
-		v := e.visitor(added.Secret)
-		e.require(e.second)
+		v := e.Visitor(added.Secret)
+		e.require(e.Orgs[1])
 		p := e.passkey("a")
-		e.must(e.factors.RemoveApp(ctx, v, "r1"))
-		err := e.factors.RemovePasskey(ctx, v, p.ID, "r1")
-		e.wantCode("the last factor", err, core.CodeConflict)
+		e.Must(e.Factors.RemoveApp(ctx, v, "r1"))
+		err := e.Factors.RemovePasskey(ctx, v, p.ID, "r1")
+		e.WantCode("the last factor", err, core.CodeConflict)
 		if said := core.AsError(err); !strings.Contains(said.Message, "Zeta") || strings.Contains(said.Message, "Acme") || !strings.Contains(said.NextStep(), "Add another factor first") {
 			t.Errorf("refused with %q %q", said.Message, said.NextStep())
 		}
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || len(has.Passkeys) != 1 || has.CodesLeft != 10 {
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || len(has.Passkeys) != 1 || has.CodesLeft != 10 {
 			t.Errorf("after the refusal: %+v, %v", has, err)
 		}
-		e.must(e.db.Members().RemoveMember(ctx, e.second.ID, e.user.ID))
-		e.must(e.factors.RemovePasskey(ctx, v, p.ID, "r1"))
+		e.Must(e.DB.Members().RemoveMember(ctx, e.Orgs[1].ID, e.User.ID))
+		e.Must(e.Factors.RemovePasskey(ctx, v, p.ID, "r1"))
 	})
 }
 
@@ -47,21 +47,21 @@ func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
 		_, added := e.setUp()
-		v := e.visitor(added.Secret)
-		e.require(e.org)
-		removals := []func() error{func() error { return e.factors.RemoveApp(ctx, v, "r1") }}
+		v := e.Visitor(added.Secret)
+		e.require(e.Orgs[0])
+		removals := []func() error{func() error { return e.Factors.RemoveApp(ctx, v, "r1") }}
 		for _, name := range []string{"a", "b", "c"} {
 			p := e.passkey(name)
-			removals = append(removals, func() error { return e.factors.RemovePasskey(ctx, v, p.ID, "r1") })
+			removals = append(removals, func() error { return e.Factors.RemovePasskey(ctx, v, p.ID, "r1") })
 		}
 		refused := 0
 		for _, err := range e.runAtOnce(removals...) {
 			if err != nil {
-				e.wantCode("the last removal", err, core.CodeConflict)
+				e.WantCode("the last removal", err, core.CodeConflict)
 				refused++
 			}
 		}
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || !has.Any() || refused != 1 {
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || !has.Any() || refused != 1 {
 			t.Errorf("%d refused, left: %+v, %v", refused, has, err)
 		}
 	})
@@ -73,28 +73,28 @@ func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
-		others := []string{e.signIn(""), e.signIn("")}
+		others := []string{e.SignIn(password), e.SignIn(password)}
 		key, added := e.setUp()
 		for _, other := range others {
-			if e.signedIn(other) {
+			if e.SignedIn(other) {
 				t.Error("a session of the password alone lives on")
 			}
 		}
-		if !e.signedIn(added.Secret) {
+		if !e.SignedIn(added.Secret) {
 			t.Fatal("the session that set the factor up has ended")
 		}
 		if last := e.auditLines()[len(e.auditLines())-1]; last.Action != "user.second_factor_added" || last.Detail != `{"kind":"authenticator_app","sessions_ended":2}` {
 			t.Errorf("audit line %+v", last)
 		}
-		e.advance(people.ProofAge)
-		there, err := e.prove(e.signIn(""), e.code(key, 0))
-		e.must(err)
-		e.must(e.db.Factors().DeleteAuthenticatorApp(t.Context(), e.user.ID))
+		e.Advance(people.ProofAge)
+		there, err := e.prove(e.SignIn(password), e.code(key, 0))
+		e.Must(err)
+		e.Must(e.DB.Factors().DeleteAuthenticatorApp(t.Context(), e.User.ID))
 		e.passkey("a")
-		v := e.visitor(there)
-		key, err = e.factors.BeginApp(t.Context(), v)
-		e.must(err)
-		if _, err = e.factors.ConfirmApp(t.Context(), v, e.code(key, 0), "r1"); err != nil || !e.signedIn(added.Secret) {
+		v := e.Visitor(there)
+		key, err = e.Factors.BeginApp(t.Context(), v)
+		e.Must(err)
+		if _, err = e.Factors.ConfirmApp(t.Context(), v, e.code(key, 0), "r1"); err != nil || !e.SignedIn(added.Secret) {
 			t.Errorf("another factor has ended sessions, or failed: %v", err)
 		}
 	})
@@ -107,11 +107,11 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 func TestASignInBesideTheFirstFactor(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
-		config := e.sessions.SessionsConfig
-		config.Tx = before{e.db, func() { e.setUp() }}
-		begun, err := people.NewSessions(config).SignIn(t.Context(), people.SignInRequest{Email: ownersEmail, Password: ownersPassword})
-		e.must(err)
-		if !begun.AwaitsSecondFactor || e.signedIn(begun.Secret) {
+		config := e.Sessions.SessionsConfig
+		config.Tx = before{e.DB, func() { e.setUp() }}
+		begun, err := people.NewSessions(config).SignIn(t.Context(), people.SignInRequest{Email: email, Password: password})
+		e.Must(err)
+		if !begun.AwaitsSecondFactor || e.SignedIn(begun.Secret) {
 			t.Error("the password alone lets in beside the first factor")
 		}
 	})

@@ -11,95 +11,76 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/core/signing"
-	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/core/people/peopletest"
 	"github.com/pquerna/otp/totp"
 )
 
-// factored is the fixture for tests of second factors. It adds SecondFactors to the fixture
-// entrance, which can sign people in.
-type factored struct {
-	*entrance
-	factors *people.SecondFactors
-}
+// factored is a House whose person sets up and uses second factors.
+type factored struct{ *peopletest.House }
 
 func eachFactored(t *testing.T, test func(t *testing.T, e *factored)) {
 	t.Helper()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		e := &factored{entrance: newEntranceOn(t, db)}
-		master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
-		e.must(err)
-		e.factors = people.NewSecondFactors(people.SecondFactorsConfig{Sessions: e.sessions, Master: master})
-		test(t, e)
-	})
-}
-
-func (e *factored) visitor(secret string) people.Visitor {
-	e.t.Helper()
-	v, err := e.sessions.Current(e.t.Context(), secret)
-	e.must(err)
-	return v
+	peopletest.Each(t, func(t *testing.T, h *peopletest.House) { test(t, &factored{h}) })
 }
 
 // code returns the code that the authenticator app shows the given number of time steps
 // from now.
 func (e *factored) code(key people.AppKey, steps int) string {
-	e.t.Helper()
-	code, err := totp.GenerateCode(key.Secret, e.clock().Add(time.Duration(steps)*30*time.Second))
-	e.must(err)
+	e.T.Helper()
+	code, err := totp.GenerateCode(key.Secret, e.Clock().Add(time.Duration(steps)*30*time.Second))
+	e.Must(err)
 	return code
 }
 
 // setUp adds an authenticator app in a new session. It uses the code of the present time
 // step.
 func (e *factored) setUp() (people.AppKey, people.Added) {
-	e.t.Helper()
-	v := e.visitor(e.signIn(""))
-	key, err := e.factors.BeginApp(e.t.Context(), v)
-	e.must(err)
-	added, err := e.factors.ConfirmApp(e.t.Context(), v, e.code(key, 0), "r1")
-	e.must(err)
+	e.T.Helper()
+	v := e.Visitor(e.SignIn(password))
+	key, err := e.Factors.BeginApp(e.T.Context(), v)
+	e.Must(err)
+	added, err := e.Factors.ConfirmApp(e.T.Context(), v, e.code(key, 0), "r1")
+	e.Must(err)
 	return key, added
 }
 
 func (e *factored) prove(secret, code string) (string, error) {
-	e.t.Helper()
-	return e.factors.Prove(e.t.Context(), secret, people.FactorProof{Code: code, RequestID: "r1"})
+	e.T.Helper()
+	return e.Factors.Prove(e.T.Context(), secret, people.FactorProof{Code: code, RequestID: "r1"})
 }
 
 func (e *factored) wantCodeRefused(what, secret, code string) {
-	e.t.Helper()
+	e.T.Helper()
 	_, err := e.prove(secret, code)
-	e.wantCode(what, err, core.CodeValidationFailed)
+	e.WantCode(what, err, core.CodeValidationFailed)
 }
 
 func TestSettingUpAnApp(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
-		ctx, secret := t.Context(), e.signIn("")
-		v := e.visitor(secret)
-		key, err := e.factors.BeginApp(ctx, v)
-		e.must(err)
+		ctx, secret := t.Context(), e.SignIn(password)
+		v := e.Visitor(secret)
+		key, err := e.Factors.BeginApp(ctx, v)
+		e.Must(err)
 		if !strings.HasPrefix(key.URI, "otpauth://totp/Mailhelm:") || len(key.Secret) != 32 || !strings.Contains(key.URI, "issuer=Mailhelm") {
 			t.Errorf("key %s of %d characters", key.URI[:30], len(key.Secret))
 		}
-		if again, err := e.factors.PendingApp(ctx, v); err != nil || again != key {
+		if again, err := e.Factors.PendingApp(ctx, v); err != nil || again != key {
 			t.Errorf("shown again it is another key, %v", err)
 		}
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() {
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || has.Any() {
 			t.Errorf("an app without a first code counts: %v", err)
 		}
-		_, err = e.factors.ConfirmApp(ctx, v, "000000", "r1")
-		e.wantCode("a wrong first code", err, core.CodeValidationFailed)
+		_, err = e.Factors.ConfirmApp(ctx, v, "000000", "r1")
+		e.WantCode("a wrong first code", err, core.CodeValidationFailed)
 		e.wantCodeRefused("a code of an app that is not confirmed", secret, e.code(key, 0))
 
-		added, err := e.factors.ConfirmApp(ctx, v, " "+e.code(key, 0)[:3]+" "+e.code(key, 0)[3:], "r1")
-		e.must(err)
-		if added.Secret == secret || e.signedIn(secret) || !e.signedIn(added.Secret) {
+		added, err := e.Factors.ConfirmApp(ctx, v, " "+e.code(key, 0)[:3]+" "+e.code(key, 0)[3:], "r1")
+		e.Must(err)
+		if added.Secret == secret || e.SignedIn(secret) || !e.SignedIn(added.Secret) {
 			t.Error("the session has kept its secret")
 		}
-		if at := e.visitor(added.Secret).Session.SecondFactorAt; at == nil || !at.Equal(e.clock()) {
+		if at := e.Visitor(added.Secret).Session.SecondFactorAt; at == nil || !at.Equal(e.Clock()) {
 			t.Errorf("proven at %v", at)
 		}
 		unique := map[string]bool{}
@@ -110,9 +91,9 @@ func TestSettingUpAnApp(t *testing.T) {
 			t.Errorf("recovery codes %d", len(unique))
 		}
 		e.wantCodeRefused("the first code again", added.Secret, e.code(key, 0))
-		_, err = e.factors.BeginApp(ctx, e.visitor(added.Secret))
-		e.wantCode("a second app", err, core.CodeConflict)
-		stored, err := e.db.Factors().AuthenticatorApp(ctx, e.user.ID)
+		_, err = e.Factors.BeginApp(ctx, e.Visitor(added.Secret))
+		e.WantCode("a second app", err, core.CodeConflict)
+		stored, err := e.DB.Factors().AuthenticatorApp(ctx, e.User.ID)
 		if err != nil || bytes.Contains(stored.Sealed, []byte(key.Secret)) {
 			t.Errorf("the secret is stored in the clear, %v", err)
 		}
@@ -124,34 +105,34 @@ func TestSessionAwaitingTheSecondFactorIsNotSignedIn(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
 		key, added := e.setUp()
-		e.advance(time.Minute)
-		begun, err := e.sessions.SignIn(ctx, people.SignInRequest{Email: ownersEmail, Password: ownersPassword, Client: "192.0.2.1"})
-		e.must(err)
-		if !begun.AwaitsSecondFactor || e.signedIn(begun.Secret) {
+		e.Advance(time.Minute)
+		begun, err := e.Sessions.SignIn(ctx, people.SignInRequest{Email: email, Password: password, Client: "192.0.2.1"})
+		e.Must(err)
+		if !begun.AwaitsSecondFactor || e.SignedIn(begun.Secret) {
 			t.Fatal("the password alone lets in")
 		}
-		e.wantCode("switching", e.sessions.SwitchOrg(ctx, begun.Secret, e.second.ID), core.CodeInvalidKey)
-		e.must(e.sessions.SignOutEverywhere(ctx, begun.Secret, "r1"))
-		if !e.signedIn(added.Secret) {
+		e.WantCode("switching", e.Sessions.SwitchOrg(ctx, begun.Secret, e.Orgs[1].ID), core.CodeInvalidKey)
+		e.Must(e.Sessions.SignOutEverywhere(ctx, begun.Secret, "r1"))
+		if !e.SignedIn(added.Secret) {
 			t.Error("a session that awaits its second factor has ended others")
 		}
 		secret, err := e.prove(begun.Secret, e.code(key, 0))
-		e.must(err)
-		if secret == begun.Secret || e.signedIn(begun.Secret) || !e.signedIn(secret) {
+		e.Must(err)
+		if secret == begun.Secret || e.SignedIn(begun.Secret) || !e.SignedIn(secret) {
 			t.Error("the second factor has not replaced the secret")
 		}
 
-		begun, err = e.sessions.SignIn(ctx, people.SignInRequest{Email: ownersEmail, Password: ownersPassword, Client: "192.0.2.1"})
-		e.must(err)
-		e.must(e.sessions.SignOut(ctx, begun.Secret, "r1"))
+		begun, err = e.Sessions.SignIn(ctx, people.SignInRequest{Email: email, Password: password, Client: "192.0.2.1"})
+		e.Must(err)
+		e.Must(e.Sessions.SignOut(ctx, begun.Secret, "r1"))
 		_, err = e.prove(begun.Secret, e.code(key, 1))
-		e.wantCode("after signing out", err, core.CodeInvalidKey)
+		e.WantCode("after signing out", err, core.CodeInvalidKey)
 
-		begun, err = e.sessions.SignIn(ctx, people.SignInRequest{Email: ownersEmail, Password: ownersPassword, Client: "192.0.2.1"})
-		e.must(err)
-		e.advance(people.SecondFactorWait)
+		begun, err = e.Sessions.SignIn(ctx, people.SignInRequest{Email: email, Password: password, Client: "192.0.2.1"})
+		e.Must(err)
+		e.Advance(people.SecondFactorWait)
 		_, err = e.prove(begun.Secret, e.code(key, 0))
-		e.wantCode("after ten minutes", err, core.CodeInvalidKey)
+		e.WantCode("after ten minutes", err, core.CodeInvalidKey)
 	})
 }
 
@@ -159,18 +140,18 @@ func TestCodesOfAnApp(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
 		key, added := e.setUp()
-		e.advance(10 * time.Minute)
+		e.Advance(10 * time.Minute)
 		before, present, after := e.code(key, -1), e.code(key, 0), e.code(key, 1)
 		secret, err := e.prove(added.Secret, before)
-		e.must(err)
+		e.Must(err)
 		e.wantCodeRefused("a used code", secret, before)
 		secret, err = e.prove(secret, after)
-		e.must(err)
+		e.Must(err)
 		e.wantCodeRefused("a code before the last one", secret, present)
 		for _, wrong := range []string{e.code(key, -2), e.code(key, 2), ""} {
 			e.wantCodeRefused("a wrong code", secret, wrong)
 		}
-		e.advance(time.Minute)
+		e.Advance(time.Minute)
 		if _, err := e.prove(secret, e.code(key, 0)); err != nil {
 			t.Errorf("the fifth try since the last success: %v", err)
 		}
@@ -182,11 +163,11 @@ func TestOneCodeTwoBrowsers(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		key, added := e.setUp()
 		for _, code := range []string{"", added.RecoveryCodes[3]} {
-			e.advance(30 * time.Minute)
+			e.Advance(30 * time.Minute)
 			if code == "" {
 				code = e.code(key, 0)
 			}
-			sessions := []string{e.signIn(""), e.signIn(""), e.signIn("")}
+			sessions := []string{e.SignIn(password), e.SignIn(password), e.SignIn(password)}
 			outcomes := make([]error, len(sessions))
 			var running sync.WaitGroup
 			for i, secret := range sessions {
@@ -199,7 +180,7 @@ func TestOneCodeTwoBrowsers(t *testing.T) {
 					let++
 					continue
 				}
-				e.wantCode("the second use", err, core.CodeValidationFailed)
+				e.WantCode("the second use", err, core.CodeValidationFailed)
 			}
 			if let != 1 {
 				t.Errorf("one code has let in %d", let)
@@ -212,22 +193,22 @@ func TestGuessingCodes(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
 		key, added := e.setUp()
-		e.advance(time.Minute)
+		e.Advance(time.Minute)
 		for i, guess := range []string{"000000", "AAAA-AAAA-AAAA-AAAA", "111111", "x", "222222"} {
 			secret := added.Secret
 			if i%2 == 0 {
-				secret = e.signIn("") // a session in another browser
+				secret = e.SignIn(password) // a session in another browser
 			}
 			e.wantCodeRefused("a guess", secret, guess)
 		}
-		_, err := e.prove(e.signIn(""), e.code(key, 0))
-		e.wantCode("the sixth try", err, core.CodeRateLimited)
+		_, err := e.prove(e.SignIn(password), e.code(key, 0))
+		e.WantCode("the sixth try", err, core.CodeRateLimited)
 		if wait := core.AsError(err).RetryAfter; wait < 4*time.Minute || wait > 6*time.Minute {
 			t.Errorf("wait for %s", wait)
 		}
 		_, err = e.prove(added.Secret, added.RecoveryCodes[0])
-		e.wantCode("a recovery code instead", err, core.CodeRateLimited)
-		e.advance(5*time.Minute + time.Second)
+		e.WantCode("a recovery code instead", err, core.CodeRateLimited)
+		e.Advance(5*time.Minute + time.Second)
 		if _, err = e.prove(added.Secret, e.code(key, 0)); err != nil {
 			t.Errorf("after five minutes: %v", err)
 		}
@@ -240,23 +221,23 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 		ctx := t.Context()
 		_, added := e.setUp()
 		code := strings.ToLower(strings.ReplaceAll(added.RecoveryCodes[0], "-", " "))
-		secret, err := e.prove(e.signIn(""), code)
-		e.must(err)
-		e.wantCodeRefused("a used recovery code", e.signIn(""), code)
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.CodesLeft != 9 {
+		secret, err := e.prove(e.SignIn(password), code)
+		e.Must(err)
+		e.wantCodeRefused("a used recovery code", e.SignIn(password), code)
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || has.CodesLeft != 9 {
 			t.Errorf("%d left, %v", has.CodesLeft, err)
 		}
-		renewed, err := e.factors.RenewCodes(ctx, e.visitor(secret), "r1")
-		e.must(err)
+		renewed, err := e.Factors.RenewCodes(ctx, e.Visitor(secret), "r1")
+		e.Must(err)
 		e.wantCodeRefused("a replaced recovery code", secret, added.RecoveryCodes[1])
 		if secret, err = e.prove(secret, renewed[9]); err != nil {
 			t.Fatalf("a new recovery code: %v", err)
 		}
-		e.must(e.factors.RemoveApp(ctx, e.visitor(secret), "r1"))
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+		e.Must(e.Factors.RemoveApp(ctx, e.Visitor(secret), "r1"))
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || has.Any() || has.CodesLeft != 0 {
 			t.Errorf("after removing the app: %+v, %v", has, err)
 		}
-		begun, err := e.sessions.SignIn(ctx, people.SignInRequest{Email: ownersEmail, Password: ownersPassword})
+		begun, err := e.Sessions.SignIn(ctx, people.SignInRequest{Email: email, Password: password})
 		if err != nil || begun.AwaitsSecondFactor {
 			t.Errorf("without a factor: %+v, %v", begun.AwaitsSecondFactor, err)
 		}
@@ -280,23 +261,23 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 func TestChangesNeedARecentProof(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
-		ctx, secret := t.Context(), e.signIn("")
-		e.advance(people.ProofAge + time.Second)
-		if _, err := e.factors.BeginApp(ctx, e.visitor(secret)); !people.IsProofNeeded(err) {
+		ctx, secret := t.Context(), e.SignIn(password)
+		e.Advance(people.ProofAge + time.Second)
+		if _, err := e.Factors.BeginApp(ctx, e.Visitor(secret)); !people.IsProofNeeded(err) {
 			t.Errorf("a first factor long after the password: %v", err)
 		}
 		key, added := e.setUp()
-		e.advance(people.ProofAge + time.Second)
-		v := e.visitor(added.Secret)
-		if err := e.factors.RemoveApp(ctx, v, "r1"); !people.IsProofNeeded(err) {
+		e.Advance(people.ProofAge + time.Second)
+		v := e.Visitor(added.Secret)
+		if err := e.Factors.RemoveApp(ctx, v, "r1"); !people.IsProofNeeded(err) {
 			t.Errorf("removing: %v", err)
 		}
-		if _, err := e.factors.RenewCodes(ctx, v, "r1"); !people.IsProofNeeded(err) {
+		if _, err := e.Factors.RenewCodes(ctx, v, "r1"); !people.IsProofNeeded(err) {
 			t.Errorf("renewing codes: %v", err)
 		}
 		secret, err := e.prove(added.Secret, e.code(key, 0))
-		e.must(err)
-		e.must(e.factors.RemoveApp(ctx, e.visitor(secret), "r1"))
+		e.Must(err)
+		e.Must(e.Factors.RemoveApp(ctx, e.Visitor(secret), "r1"))
 	})
 }
 
@@ -304,31 +285,31 @@ func TestOrganizationSecondFactorRules(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
-		strict := e.second
+		strict := e.Orgs[1]
 		strict.RequireSecondFactor = true
-		e.must(e.db.Orgs().SetOrgSettings(ctx, strict))
+		e.Must(e.DB.Orgs().SetOrgSettings(ctx, strict))
 		want := func(what, secret string, admit, lately people.Demand) {
 			t.Helper()
-			gotAdmit, err := e.factors.Demand(ctx, e.visitor(secret))
-			e.must(err)
-			gotLately, err := e.factors.DemandLately(ctx, e.visitor(secret))
-			e.must(err)
+			gotAdmit, err := e.Factors.Demand(ctx, e.Visitor(secret))
+			e.Must(err)
+			gotLately, err := e.Factors.DemandLately(ctx, e.Visitor(secret))
+			e.Must(err)
 			if gotAdmit != admit || gotLately != lately {
 				t.Errorf("%s: %q and %q, want %q and %q", what, gotAdmit, gotLately, admit, lately)
 			}
 		}
-		plain := e.signIn("")
+		plain := e.SignIn(password)
 		want("another organization", plain, people.NoDemand, people.NoDemand)
-		e.must(e.sessions.SwitchOrg(ctx, plain, e.second.ID))
+		e.Must(e.Sessions.SwitchOrg(ctx, plain, e.Orgs[1].ID))
 		want("without a factor", plain, people.DemandSetUp, people.DemandSetUp)
 		e.passkey("a")
 		want("a session from before", plain, people.DemandProof, people.DemandProof)
-		e.must(e.db.Passkeys().DeletePasskeysOf(ctx, e.user.ID))
+		e.Must(e.DB.Passkeys().DeletePasskeysOf(ctx, e.User.ID))
 		_, added := e.setUp()
-		e.must(e.sessions.SwitchOrg(ctx, added.Secret, e.second.ID))
-		e.advance(people.ProofAge)
+		e.Must(e.Sessions.SwitchOrg(ctx, added.Secret, e.Orgs[1].ID))
+		e.Advance(people.ProofAge)
 		want("proven lately", added.Secret, people.NoDemand, people.NoDemand)
-		e.advance(time.Second)
+		e.Advance(time.Second)
 		want("proven long ago", added.Secret, people.NoDemand, people.DemandProof)
 	})
 }
@@ -338,15 +319,15 @@ func TestResettingSecondFactors(t *testing.T) {
 	eachFactored(t, func(t *testing.T, e *factored) {
 		ctx := t.Context()
 		_, added := e.setUp()
-		e.must(people.ResetSecondFactors(ctx, e.sessions.SessionsConfig, access.ActorOf(access.Operator), e.user.ID))
-		if e.signedIn(added.Secret) {
+		e.Must(people.ResetSecondFactors(ctx, e.Sessions.SessionsConfig, access.ActorOf(access.Operator), e.User.ID))
+		if e.SignedIn(added.Secret) {
 			t.Error("a session lives on")
 		}
-		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+		if has, err := e.Factors.FactorsOf(ctx, e.User.ID); err != nil || has.Any() || has.CodesLeft != 0 {
 			t.Errorf("left: %+v, %v", has, err)
 		}
-		for _, org := range []core.Org{e.org, e.second} {
-			events, err := e.db.Audit().AuditEvents(ctx, org.ID, 1)
+		for _, org := range []core.Org{e.Orgs[0], e.Orgs[1]} {
+			events, err := e.DB.Audit().AuditEvents(ctx, org.ID, 1)
 			if err != nil || len(events) != 1 || events[0].Action != "user.second_factors_reset" || events[0].ActorKind != "operator" {
 				t.Errorf("%s: %+v, %v", org.Name, events, err)
 			}

@@ -9,40 +9,42 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/people/peopletest"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
-	e := newEntrance(t)
-	idle := e.signIn("")
-	e.advance(people.SessionIdle - time.Second)
-	if !e.signedIn(idle) {
+	h := peopletest.New(t, storagetest.SQLite(t))
+	idle := h.SignIn(password)
+	h.Advance(people.SessionIdle - time.Second)
+	if !h.SignedIn(idle) {
 		t.Error("ended before it was idle for two hours")
 	}
-	e.advance(people.SessionIdle)
-	if e.signedIn(idle) {
+	h.Advance(people.SessionIdle)
+	if h.SignedIn(idle) {
 		t.Error("lives although it was idle for two hours")
 	}
-	busy := e.signIn("")
-	began := e.clock()
-	for e.clock().Before(began.Add(people.SessionLifetime - time.Hour)) {
-		if !e.signedIn(busy) {
-			t.Fatalf("ended after %v of use", e.clock().Sub(began))
+	busy := h.SignIn(password)
+	began := h.Clock()
+	for h.Clock().Before(began.Add(people.SessionLifetime - time.Hour)) {
+		if !h.SignedIn(busy) {
+			t.Fatalf("ended after %v of use", h.Clock().Sub(began))
 		}
-		e.advance(time.Hour)
+		h.Advance(time.Hour)
 	}
-	e.advance(time.Hour)
-	if e.signedIn(busy) {
+	h.Advance(time.Hour)
+	if h.SignedIn(busy) {
 		t.Error("lives longer than twelve hours by being used")
 	}
 }
 
 func TestOnlyASecretOpensASession(t *testing.T) {
 	t.Parallel()
-	e := newEntrance(t)
-	secret := e.signIn("")
+	h := peopletest.New(t, storagetest.SQLite(t))
+	secret := h.SignIn(password)
 	for _, wrong := range []string{"", "x", strings.ToLower(secret), secret + "A", secret[1:], strings.Repeat("A", 52), string(access.HashSecret(secret))} {
-		if e.signedIn(wrong) {
+		if h.SignedIn(wrong) {
 			t.Errorf("%q opens a session", wrong)
 		}
 	}
@@ -50,32 +52,32 @@ func TestOnlyASecretOpensASession(t *testing.T) {
 
 func TestSwitchingTheOrganization(t *testing.T) {
 	t.Parallel()
-	e := newEntrance(t)
-	secret := e.signIn("")
-	orgs, err := e.sessions.Organizations(t.Context(), e.user.ID)
-	e.must(err)
-	if len(orgs) != 2 || orgs[0].ID != e.org.ID || orgs[1].ID != e.second.ID {
+	h := peopletest.New(t, storagetest.SQLite(t))
+	secret := h.SignIn(password)
+	orgs, err := h.Sessions.Organizations(t.Context(), h.User.ID)
+	h.Must(err)
+	if len(orgs) != 2 || orgs[0].ID != h.Orgs[0].ID || orgs[1].ID != h.Orgs[1].ID {
 		t.Fatalf("organizations %+v", orgs)
 	}
-	before, err := e.sessions.Current(t.Context(), secret)
-	e.must(err)
-	e.must(e.sessions.SwitchOrg(t.Context(), secret, e.second.ID))
-	after, err := e.sessions.Current(t.Context(), secret)
-	e.must(err)
-	if after.Org.ID != e.second.ID || after.Member.OrgID != e.second.ID {
-		t.Errorf("in %s after switching to %s", after.Org.ID, e.second.ID)
+	before, err := h.Sessions.Current(t.Context(), secret)
+	h.Must(err)
+	h.Must(h.Sessions.SwitchOrg(t.Context(), secret, h.Orgs[1].ID))
+	after, err := h.Sessions.Current(t.Context(), secret)
+	h.Must(err)
+	if after.Org.ID != h.Orgs[1].ID || after.Member.OrgID != h.Orgs[1].ID {
+		t.Errorf("in %s after switching to %s", after.Org.ID, h.Orgs[1].ID)
 	}
 	if after.FormTokenMatches(before.FormToken("q"), "q") {
 		t.Error("a form of the other organization passes")
 	}
 	foreign := core.Org{ID: core.NewID(), Name: "Foreign", Slug: "foreign", Tier: "team", RetentionDays: 90}
-	e.must(e.db.Orgs().InsertOrg(t.Context(), foreign))
+	h.Must(h.DB.Orgs().InsertOrg(t.Context(), foreign))
 	for _, orgID := range []string{foreign.ID, core.NewID(), "", "x\x00"} {
-		if err := e.sessions.SwitchOrg(t.Context(), secret, orgID); core.AsError(err).Code != core.CodeNotFound {
+		if err := h.Sessions.SwitchOrg(t.Context(), secret, orgID); core.AsError(err).Code != core.CodeNotFound {
 			t.Errorf("switch to %q: %v", orgID, err)
 		}
 	}
-	if err := e.sessions.SwitchOrg(t.Context(), "", e.org.ID); core.AsError(err).Code != core.CodeInvalidKey {
+	if err := h.Sessions.SwitchOrg(t.Context(), "", h.Orgs[0].ID); core.AsError(err).Code != core.CodeInvalidKey {
 		t.Errorf("switch without a session: %v", err)
 	}
 }
@@ -99,43 +101,43 @@ func (b *beforeFirst) InTx(ctx context.Context, with func(context.Context) error
 // organization.
 func TestAReadDoesNotUndoASwitch(t *testing.T) {
 	t.Parallel()
-	e := newEntrance(t)
-	secret := e.signIn("")
-	e.advance(time.Hour)
-	cfg := e.sessions.SessionsConfig
-	cfg.Tx = &beforeFirst{cfg.Tx, func() { e.must(e.sessions.SwitchOrg(t.Context(), secret, e.second.ID)) }}
+	h := peopletest.New(t, storagetest.SQLite(t))
+	secret := h.SignIn(password)
+	h.Advance(time.Hour)
+	cfg := h.Sessions.SessionsConfig
+	cfg.Tx = &beforeFirst{cfg.Tx, func() { h.Must(h.Sessions.SwitchOrg(t.Context(), secret, h.Orgs[1].ID)) }}
 	for range 2 {
 		v, err := people.NewSessions(cfg).Current(t.Context(), secret)
-		e.must(err)
-		if v.Org.ID != e.second.ID || v.Member.OrgID != e.second.ID || v.Session.OrgID != e.second.ID {
-			t.Errorf("in %s as member of %s after switching to %s", v.Org.ID, v.Member.OrgID, e.second.ID)
+		h.Must(err)
+		if v.Org.ID != h.Orgs[1].ID || v.Member.OrgID != h.Orgs[1].ID || v.Session.OrgID != h.Orgs[1].ID {
+			t.Errorf("in %s as member of %s after switching to %s", v.Org.ID, v.Member.OrgID, h.Orgs[1].ID)
 		}
 	}
 }
 
 func TestSessionFollowsTheMemberships(t *testing.T) {
 	t.Parallel()
-	e := newEntrance(t)
-	secret := e.signIn("")
-	e.must(e.db.Members().RemoveMember(t.Context(), e.org.ID, e.user.ID))
-	v, err := e.sessions.Current(t.Context(), secret)
-	e.must(err)
-	if v.Org.ID != e.second.ID || v.Session.OrgID != e.second.ID {
-		t.Errorf("in %s, and the person only belongs to %s", v.Org.ID, e.second.ID)
+	h := peopletest.New(t, storagetest.SQLite(t))
+	secret := h.SignIn(password)
+	h.Must(h.DB.Members().RemoveMember(t.Context(), h.Orgs[0].ID, h.User.ID))
+	v, err := h.Sessions.Current(t.Context(), secret)
+	h.Must(err)
+	if v.Org.ID != h.Orgs[1].ID || v.Session.OrgID != h.Orgs[1].ID {
+		t.Errorf("in %s, and the person only belongs to %s", v.Org.ID, h.Orgs[1].ID)
 	}
-	e.must(e.db.Members().RemoveMember(t.Context(), e.second.ID, e.user.ID))
-	if e.signedIn(secret) {
+	h.Must(h.DB.Members().RemoveMember(t.Context(), h.Orgs[1].ID, h.User.ID))
+	if h.SignedIn(secret) {
 		t.Error("signed in without belonging anywhere")
 	}
 }
 
 func TestFormTokens(t *testing.T) {
 	t.Parallel()
-	e := newEntrance(t)
-	mine, err := e.sessions.Current(t.Context(), e.signIn(""))
-	e.must(err)
-	other, err := e.sessions.Current(t.Context(), e.signIn(""))
-	e.must(err)
+	h := peopletest.New(t, storagetest.SQLite(t))
+	mine, err := h.Sessions.Current(t.Context(), h.SignIn(password))
+	h.Must(err)
+	other, err := h.Sessions.Current(t.Context(), h.SignIn(password))
+	h.Must(err)
 	token := mine.FormToken("a")
 	if !mine.FormTokenMatches(token, "a") {
 		t.Error("the form's own token does not pass")

@@ -3,6 +3,7 @@ package peopletest
 import (
 	"bytes"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -58,16 +59,17 @@ type House struct {
 // Each runs the test on each database, with a new House.
 func Each(t *testing.T, test func(t *testing.T, h *House)) {
 	t.Helper()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newHouse(t, db)) })
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, New(t, db)) })
 }
 
-func newHouse(t *testing.T, db *storage.DB) *House {
+// New returns a House on the database. Sorted by name, its first organization is Acme.
+func New(t *testing.T, db *storage.DB) *House {
 	t.Helper()
 	h := &House{T: t, DB: db, now: Start, Queue: &Queue{}, Sender: &Mailbox{}}
 	h.User = access.User{ID: core.NewID(), Email: Email, Name: "Ada", PasswordHash: adasHash, CreatedAt: Start}
 	h.Must(db.Users().InsertUser(t.Context(), h.User))
-	for _, name := range []string{"acme", "zeta"} {
-		org := core.Org{ID: core.NewID(), Name: name, Slug: name, Tier: "team", RetentionDays: 90}
+	for _, name := range []string{"Acme", "Zeta"} {
+		org := core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
 		h.Must(db.Orgs().InsertOrg(t.Context(), org))
 		h.Must(db.Members().AddMember(t.Context(), org.ID, h.User.ID, string(members.Owner)))
 		h.Orgs = append(h.Orgs, org)
