@@ -117,8 +117,8 @@ func (set Scopes) Has(s Scope) bool {
 	return found
 }
 
-// Missing returns the first of the wanted scopes that the set lacks, or "".
-func (set Scopes) Missing(wanted []Scope) Scope {
+// FirstMissing returns the first of the wanted scopes that the set lacks, or "".
+func (set Scopes) FirstMissing(wanted []Scope) Scope {
 	for _, s := range wanted {
 		if !set.Has(s) {
 			return s

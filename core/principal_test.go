@@ -16,7 +16,7 @@ func TestScopesAreASet(t *testing.T) {
 	if !set.Has(core.ListsView) || set.Has(core.ListsManage) {
 		t.Error("membership")
 	}
-	if got := set.Missing([]core.Scope{core.ListsView, core.TopicsView}); got != core.TopicsView {
+	if got := set.FirstMissing([]core.Scope{core.ListsView, core.TopicsView}); got != core.TopicsView {
 		t.Errorf("missing %q", got)
 	}
 	if got := set.Intersect(core.AllScopes()); len(got) != 2 {

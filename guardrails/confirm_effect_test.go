@@ -15,24 +15,24 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// reach calls op_reach, which needs a confirmation, as the first of the test's callers. m
-// is the simulated failure of the call.
-func (r *rig) reach(token, key string, m *failurePlan) (guardrails.Result, *core.Error) {
+// callOpReach calls op_reach, which needs a confirmation, as the first of the test's
+// callers. m is the simulated failure of the call.
+func (r *rig) callOpReach(token, key string, m *failurePlan) (guardrails.Result, *core.Error) {
 	return r.call("op_reach", guardrails.Request{
 		Principal: r.callers[0], Surface: core.Agent, RequestID: "r", Arguments: sayingSo[0], IdempotencyKey: key, Confirmation: token,
 	}, m)
 }
 
-func (r *rig) askToReach(t *testing.T) string {
+func (r *rig) askForToken(t *testing.T) string {
 	t.Helper()
-	asked, err := r.reach("", "", &failurePlan{kind: lives})
+	asked, err := r.callOpReach("", "", &failurePlan{kind: lives})
 	if err != nil || asked.Confirm == nil {
 		t.Fatalf("%+v, %v", asked, err)
 	}
 	return asked.Confirm.Token
 }
 
-func (r *rig) countReached(t *testing.T) int {
+func (r *rig) countEffects(t *testing.T) int {
 	t.Helper()
 	found, err := r.effects(r.callers[0].Org.ID)
 	if err != nil {
@@ -51,23 +51,23 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 			for _, key := range []string{"", "k"} {
 				t.Run(fmt.Sprintf("%s, key %q", f, key), func(t *testing.T) {
 					r := newRig(t, db, nil)
-					token := r.askToReach(t)
-					first, _ := r.reach(token, key, &failurePlan{kind: f})
-					happened := r.countReached(t)
+					token := r.askForToken(t)
+					first, _ := r.callOpReach(token, key, &failurePlan{kind: f})
+					happened := r.countEffects(t)
 					if (happened == 1) != f.commits() {
 						t.Fatalf("%d effects of the first attempt", happened)
 					}
-					again, err := r.reach(token, "another", &failurePlan{kind: lives})
+					again, err := r.callOpReach(token, "another", &failurePlan{kind: lives})
 					if happened == 1 && (err == nil || err.Code != core.CodeConfirmationInvalid) || happened == 0 && (err != nil || idOf(again) == "") {
 						t.Errorf("the second attempt: %+v, %v", again, err)
 					}
-					if n := r.countReached(t); n != 1 {
+					if n := r.countEffects(t); n != 1 {
 						t.Errorf("%d effects", n)
 					}
 					if happened == 0 {
 						return
 					}
-					repeated, err := r.reach(token, key, &failurePlan{kind: lives})
+					repeated, err := r.callOpReach(token, key, &failurePlan{kind: lives})
 					if err != nil || !repeated.Replayed || f == lives && idOf(repeated) != idOf(first) {
 						t.Errorf("the same attempt again: %+v, %v", repeated, err)
 					}
@@ -85,17 +85,17 @@ func TestALateConfirmationHasNoSecondEffect(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		r := newRig(t, db, nil)
-		token := r.askToReach(t)
+		token := r.askForToken(t)
 		r.clock.advance(10*time.Minute - time.Second)
 		slow := &failurePlan{kind: lives}
 		entered, resume := slow.pauseCall()
 		answer := make(chan *core.Error, 1)
 		go func() {
-			_, err := r.reach(token, "slow", slow)
+			_, err := r.callOpReach(token, "slow", slow)
 			answer <- err
 		}()
 		<-entered
-		if _, err := r.reach(token, "quick", &failurePlan{kind: lives}); err != nil {
+		if _, err := r.callOpReach(token, "quick", &failurePlan{kind: lives}); err != nil {
 			t.Error(err)
 		}
 		r.clock.advance(replay.Lease / 2)
@@ -104,7 +104,7 @@ func TestALateConfirmationHasNoSecondEffect(t *testing.T) {
 		}
 		resume()
 		wantCode(t, <-answer, core.CodeConfirmationInvalid)
-		if n := r.countReached(t); n != 1 {
+		if n := r.countEffects(t); n != 1 {
 			t.Errorf("%d effects", n)
 		}
 	})
@@ -116,14 +116,14 @@ func TestALateConfirmationHasNoSecondEffect(t *testing.T) {
 func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, storagetest.SQLite(t), nil)
-	token := r.askToReach(t)
-	if _, err := r.reach(token, "first", &failurePlan{kind: lives}); err != nil {
+	token := r.askForToken(t)
+	if _, err := r.callOpReach(token, "first", &failurePlan{kind: lives}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.db.Replay().Purge(t.Context(), r.clock.Now().Add(replay.PurgeEvery+time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.reach(token, "second", &failurePlan{kind: lives})
+	_, err := r.callOpReach(token, "second", &failurePlan{kind: lives})
 	wantCode(t, err, core.CodeConfirmationInvalid)
 }
 
@@ -135,13 +135,13 @@ func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 	config := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4}
 	one, two := newRig(t, storagetest.Open(t, config), nil), newRig(t, storagetest.Open(t, config), nil)
 	two.callers = one.callers
-	token := one.askToReach(t)
+	token := one.askForToken(t)
 	var wait sync.WaitGroup
 	var done atomic.Int32
 	for i := range 60 {
 		process := []*rig{one, two}[i%2]
 		wait.Go(func() {
-			_, err := process.reach(token, strconv.Itoa(i), &failurePlan{kind: lives})
+			_, err := process.callOpReach(token, strconv.Itoa(i), &failurePlan{kind: lives})
 			switch {
 			case err == nil:
 				done.Add(1)
@@ -151,7 +151,7 @@ func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if done.Load() != 1 || one.countReached(t) != 1 || two.countReached(t) != 1 {
-		t.Errorf("%d calls went through, %d effects", done.Load(), one.countReached(t))
+	if done.Load() != 1 || one.countEffects(t) != 1 || two.countEffects(t) != 1 {
+		t.Errorf("%d calls went through, %d effects", done.Load(), one.countEffects(t))
 	}
 }

@@ -17,7 +17,7 @@ func scopes(ctx context.Context, p *passage) error {
 // names the first missing one. An operation without scopes may be called with any valid
 // credential.
 func missingScope(info core.OperationInfo, p core.Principal) error {
-	missing := p.Scopes.Missing(info.Scopes)
+	missing := p.Scopes.FirstMissing(info.Scopes)
 	if missing == "" {
 		return nil
 	}

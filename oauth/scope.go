@@ -19,7 +19,7 @@ func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refu
 	if len(asked) == 0 {
 		return registered, nil
 	}
-	if missing := registered.Missing(asked); missing != "" {
+	if missing := registered.FirstMissing(asked); missing != "" {
 		return nil, invalidScope("The client is not registered for the scope " + string(missing) + ".")
 	}
 	return asked, nil

@@ -18,9 +18,9 @@ type pagedResult interface{ Next() string }
 // of the response header that Route.Header names.
 type headerResult interface{ HeaderValue() string }
 
-// passing is a result that may soon be outdated. If Passing returns true, the answer with
-// this result must not be cached, even if the route allows caching.
-type passing interface{ Passing() bool }
+// transientResult is a result that may soon be outdated. If IsTransient returns true, the
+// answer with this result must not be cached, even if the route allows caching.
+type transientResult interface{ IsTransient() bool }
 
 // verbatim is a result that encodes itself, because package json would change parts of it.
 // AppendJSON appends the whole result as JSON.
@@ -41,7 +41,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	if m.MaxAge > 0 {
 		h.Set("Vary", "Authorization")
 	}
-	if result, ok := result.Value.(passing); ok && result.Passing() {
+	if result, ok := result.Value.(transientResult); ok && result.IsTransient() {
 		h.Set("Cache-Control", noStore)
 	}
 	if result.Replayed {

@@ -118,11 +118,11 @@ func (c *chromium) end() {
 func sharedBrowser(t *testing.T) *chromium {
 	t.Helper()
 	if !storagetest.Services() {
-		storagetest.Missing(t, errNoChromium.Error())
+		storagetest.SkipMissing(t, errNoChromium.Error())
 	}
 	c, err := startOnce()
 	if errors.Is(err, errNoChromium) {
-		storagetest.Missing(t, err.Error())
+		storagetest.SkipMissing(t, err.Error())
 	}
 	if err != nil {
 		t.Fatalf("browser: %v", err)

@@ -32,7 +32,7 @@ func TestGoldensAreWrittenByName(t *testing.T) {
 			continue
 		}
 		for name := range functions {
-			writes := reaches(functions, name, "update", map[string]bool{})
+			writes := functionUses(functions, name, "update", map[string]bool{})
 			if strings.HasPrefix(name, "Test") && writes != strings.HasPrefix(name, goldenTest) {
 				t.Errorf("%s: %s writes goldens: %t, so its name begins with %s or not", folder, name, writes, goldenTest)
 			}
@@ -96,16 +96,16 @@ func nameUsed(n ast.Node) string {
 	return ""
 }
 
-// reaches reports whether the function named in from uses the variable, directly or through
-// functions that it calls. functions has the names that each function uses. seen has the
-// functions already visited.
-func reaches(functions map[string][]string, from, variable string, seen map[string]bool) bool {
+// functionUses reports whether the function named in from uses the variable, directly or
+// through functions that it calls. functions has the names that each function uses. seen
+// has the functions already visited.
+func functionUses(functions map[string][]string, from, variable string, seen map[string]bool) bool {
 	seen[from] = true
 	for _, name := range functions[from] {
 		if name == variable && from != "var" {
 			return true
 		}
-		if functions[name] != nil && name != "var" && !seen[name] && reaches(functions, name, variable, seen) {
+		if functions[name] != nil && name != "var" && !seen[name] && functionUses(functions, name, variable, seen) {
 			return true
 		}
 	}

@@ -64,7 +64,7 @@ func (o ownedObjects) activityState(t *testing.T, db *storage.DB) []any {
 	return append(seen, page, properties, people)
 }
 
-func reachActivities(o ownedObjects, org string) map[string]storeCall {
+func activityCalls(o ownedObjects, org string) map[string]storeCall {
 	store := func(db *storage.DB) activities.Store { return db.Activities() }
 	return map[string]storeCall{
 		"Identify": func(t *testing.T, db *storage.DB) (any, error) {
@@ -109,7 +109,7 @@ func reachActivities(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachSummaries(o ownedObjects, org string) map[string]storeCall {
+func summaryCalls(o ownedObjects, org string) map[string]storeCall {
 	store := func(db *storage.DB) activities.Store { return db.Activities() }
 	return map[string]storeCall{
 		"Summaries": func(t *testing.T, db *storage.DB) (any, error) {

@@ -7,10 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// reachAttributes returns calls of the attribute stores, including those that change
+// attributeCalls returns calls of the attribute stores, including those that change
 // attribute values of contacts. The organization org makes them with the objects of another
 // organization, o.
-func reachAttributes(o ownedObjects, org string) map[string]storeCall {
+func attributeCalls(o ownedObjects, org string) map[string]storeCall {
 	owners := func(t *testing.T, db *storage.DB) attributes.Attribute {
 		t.Helper()
 		all, err := db.Attributes().Attributes(t.Context(), o.org)

@@ -44,7 +44,7 @@ func (o ownedObjects) bulkState(t *testing.T, db *storage.DB) []any {
 	return []any{job, chunk, items, open, pending, waiting, notes}
 }
 
-func reachBulk(o ownedObjects, org string) map[string]storeCall {
+func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 	at := later(1)
 	return map[string]storeCall{
 		"BulkJob": func(t *testing.T, db *storage.DB) (any, error) {

@@ -57,7 +57,7 @@ func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	return []any{found, identities, tracking, sync, template, content, request}
 }
 
-func reachChannels(o ownedObjects, org string) map[string]storeCall {
+func channelCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Channels": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().Channels(t.Context(), org, nil, 10)
@@ -112,7 +112,7 @@ func reachChannels(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachTemplates(o ownedObjects, org string) map[string]storeCall {
+func templateCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Templates": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Templates().Templates(t.Context(), org, templates.Filter{Limit: 10})

@@ -12,7 +12,7 @@ func (o *ownedObjects) ownConnection(t *testing.T, db *storage.DB) {
 	must(t, db.Connections(masterKey(t, 1)).SaveConnection(t.Context(), newConnection(o.org)))
 }
 
-func reachConnections(org string) map[string]storeCall {
+func connectionCalls(org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Connection": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Connections(masterKey(t, 1)).Connection(t.Context(), org)

@@ -34,16 +34,16 @@ func (m storeMethod) instants() []time.Time {
 	return []time.Time{start}
 }
 
-// derivedReaches generates calls of the store methods that neither the function reaches
+// derivedCalls generates calls of the store methods that neither the function storeCalls
 // calls nor the list exempt names. Each call runs as the organization org with one name of
-// the owner's objects, and with each of its instants. It fails the test for a method with an
-// argument that argumentsFor cannot make.
-func derivedReaches(t *testing.T, o ownedObjects, org string) map[string]storeCall {
+// the owner's objects, and with each of its instants. It fails the test for a method with
+// an argument that argumentsFor cannot make.
+func derivedCalls(t *testing.T, o ownedObjects, org string) map[string]storeCall {
 	t.Helper()
 	all := map[string]storeCall{}
 	for _, m := range notListed() {
 		if _, err := argumentsFor(m, org, "", start); err != nil {
-			t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the reaches of its domain in conformance/storage, for %s: %v", m.name, m.store, err)
+			t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the calls of its domain in conformance/storage, for %s: %v", m.name, m.store, err)
 			continue
 		}
 		for _, name := range o.names() {
@@ -137,11 +137,11 @@ func (m storeMethod) accessor() (string, error) {
 	return "", fmt.Errorf("no method of storage.DB returns %s", m.store)
 }
 
-// TestDerivedReaches checks that argumentsFor makes arguments for a method that takes
+// TestDerivedCalls checks that argumentsFor makes arguments for a method that takes
 // strings. It must refuse a method that takes other types, and a method of a store that
 // storage.DB does not have. A call with such arguments must find only the contact of the
 // organization that makes the call.
-func TestDerivedReaches(t *testing.T) {
+func TestDerivedCalls(t *testing.T) {
 	t.Parallel()
 	type unknown interface {
 		Named(ctx context.Context, orgID, name string) error

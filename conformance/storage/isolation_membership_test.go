@@ -30,7 +30,7 @@ func (o ownedObjects) membershipState(t *testing.T, db *storage.DB) []any {
 	return []any{list, members, log, visitor}
 }
 
-func reachMembership(o ownedObjects, org string) map[string]storeCall {
+func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"MirroredAddresses": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Subscribers().MirroredAddresses(t.Context(), org, "", 10)

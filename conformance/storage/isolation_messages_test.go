@@ -23,7 +23,7 @@ func (o *ownedObjects) ownMessage(t *testing.T, db *storage.DB) {
 	must(t, err)
 }
 
-func reachMessages(org string) map[string]storeCall {
+func messageCalls(org string) map[string]storeCall {
 	return map[string]storeCall{
 		"RecordEvents": func(t *testing.T, db *storage.DB) (any, error) {
 			louder := sameEvent()

@@ -23,7 +23,7 @@ func (o *ownedObjects) ownPeople(t *testing.T, db *storage.DB) {
 	must(t, db.OpenClients().BlockClient(t.Context(), o.org, o.blocked, start))
 }
 
-func reachPeople(o ownedObjects, org string) map[string]storeCall {
+func peopleCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"RevokeClient": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Clients().RevokeClient(t.Context(), org, o.client.ID, later(1))
@@ -38,7 +38,7 @@ func reachPeople(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachGrants(o ownedObjects, org string) map[string]storeCall {
+func grantCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Grant": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Grants().Grant(t.Context(), org, o.grant.ID)
@@ -64,7 +64,7 @@ func reachGrants(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachBlocks(o ownedObjects, org string) map[string]storeCall {
+func blockCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"BlockClient": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.OpenClients().BlockClient(t.Context(), org, "https://mine.example/x", later(1))
@@ -81,7 +81,7 @@ func reachBlocks(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachMembers(o ownedObjects, org string) map[string]storeCall {
+func memberCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Member": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Members().Member(t.Context(), org, o.member.UserID)
@@ -99,7 +99,7 @@ func reachMembers(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachInvitations(o ownedObjects, org string) map[string]storeCall {
+func invitationCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Invitations": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Invitations().Invitations(t.Context(), org)

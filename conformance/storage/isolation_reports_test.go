@@ -43,14 +43,14 @@ func (o ownedObjects) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
 	for _, method := range []string{"DayCounts", "GroupCounts", "HourCounts", "FromEvents", "AnyMessage", "FailingDomains", "RecentBounces", "Mark"} {
-		found, err := reachReports(o.org)[method](t, db)
+		found, err := reportCalls(o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
 	}
 	return seen
 }
 
-func reachReports(org string) map[string]storeCall {
+func reportCalls(org string) map[string]storeCall {
 	return map[string]storeCall{
 		"DayCounts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().DayCounts(t.Context(), org, counted)

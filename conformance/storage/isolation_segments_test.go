@@ -48,14 +48,14 @@ func (o ownedObjects) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
 	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Touches", "SegmentsOf", "Suppressed by predicate"} {
-		found, err := reaches(o, o.org)[method](t, db)
+		found, err := storeCalls(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
 	}
 	return seen
 }
 
-func reachSegments(o ownedObjects, org string) map[string]storeCall {
+func segmentCalls(o ownedObjects, org string) map[string]storeCall {
 	stolen := o.segment
 	stolen.Name = "stolen"
 	return map[string]storeCall{
@@ -89,9 +89,9 @@ func reachSegments(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-// reachAnswers returns calls that evaluate predicates and read or change segment members.
+// answerCalls returns calls that evaluate predicates and read or change segment members.
 // The organization org makes them with the objects of another organization, o.
-func reachAnswers(o ownedObjects, org string) map[string]storeCall {
+func answerCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().SegmentMembers(t.Context(), org, o.segment.ID, nil, 10)
@@ -116,8 +116,8 @@ func reachAnswers(o ownedObjects, org string) map[string]storeCall {
 		"Examples": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().Examples(t.Context(), o.question(t, db, org), 10)
 		},
-		"Differing": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().Differing(t.Context(), o.question(t, db, org), o.segment.ID, 10)
+		"DifferingContacts": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().DifferingContacts(t.Context(), o.question(t, db, org), o.segment.ID, 10)
 		},
 		"JudgeMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)

@@ -175,12 +175,12 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	return append(seen, used)
 }
 
-// reaches returns, by store method, calls that the organization org makes with the ids and
-// names of another organization's objects, o. Each call must find nothing. The test
+// storeCalls returns, by store method, calls that the organization org makes with the ids
+// and names of another organization's objects, o. Each call must find nothing. The test
 // compares o's state before and after, to see whether a call changed anything.
-func reaches(o ownedObjects, org string) map[string]storeCall {
+func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org), reachAnswers(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -188,7 +188,7 @@ func reaches(o ownedObjects, org string) map[string]storeCall {
 
 type storeCall = func(*testing.T, *storage.DB) (any, error)
 
-func reachAudience(o ownedObjects, org string) map[string]storeCall {
+func audienceCalls(o ownedObjects, org string) map[string]storeCall {
 	changed := o.contact
 	changed.Email = "stolen@x"
 	return map[string]storeCall{
@@ -253,7 +253,7 @@ func reachAudience(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-func reachReplay(o ownedObjects, org string) map[string]storeCall {
+func replayCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Complete": func(t *testing.T, db *storage.DB) (any, error) {
 			key := o.replay
@@ -290,8 +290,8 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 		o := own(t, db)
 		before := o.state(t, db)
 		intrusions := func(org string) map[string]storeCall {
-			all := reaches(o, org)
-			maps.Copy(all, derivedReaches(t, o, org))
+			all := storeCalls(o, org)
+			maps.Copy(all, derivedCalls(t, o, org))
 			return all
 		}
 		for method := range intrusions("") {
@@ -349,7 +349,7 @@ var exempt = []string{
 	"Insert", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
 	"InsertSegment", "Touch",
-	"WriteContacts", // tested by several calls in the function reaches, such as "WriteContacts update"
+	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
 
 // stores lists the store interfaces whose methods TestOrganizationsNeverSeeEachOther calls
@@ -367,10 +367,10 @@ var stores = []reflect.Type{
 	reflect.TypeFor[segments.Store](),
 }
 
-// notListed returns the store methods that are missing in both places: the function reaches
-// does not call them, and the list exempt does not name them.
+// notListed returns the store methods that are missing in both places: the function
+// storeCalls does not call them, and the list exempt does not name them.
 func notListed() []storeMethod {
-	listed := reaches(ownedObjects{org: "x"}, "y")
+	listed := storeCalls(ownedObjects{org: "x"}, "y")
 	var missing []storeMethod
 	for _, store := range stores {
 		for i := range store.NumMethod() {
@@ -383,11 +383,11 @@ func notListed() []storeMethod {
 	return missing
 }
 
-// TestReachesCoverEveryMethod checks every store method with an organization argument. The
-// function reaches must call it, the list exempt must name it, or derivedReaches must
-// generate a call. No store may be listed twice. A name in exempt must be a method of exactly
-// one store, so that it exempts no method of another store.
-func TestReachesCoverEveryMethod(t *testing.T) {
+// TestStoreCallsCoverEveryMethod checks every store method with an organization argument.
+// The function storeCalls must call it, the list exempt must name it, or derivedCalls must
+// generate a call. No store may be listed twice. A name in exempt must be a method of
+// exactly one store, so that it exempts no method of another store.
+func TestStoreCallsCoverEveryMethod(t *testing.T) {
 	t.Parallel()
 	for i, store := range stores {
 		if slices.Contains(stores[:i], store) {
@@ -401,5 +401,5 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		}
 	}
 	external := "external"
-	derivedReaches(t, ownedObjects{org: "x", contact: contacts.Contact{ExternalID: &external}}, "y")
+	derivedCalls(t, ownedObjects{org: "x", contact: contacts.Contact{ExternalID: &external}}, "y")
 }

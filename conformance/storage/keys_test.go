@@ -137,9 +137,9 @@ func TestClientsOfAnOrganization(t *testing.T) {
 	})
 }
 
-// reachKeys returns calls of the stores of API keys and OAuth clients. In each call, the
+// keyCalls returns calls of the stores of API keys and OAuth clients. In each call, the
 // organization with the id org uses an object of o, which is another organization.
-func reachKeys(o ownedObjects, org string) map[string]storeCall {
+func keyCalls(o ownedObjects, org string) map[string]storeCall {
 	stolen := o.client
 	stolen.OrgID, stolen.Name = org, "stolen"
 	return map[string]storeCall{

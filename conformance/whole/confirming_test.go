@@ -31,9 +31,9 @@ type reachOut struct {
 	Status string `json:"status" jsonschema:"enum=sent"`
 }
 
-// reaching returns an operation that needs a confirmation and does nothing. nameOf formats
-// the name of a contact list in the text of the confirmation.
-func (w world) reaching(name string, scope core.Scope, nameOf func(string) string) core.Operation {
+// confirmableOperation returns an operation that needs a confirmation and does nothing.
+// nameOf formats the name of a contact list in the text of the confirmation.
+func (w world) confirmableOperation(name string, scope core.Scope, nameOf func(string) string) core.Operation {
 	return core.Declare(core.Op[reachIn, reachOut]{
 		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
 		Confirm: func(ctx context.Context, c *core.Call, in reachIn) (*core.Confirmation, error) {
@@ -66,8 +66,8 @@ func (w world) confirming(t *testing.T) string {
 	}
 	return standin.Serve(t, standin.Config{
 		Operations: []core.Operation{
-			w.reaching(quotedOperation, core.BroadcastsManage, core.Quote),
-			w.reaching(unquotedOperation, core.WorkflowsManage, func(name string) string { return name }),
+			w.confirmableOperation(quotedOperation, core.BroadcastsManage, core.Quote),
+			w.confirmableOperation(unquotedOperation, core.WorkflowsManage, func(name string) string { return name }),
 		},
 		DB: w.p.DB, Callers: onlyCaller(mine), Clock: w.p.Clock.Now,
 	})
@@ -82,9 +82,9 @@ func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	for _, h := range texts {
 		key := keyOfList(h.number, h)
 		for what, got := range map[string]answer{
-			"a plain result": w.reach(t, url, quotedOperation, key, false, ""),
-			"a form":         w.reach(t, url, quotedOperation, key, true, ""),
-			"a refusal":      w.reach(t, url, quotedOperation, key, false, "not a token"),
+			"a plain result": w.callConfirmable(t, url, quotedOperation, key, false, ""),
+			"a form":         w.callConfirmable(t, url, quotedOperation, key, true, ""),
+			"a refusal":      w.callConfirmable(t, url, quotedOperation, key, false, "not a token"),
 		} {
 			checkVoice(t, what+" about "+h.String(), got, h)
 			h.checkNamedInQuotes(t, what, got)
@@ -93,7 +93,7 @@ func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 			continue
 		}
 		for _, form := range []bool{false, true} {
-			got := w.reach(t, url, unquotedOperation, key, form, "")
+			got := w.callConfirmable(t, url, unquotedOperation, key, form, "")
 			for _, text := range append(got.blocks(), formMessage(got)) {
 				if r, found := findConcealed(text); found {
 					t.Errorf("a question about %s holds %U, form %v: %.200q", h, r, form, text)
@@ -126,7 +126,7 @@ func formMessage(got answer) string {
 	return message
 }
 
-func (w world) reach(t *testing.T, url, tool, list string, form bool, token string) answer {
+func (w world) callConfirmable(t *testing.T, url, tool, list string, form bool, token string) answer {
 	t.Helper()
 	const modern = "2026-07-28"
 	meta, arguments := map[string]any{}, map[string]any{"list": list}

@@ -124,7 +124,7 @@ func neededByNone(t *testing.T) core.Scope {
 
 func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held core.Scopes) {
 	t.Helper()
-	missing := held.Missing(s.Scopes)
+	missing := held.FirstMissing(s.Scopes)
 	forbidden := missing == "" && s.Effect == core.Destroys && env == core.Test
 	callable := missing == "" && !forbidden
 	if s.surface == core.Agent && c.lists(t, s.Name) != callable {
@@ -152,7 +152,7 @@ func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held
 // that scope.
 func (s subject) checkArgumentAllowed(t *testing.T, got answer, held core.Scopes, needed core.Scope) {
 	t.Helper()
-	missing := held.Missing(s.Scopes)
+	missing := held.FirstMissing(s.Scopes)
 	status, code := got.outcome()
 	switch {
 	case missing != "":

@@ -32,9 +32,9 @@ type Overview struct {
 	Silent bool `json:"-"`
 }
 
-// Passing reports whether the REST response must not be cached. It returns true if the
+// IsTransient reports whether the REST response must not be cached. It returns true if the
 // sending account did not answer, because it may answer a moment later.
-func (o Overview) Passing() bool { return o.Silent }
+func (o Overview) IsTransient() bool { return o.Silent }
 
 // OrgRef identifies the organization.
 type OrgRef struct {

@@ -78,7 +78,7 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	org := c.Principal.Org.ID
 	in.found = &findings{}
 	var err error
-	if in.found.overview, err = a.reach(ctx, org); err != nil {
+	if in.found.overview, err = a.probeOverview(ctx, org); err != nil {
 		if in.found.absent = sending.IsAbsent(err); in.found.absent {
 			return in, nil
 		}
@@ -94,10 +94,10 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
 }
 
-// reach returns the state of the sending account. It also probes an account that can be
-// probed, such as an SMTP server, because the state does not show whether the server
+// probeOverview returns the state of the sending account. It also probes an account that
+// can be probed, such as an SMTP server, because the state does not show whether the server
 // answers.
-func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, error) {
+func (a *Account) probeOverview(ctx context.Context, orgID string) (sending.Overview, error) {
 	overview, err := a.Account.Overview(ctx, orgID)
 	if prober, ok := a.Account.(sending.Prober); ok && err == nil {
 		err = prober.Probe(ctx, orgID)

@@ -296,7 +296,7 @@ func (r *rowReader) read(row Row) (readRow, error) {
 			read.plan.Attributes = coerced
 		}
 	}
-	if faults := row.TopicPreferences.Unknown(r.topics); faults != nil {
+	if faults := row.TopicPreferences.UnknownTopicFaults(r.topics); faults != nil {
 		return read, core.InvalidFields(faults...)
 	}
 	if row.Lists == nil {

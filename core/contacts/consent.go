@@ -66,7 +66,7 @@ func (r consentReader) knownTopics(ctx context.Context, orgID string, choices to
 	for _, t := range live {
 		names = append(names, t.Name)
 	}
-	faults := choices.Unknown(names)
+	faults := choices.UnknownTopicFaults(names)
 	if faults == nil {
 		return nil
 	}

@@ -70,9 +70,9 @@ func (w ContactWritten) RESTView() Contact { return w.Contact }
 // WasCreated reports whether the contact is new.
 func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
 
-// existing returns the contact that the write names, nil if it does not exist. It sets
+// findExisting returns the contact that the write names, nil if it does not exist. It sets
 // w.Shell to the id of the contact that the write may delete.
-func (w *write) existing(ctx context.Context, store contactFinder, org string) (*Contact, error) {
+func (w *write) findExisting(ctx context.Context, store contactFinder, org string) (*Contact, error) {
 	existing, shell, err := w.find(ctx, store, org)
 	w.Shell = shell
 	return existing, err
@@ -156,7 +156,7 @@ func (wr writer) lockIdentifiers(ctx context.Context, c *core.Call, w *write) (*
 		if err != nil {
 			return nil, err
 		}
-		existing, err := w.existing(ctx, wr.Store, org)
+		existing, err := w.findExisting(ctx, wr.Store, org)
 		if err != nil || existing == nil || slices.Contains(keys, addressKey(c, existing.Email)) {
 			c.Defer(release)
 			return existing, err
@@ -217,7 +217,7 @@ func (r consentReader) consentInForce(ctx context.Context, org string, existing 
 // store reads and writes once more.
 func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWritten, error) {
 	org := c.Principal.Org.ID
-	existing, err := w.existing(ctx, wr.Store, org)
+	existing, err := w.findExisting(ctx, wr.Store, org)
 	if err != nil {
 		return ContactWritten{}, err
 	}
@@ -229,7 +229,7 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	}
 	written, err := wr.put(ctx, c, w, existing)
 	if core.IsConflict(err) {
-		found, errFound := w.existing(ctx, wr.Store, org)
+		found, errFound := w.findExisting(ctx, wr.Store, org)
 		if errFound == nil && (w.Shell != "" || found != nil && (found.Shell || found.Stub)) {
 			written, err = wr.put(ctx, c, w, found)
 		}

@@ -72,7 +72,7 @@ func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in Identi
 	}
 	org := c.Principal.Org.ID
 	in.write = &write{Plan: Plan{Way: Identifying, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID}}}
-	existing, err := in.write.existing(ctx, cs.Store, org)
+	existing, err := in.write.findExisting(ctx, cs.Store, org)
 	if err != nil || existing != nil && in.isKnownAs(*existing) {
 		return in, err
 	}
@@ -121,7 +121,7 @@ func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string
 
 func (cs *Contacts) identify(ctx context.Context, c *core.Call, in IdentifyContactIn) (Identified, error) {
 	org := c.Principal.Org.ID
-	existing, err := in.write.existing(ctx, cs.Store, org)
+	existing, err := in.write.findExisting(ctx, cs.Store, org)
 	if err != nil {
 		return Identified{}, err
 	}

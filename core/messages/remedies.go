@@ -83,7 +83,7 @@ func (k *course) steps(c *core.Call, remedies []remedy) []NextStep {
 		}
 		taken[r.step] = true
 		step := NextStep{Text: r.step}
-		if r.tool != "" && c.Principal.Scopes.Missing(r.scopes) == "" {
+		if r.tool != "" && c.Principal.Scopes.FirstMissing(r.scopes) == "" {
 			if step.Arguments = r.arguments(k); step.Arguments != nil {
 				step.Tool = r.tool
 			}

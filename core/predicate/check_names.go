@@ -128,9 +128,10 @@ func (c *checker) unknownProperty(f Field) {
 	c.fail(f.Offset, fault)
 }
 
-// unknown records the fault that a topic, list or segment with this name does not exist.
-// The parameter what is "topic", "list" or "segment"; known has the names that exist.
-func (c *checker) unknown(at Offset, what, name string, known []string) {
+// failUnknown records the fault that a topic, list or segment with this name does not
+// exist. The parameter what is "topic", "list" or "segment"; known has the names that
+// exist.
+func (c *checker) failUnknown(at Offset, what, name string, known []string) {
 	fault := Error{Message: "there is no " + what + " " + quote(name)}
 	if meant := nearestWord(name, known); meant != "" {
 		fault.Suggestion = textLiteral(meant)
@@ -162,7 +163,7 @@ func (c *checker) consent(n Consent) Node {
 	}
 	in, ok := c.schema.Topics[n.Topic]
 	if !ok {
-		c.unknown(n.TopicAt, "topic", n.Topic, sortedKeys(c.schema.Topics))
+		c.failUnknown(n.TopicAt, "topic", n.Topic, sortedKeys(c.schema.Topics))
 	}
 	n.DefaultIn = in
 	return &n
@@ -175,7 +176,7 @@ func (c *checker) membership(n Membership) Node {
 	}
 	id, ok := known[n.Key]
 	if !ok {
-		c.unknown(n.KeyAt, kind, n.Key, slices.Sorted(maps.Keys(known)))
+		c.failUnknown(n.KeyAt, kind, n.Key, slices.Sorted(maps.Keys(known)))
 	}
 	n.ID = id
 	return &n

@@ -205,7 +205,7 @@ func (d definition) isSame(now definition) bool {
 func (e evaluator) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := e.Clock()
-		contacts, err := e.Store.Differing(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
+		contacts, err := e.Store.DifferingContacts(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
 		if err != nil {
 			return err
 		}

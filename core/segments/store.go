@@ -55,10 +55,10 @@ type Store interface {
 	// not evaluate the predicate of q. If source is nil, it counts contacts instead. It
 	// stops counting at limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
-	// Differing returns the ids of contacts whose membership is wrong: contacts that match
-	// the predicate and are not members, or are members and do not match. limit is the
-	// maximum number of ids.
-	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
+	// DifferingContacts returns the ids of contacts whose membership is wrong: contacts
+	// that match the predicate and are not members, or are members and do not match. limit
+	// is the maximum number of ids.
+	DifferingContacts(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
 	// JudgeMembers updates the segment's members among the contacts of the question q, and
 	// stores the time of the evaluation. It writes each contact that entered or left the
 	// segment to the membership log. It returns the number of contacts that entered and the

@@ -17,7 +17,7 @@ import (
 )
 
 // hookedStore is a store that calls functions of the test, each once. before and after
-// run before and after Differing, which searches for wrong memberships. noting runs
+// run before and after DifferingContacts, which searches for wrong memberships. noting runs
 // before Touches, which reads the changed contacts. compiling runs after PredicateSchema,
 // which reads the names that predicates may use.
 type hookedStore struct {
@@ -31,9 +31,9 @@ func (s *hookedStore) PredicateSchema(ctx context.Context, orgID string) (segmen
 	return schema, err
 }
 
-func (s *hookedStore) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+func (s *hookedStore) DifferingContacts(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
 	runOnce(&s.before)
-	differing, err := s.Store.Differing(ctx, q, segmentID, limit)
+	differing, err := s.Store.DifferingContacts(ctx, q, segmentID, limit)
 	runOnce(&s.after)
 	return differing, err
 }

@@ -86,14 +86,14 @@ type reading struct {
 	pages int
 }
 
-func (l *accountLists) reading(org string) *reading { return &reading{l, org, maxPagesACall} }
+func (l *accountLists) newReading(org string) *reading { return &reading{l, org, maxPagesACall} }
 
 // readAll returns all entries of the span s, newest first. It fails if there are more
 // entries than this call may read; the next call then continues.
 func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, error) {
 	entries, complete, err := r.part(ctx, s, r.pages)
 	if err == nil && !complete {
-		err = stillReading()
+		err = stillReadingError()
 	}
 	return entries, err
 }
@@ -153,7 +153,7 @@ func (p *listPart) readFailure(err error) error {
 	resumed := p.token != ""
 	p.refresh(p.begun.Add(listLife))
 	if ok && f.Kind == sending.Invalid && resumed {
-		return stillReading()
+		return stillReadingError()
 	}
 	return sending.Unavailable(err)
 }
@@ -220,7 +220,7 @@ func (l *accountLists) addSize(part *listPart) error {
 	}
 	if part.size > maxRemembered {
 		part.begun = time.Time{}
-		return tooLong()
+		return tooLongError()
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func compareNewest(a, b sending.Suppressed) int {
 
 func suppressedID(e sending.Suppressed) string { return entryID(AddressKey(e.Email)) }
 
-func stillReading() error {
+func stillReadingError() error {
 	return &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: time.Second,
 		Message: "The account's suppression list is long and not completely read yet.",
@@ -257,7 +257,7 @@ func stillReading() error {
 	}
 }
 
-func tooLong() error {
+func tooLongError() error {
 	return &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: listLife,
 		Message: "The account's suppression list is too long to read completely.",

@@ -247,7 +247,7 @@ func TestCallersShareAReading(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 8 {
 		callers.Go(func() {
-			reading := l.s.lists.reading("org")
+			reading := l.s.lists.newReading("org")
 			if entries, err := reading.readAll(t.Context(), span{}); err != nil || len(entries) != 20_000 {
 				t.Errorf("%d entries, %v", len(entries), err)
 			}
@@ -259,10 +259,10 @@ func TestCallersShareAReading(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := l.s.lists.reading("other").readAll(gone, span{}); err == nil {
+	if _, err := l.s.lists.newReading("other").readAll(gone, span{}); err == nil {
 		t.Error("a caller who left was answered")
 	}
-	if entries, err := l.s.lists.reading("other").readAll(t.Context(), span{}); err != nil || len(entries) != 20_000 {
+	if entries, err := l.s.lists.newReading("other").readAll(t.Context(), span{}); err != nil || len(entries) != 20_000 {
 		t.Errorf("after one who left: %d, %v", len(entries), err)
 	}
 }
@@ -321,7 +321,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	read := func(org string) {
 		t.Helper()
 		for range 3 {
-			if _, err := l.s.lists.reading(org).readAll(t.Context(), span{}); err == nil {
+			if _, err := l.s.lists.newReading(org).readAll(t.Context(), span{}); err == nil {
 				return
 			}
 		}

@@ -65,7 +65,7 @@ func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in 
 	if err != nil {
 		return in, err
 	}
-	reading, limit := s.lists.reading(c.Principal.Org.ID), core.Limit(in.Limit)
+	reading, limit := s.lists.newReading(c.Principal.Org.ID), core.Limit(in.Limit)
 	var found core.Page[sending.Suppressed]
 	if c.Surface == core.Agent || in.Email != "" {
 		found.Items, err = reading.readAll(ctx, when)

@@ -93,8 +93,8 @@ func (c Choices) Faults() []core.FieldError {
 	return faults
 }
 
-// Unknown returns a fault for each choice about a topic that is not in names.
-func (c Choices) Unknown(names []string) []core.FieldError {
+// UnknownTopicFaults returns a fault for each choice about a topic that is not in names.
+func (c Choices) UnknownTopicFaults(names []string) []core.FieldError {
 	var faults []core.FieldError
 	for _, choice := range c {
 		if !slices.Contains(names, choice.Topic) {

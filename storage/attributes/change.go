@@ -84,7 +84,7 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 			return err
 		}
 		if former[a.Name] != "" {
-			return stillMoving(a.Name)
+			return stillMovingError(a.Name)
 		}
 		_, adopts := former[a.Name]
 		err = s.db.Insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
@@ -103,10 +103,10 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 // contacts is still moving values.
 const movingPause = 30 * time.Second
 
-// stillMoving returns the Conflict error for a former attribute name. A job is still moving
-// the contacts' values from this name to the attribute's new name. RetryAfter of the error
-// is movingPause.
-func stillMoving(name string) error {
+// stillMovingError returns the Conflict error for a former attribute name. A job is still
+// moving the contacts' values from this name to the attribute's new name. RetryAfter of the
+// error is movingPause.
+func stillMovingError(name string) error {
 	e := core.Conflict("Values of contacts are still being moved from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
 	e.RetryAfter = movingPause
@@ -171,7 +171,7 @@ func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a at
 				"Choose another name, or create an attribute of this name to restore the values.")
 		}
 	case id != a.ID:
-		return stillMoving(name)
+		return stillMovingError(name)
 	}
 	if _, err := s.db.Exec(ctx, deleteLeftover, orgID, name); err != nil {
 		return err

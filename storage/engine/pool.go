@@ -42,10 +42,10 @@ func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
 	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
 }
 
-// prepared returns the statement s in its prepared form, or nil if s is not prepared. The
-// result again is true if s has run before, so that it is worth preparing. For a pool with
-// unprepared set, the results are nil and false.
-func (p *pool) prepared(s *Statement) (stmt *sql.Stmt, again bool) {
+// findPrepared returns the statement s in its prepared form, or nil if s is not prepared.
+// The result again is true if s has run before, so that it is worth preparing. For a pool
+// with unprepared set, the results are nil and false.
+func (p *pool) findPrepared(s *Statement) (stmt *sql.Stmt, again bool) {
 	if p.unprepared {
 		return nil, false
 	}

@@ -52,7 +52,7 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 	if err != nil {
 		return preparedStatement{}, s.wrap(err)
 	}
-	stmt, again := p.prepared(s)
+	stmt, again := p.findPrepared(s)
 	if stmt == nil && again {
 		if stmt, err = p.prepare(ctx, s); err != nil {
 			pass.leave()
@@ -66,7 +66,7 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 // and is not prepared, it is sent as text. It is prepared after the transaction, because
 // preparing it now would need a second connection.
 func (t *transaction) ready(ctx context.Context, s *Statement) preparedStatement {
-	stmt, again := t.pool.prepared(s)
+	stmt, again := t.pool.findPrepared(s)
 	if stmt != nil {
 		return preparedStatement{stmt: t.tx.StmtContext(ctx, stmt)}
 	}

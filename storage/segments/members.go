@@ -129,7 +129,7 @@ func (c *condition) sampleQuery(limit int) string {
 		WHERE c.org_id = ` + orgParameter + ` AND c.id = f.contact_id ORDER BY c.id`
 }
 
-func (s Store) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+func (s Store) DifferingContacts(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
 	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func joinCluster(bin string) (string, *os.File, error) {
 		return "", nil, err
 	}
 	defer unlock(start)
-	if !c.running() {
+	if !c.isRunning() {
 		if err := c.start(); err != nil {
 			return "", nil, err
 		}
@@ -82,8 +82,8 @@ func (c cluster) makeDir() error {
 	return nil
 }
 
-// running reports whether the server answers a ping.
-func (c cluster) running() bool {
+// isRunning reports whether the server answers a ping.
+func (c cluster) isRunning() bool {
 	db, err := sql.Open("postgres", c.url().String())
 	if err != nil {
 		return false

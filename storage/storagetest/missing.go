@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Missing skips the test because a service is not available, and prints the reason. If the
-// environment variable CI is "true", it fails the test instead, unless
+// SkipMissing skips the test because a service is not available, and prints the reason. If
+// the environment variable CI is "true", it fails the test instead, unless
 // MAILHELM_TEST_SERVICES is "none".
-func Missing(tb testing.TB, reason string) {
+func SkipMissing(tb testing.TB, reason string) {
 	tb.Helper()
 	if !Services() {
 		tb.Skip("this run is without services")

@@ -14,7 +14,7 @@ func OwnServer(tb testing.TB) *Server {
 	tb.Helper()
 	bin := serverBinaries()
 	if bin == "" || !Services() {
-		Missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
+		SkipMissing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
 	}
 	// If the tests run as root the server runs as another user, who has no access to
 	// tb.TempDir().

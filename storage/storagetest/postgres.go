@@ -60,7 +60,7 @@ func available(tb testing.TB) *server {
 		tb.Fatalf("storagetest: postgres: %v", err)
 	}
 	if s == nil {
-		Missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later, or set "+urlVariable)
+		SkipMissing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later, or set "+urlVariable)
 	}
 	return s
 }

@@ -57,7 +57,7 @@ func RedisTLS(tb testing.TB, certificate, key string) *RedisServer {
 func redis(tb testing.TB, scheme string, listen func(port string) []string) *RedisServer {
 	tb.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil || !Services() {
-		Missing(tb, "REDIS TESTS SKIPPED: redis-server is not installed")
+		SkipMissing(tb, "REDIS TESTS SKIPPED: redis-server is not installed")
 	}
 	r := &RedisServer{dir: tb.TempDir()}
 	var err error

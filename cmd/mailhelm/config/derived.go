@@ -1,9 +1,9 @@
 package config
 
-// Derived returns the values that are derived for empty settings. The keys are the names of
-// flags without leading dashes. `mailhelm config` prints them. The result may also contain
-// settings that are not empty; the caller ignores those.
-func (s Settings) Derived() map[string]string {
+// DerivedValues returns the values that are derived for empty settings. The keys are the
+// names of flags without leading dashes. `mailhelm config` prints them. The result may also
+// contain settings that are not empty; the caller ignores those.
+func (s Settings) DerivedValues() map[string]string {
 	cfg := s.Server()
 	public := cfg.Complete()
 	derived := map[string]string{

@@ -9,11 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// connecting returns the functions that change an organization's connection to its sending
-// account. This process uses a changed connection at once, other processes within three
-// seconds. Connecting an account also enqueues the jobs that copy its channels, templates
-// and topics.
-func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
+// newConnecting returns the functions that change an organization's connection to its
+// sending account. This process uses a changed connection at once, other processes within
+// three seconds. Connecting an account also enqueues the jobs that copy its channels,
+// templates and topics.
+func newConnecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
 		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,
 		KeepList: func(ctx context.Context, orgID string) error { return accounts.KeepList(ctx, s.account, orgID) },

@@ -61,7 +61,7 @@ func newDashboard(
 	company, err := organization.New(around, organization.Config{
 		Account: domains.Account, Connections: s.connections, Channels: domains.Channels, Memberships: members, Joining: members,
 		Entrance: entrance, Members: s.db.Members(), Invitations: s.db.Invitations(), Factors: factors, Audit: s.db.Audit(),
-		Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients(), Connecting: connecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
+		Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients(), Connecting: newConnecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL:        public.App, DocsURL: public.Docs, Clock: cfg.Clock,
 	})

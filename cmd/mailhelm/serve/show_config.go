@@ -28,7 +28,7 @@ Examples:
 // prints the reason after the table. The exit status is 0 even then; `mailhelm doctor`
 // fails in that case.
 func (c *ShowSettings) Run(p *cli.Program) error {
-	values := append(p.Sources.Report(p.Parsed, c.Derived()), thisProcess().collector().shown...)
+	values := append(p.Sources.Report(p.Parsed, c.DerivedValues()), thisProcess().collector().shown...)
 	if c.JSON {
 		return p.PrintJSON(struct {
 			File     string           `json:"file"`

@@ -108,7 +108,7 @@ func (e *simulatedEvents) follow() func() {
 // deliver delivers the due events of every organization. If the delivery to one
 // organization fails, it logs the error and continues with the next.
 func (e *simulatedEvents) deliver(ctx context.Context) {
-	orgs, err := e.outbox.Waiting(ctx, e.clock())
+	orgs, err := e.outbox.WaitingOrgs(ctx, e.clock())
 	if err != nil {
 		e.complain(ctx, "", err)
 	}

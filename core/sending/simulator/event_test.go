@@ -151,7 +151,7 @@ func TestOutboxHandsOutAtLeastOnce(t *testing.T) {
 		t.Errorf("the next event is at %v, %v, %v", next, waits, err)
 	}
 	s.now = s.now.Add(5e9)
-	if orgs, err := box.Waiting(t.Context(), s.now); err != nil || len(orgs) != 1 || orgs[0] != "org" {
+	if orgs, err := box.WaitingOrgs(t.Context(), s.now); err != nil || len(orgs) != 1 || orgs[0] != "org" {
 		t.Errorf("%v wait, %v", orgs, err)
 	}
 	all := due(100)
@@ -181,7 +181,7 @@ func TestOutboxHandsOutAtLeastOnce(t *testing.T) {
 		t.Errorf("the disorder is not repeatable:\n%s", diff)
 	}
 	box.SetDisorder(simulator.Disorder{})
-	must(t, box.Done(t.Context(), "org", all[0].ID, all[1].ID, all[0].ID))
+	must(t, box.RemoveDelivered(t.Context(), "org", all[0].ID, all[1].ID, all[0].ID))
 	if remaining := due(100); len(remaining) != 38 || remaining[0].ID != all[2].ID {
 		t.Errorf("%d events are left after two are done", len(remaining))
 	}
@@ -258,7 +258,7 @@ func FuzzSend(f *testing.F) {
 				if err := json.Unmarshal(e.JSON, &r); err != nil || r.Mail.MessageID != id || len(r.Mail.Destination) != 1 {
 					t.Errorf("an event of %s is %s, %v", id, e.JSON, err)
 				}
-				must(t, s.Outbox().Done(t.Context(), "org", e.ID))
+				must(t, s.Outbox().RemoveDelivered(t.Context(), "org", e.ID))
 			}
 			if len(events) == 0 {
 				t.Errorf("%s was taken and nothing becomes of it", id)

@@ -127,8 +127,9 @@ func (d Disorder) apply(due []Event, seed uint64) []Event {
 	return handed
 }
 
-// Done removes delivered events of an organization by their ids. It ignores unknown ids.
-func (o *Outbox) Done(ctx context.Context, orgID string, ids ...int64) error {
+// RemoveDelivered removes delivered events of an organization by their ids. It ignores
+// unknown ids.
+func (o *Outbox) RemoveDelivered(ctx context.Context, orgID string, ids ...int64) error {
 	return failureOf(o.s.write(ctx, orgID, func(w *change) {
 		for _, id := range ids {
 			w.exec(deleteEvent, orgID, id)
@@ -136,8 +137,8 @@ func (o *Outbox) Done(ctx context.Context, orgID string, ids ...int64) error {
 	}))
 }
 
-// Waiting returns the ids of the organizations that have events with a time up to now.
-func (o *Outbox) Waiting(ctx context.Context, now time.Time) ([]string, error) {
+// WaitingOrgs returns the ids of the organizations that have events with a time up to now.
+func (o *Outbox) WaitingOrgs(ctx context.Context, now time.Time) ([]string, error) {
 	rows, err := o.s.file.reader.QueryContext(ctx, waitingOrgs, now.UnixMicro())
 	if err != nil {
 		return nil, failureOf(err)

@@ -21,7 +21,7 @@ func (s *Simulator) FindSuppressed(ctx context.Context, orgID, email string) (se
 		var err error
 		found, err = readSuppressed(ctx, s.selectSuppressed, orgID, email, s.clock())
 		if errors.Is(err, sql.ErrNoRows) {
-			return s.missing(ctx, orgID, "the address is not on the suppression list")
+			return s.absenceError(ctx, orgID, "the address is not on the suppression list")
 		}
 		return err
 	})
@@ -39,10 +39,10 @@ func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, no
 	return found, err
 }
 
-// missing returns the error for an object that was not found. The error is NotConnected if
-// the organization has no account, and otherwise NotFound with the message in the parameter
-// text.
-func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
+// absenceError returns the error for an object that was not found. The error is
+// NotConnected if the organization has no account, and otherwise NotFound with the message
+// in the parameter text.
+func (s *Simulator) absenceError(ctx context.Context, orgID, text string) error {
 	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
 		return err
 	}

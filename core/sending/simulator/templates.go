@@ -51,7 +51,7 @@ func (s *Simulator) Template(ctx context.Context, orgID, name string) (sending.T
 		var err error
 		t, err = readTemplate(ctx, s.selectTemplate, orgID, name)
 		if errors.Is(err, sql.ErrNoRows) {
-			return s.missing(ctx, orgID, "the account has no template of this name")
+			return s.absenceError(ctx, orgID, "the account has no template of this name")
 		}
 		return err
 	})

@@ -133,7 +133,7 @@ func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 // checkHandedOut fails if a member's permissions do not cover all scopes of a credential.
 // Such a member must not see the credential's secret.
 func checkHandedOut(has core.Scopes, to members.Member) error {
-	if lacks := to.Scopes().Missing(has); lacks != "" {
+	if lacks := to.Scopes().FirstMissing(has); lacks != "" {
 		return core.Conflict("The credential has scopes for which you do not have the permission.",
 			"One is "+string(lacks)+". Ask a member who has the permission, or remove the scope first.")
 	}
@@ -145,7 +145,7 @@ func checkHandedOut(has core.Scopes, to members.Member) error {
 // the access that other people granted to the client. The old URIs are in the parameter
 // had, the URIs to store in wanted.
 func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
-	lacks := giver.Scopes().Missing(may)
+	lacks := giver.Scopes().FirstMissing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })
 	if lacks == "" || !adds {
 		return nil

@@ -132,5 +132,5 @@ func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, l
 		}
 		taken, over = taken+1, append(over, e.ID)
 	}
-	return taken, errors.Join(err, p.cfg.Outbox.Done(context.WithoutCancel(ctx), orgID, over...))
+	return taken, errors.Join(err, p.cfg.Outbox.RemoveDelivered(context.WithoutCancel(ctx), orgID, over...))
 }
