@@ -80,7 +80,12 @@ func recordEvents(t *testing.T, p *product.Product, events []messages.Event) {
 func TestHostileNamesOfTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
-		seen := channels.Seen{Sync: channels.Sync{Account: "account", Region: "eu-central-1", At: p.Clock.Now()}}
+		p.AwaitJob(t, channels.SyncArgs{}.Kind())
+		last, err := p.DB.Channels().LastSync(t.Context(), p.OrgID)
+		if err != nil && !core.IsNotFound(err) {
+			t.Fatal(err)
+		}
+		seen := channels.Seen{Sync: channels.Sync{Account: "account", Region: "eu-central-1", At: p.Clock.Now()}, Previous: last.At}
 		for _, name := range hostileNames {
 			seen.Sets = append(seen.Sets, sending.ConfigurationSet{Name: name, TrackingDomain: name + ".example"})
 			seen.Identities = append(seen.Identities, sending.Identity{Identity: name + ".example", ConfigurationSet: name, DKIMTokens: []string{name}})

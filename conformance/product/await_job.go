@@ -7,9 +7,8 @@ import (
 )
 
 // AwaitJob waits until the product has ended a run of the job of this kind, such as the one
-// at its start. A test that runs the work of the job itself calls AwaitJob first. The run of
-// the product may have read the sending account before the test changed it, and would then
-// undo what the test has stored.
+// at its start. A test calls AwaitJob before it stores what the job would replace, or makes
+// the sending account fail.
 func (p *Product) AwaitJob(t testing.TB, kind string) {
 	t.Helper()
 	db := p.SQL(t)

@@ -31,7 +31,6 @@ func mirrored(t *testing.T, p *product.Product) {
 	if err := follower.Sync(t.Context(), p.OrgID); err != nil {
 		t.Fatal(err)
 	}
-	p.AwaitJob(t, templates.SyncArgs{}.Kind())
 	copied := templates.New(templates.Config{Store: p.DB.Templates(), Account: p.Simulator, Clock: p.Clock.Now, Log: log})
 	if err := copied.Sync(t.Context(), p.OrgID); err != nil {
 		t.Fatal(err)

@@ -96,7 +96,6 @@ func (s scene) mirror(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.AwaitJob(t, templates.SyncArgs{}.Kind())
 	copied := templates.New(templates.Config{Store: s.DB.Templates(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
 	if err := copied.Sync(t.Context(), s.OrgID); err != nil {
 		t.Fatal(err)

@@ -127,8 +127,13 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		"SaveTemplate": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Templates().SaveTemplate(t.Context(), org, sending.Template{Name: "same", Subject: "stolen"}, later(1), later(1))
 		},
-		"KeepTemplates": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Templates().KeepTemplates(t.Context(), org, nil)
+		"DropTemplates": func(t *testing.T, db *storage.DB) (any, error) {
+			reads, err := db.Templates().ReadTemplates(t.Context(), o.org)
+			must(t, err)
+			if len(reads) == 0 {
+				t.Error("the owner has no template")
+			}
+			return nil, db.Templates().DropTemplates(t.Context(), org, reads)
 		},
 		"ReadTemplates": func(t *testing.T, db *storage.DB) (any, error) {
 			reads, err := db.Templates().ReadTemplates(t.Context(), org)

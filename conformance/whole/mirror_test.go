@@ -72,7 +72,6 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	names := templates.New(templates.Config{Store: w.p.DB.Templates(), Account: w.p.Simulator, Clock: now, Log: quiet})
 	_, topics := servetest.NewSync(w.p.DB, w.p.Simulator, now, quiet).Run(t.Context(), orgID)
 	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), topics))
-	w.p.AwaitJob(t, templates.SyncArgs{}.Kind())
 	for range syncsOfTemplates {
 		w.must(t, names.Sync(t.Context(), orgID))
 	}

@@ -69,6 +69,7 @@ func TestReadinessLooksAtTheMirror(t *testing.T) {
 		if err := b.db.Channels().Mirror(t.Context(), b.org.ID, seen); err != nil {
 			t.Fatal(err)
 		}
+		seen.Previous = seen.At
 	}
 	mirror()
 	for name, want := range map[string]string{"connection": "pass", "verified_identity": "pass", "identity_dns": "warn", "tracking_domain": "warn", "channel": "pass"} {

@@ -41,7 +41,8 @@ type Store interface {
 	SetTrackingStatus(ctx context.Context, orgID string, d TrackingDomain) error
 
 	// Mirror replaces the organization's stored channels, identities and tracking domains by
-	// those of the account.
+	// those of the account. It fails with core.CodeConflict, and changes nothing, if the last
+	// stored sync is another one than that of seen.Previous.
 	Mirror(ctx context.Context, orgID string, seen Seen) error
 	// LastSync returns the time of the last sync, and the account and region from which this
 	// sync read.
@@ -55,6 +56,9 @@ type ChannelKey struct{ ID, Slug, Name string }
 // Seen is the content of a sending account at the time of a sync.
 type Seen struct {
 	Sync
+	// Previous is the time of the last sync that was stored when the account was read, as
+	// LastSync returned it, or the zero time if there was none.
+	Previous   time.Time
 	Sets       []sending.ConfigurationSet
 	Identities []sending.Identity
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
@@ -36,26 +37,63 @@ func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	}
 }
 
+// readings is how often a sync reads the account, at most, because other syncs of the
+// organization have stored what they read meanwhile.
+const readings = 3
+
 // Sync updates one organization's channels, identities and tracking domains in the database
 // from its account. Channels that are new at the account become discovered. Channels that
 // are no longer there become detached. Sync makes no channel active. Without an account, or
 // after a failure, it changes nothing.
+// If another sync of the organization ends while the account is read, Sync reads the account
+// again: what it has read may be older than what is stored. It fails with core.CodeConflict
+// if that happens three times in a row.
 func (c *Channels) Sync(ctx context.Context, orgID string) error {
-	overview, err := c.Account.Overview(ctx, orgID)
+	var err error
+	for range readings {
+		if err = c.readAndMirror(ctx, orgID); !core.IsConflict(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// readAndMirror reads the account and stores what it has. It fails with core.CodeConflict,
+// and changes nothing, if another sync has stored what it read meanwhile.
+func (c *Channels) readAndMirror(ctx context.Context, orgID string) error {
+	last, err := c.Store.LastSync(ctx, orgID)
+	if err != nil && !core.IsNotFound(err) {
+		return err
+	}
+	seen, err := c.readAccount(ctx, orgID)
 	if sending.IsAbsent(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	seen.Previous = last.At
+	if err := c.Store.Mirror(ctx, orgID, seen); err != nil {
+		return err
+	}
+	c.Log.InfoContext(ctx, "channels synced", "org_id", orgID, "channels", len(seen.Sets), "identities", len(seen.Identities))
+	return nil
+}
+
+// readAccount returns what the account has, without names that cannot be stored.
+func (c *Channels) readAccount(ctx context.Context, orgID string) (Seen, error) {
+	overview, err := c.Account.Overview(ctx, orgID)
+	if err != nil {
+		return Seen{}, err
+	}
 	seen := Seen{Sync: Sync{Account: accountKey(orgID, overview), Region: overview.Region, At: c.Clock()}}
 	sets, err := c.Account.ConfigurationSets(ctx, orgID)
 	if err != nil && !sending.IsUnsupported(err) {
-		return err
+		return Seen{}, err
 	}
 	identities, err := c.Account.Identities(ctx, orgID)
 	if err != nil && !sending.IsUnsupported(err) {
-		return err
+		return Seen{}, err
 	}
 	seen.Sets = slices.DeleteFunc(slices.Clone(sets), func(s sending.ConfigurationSet) bool { return !storable(s.Name) })
 	for i, s := range seen.Sets {
@@ -64,11 +102,7 @@ func (c *Channels) Sync(ctx context.Context, orgID string) error {
 		}
 	}
 	seen.Identities = slices.DeleteFunc(slices.Clone(identities), func(i sending.Identity) bool { return !storable(i.Identity) })
-	if err := c.Store.Mirror(ctx, orgID, seen); err != nil {
-		return err
-	}
-	c.Log.InfoContext(ctx, "channels synced", "org_id", orgID, "channels", len(seen.Sets), "identities", len(seen.Identities))
-	return nil
+	return seen, nil
 }
 
 // accountKey returns the provider's account id and region. If the account has no id,

@@ -27,6 +27,7 @@ type counting struct {
 	broken  string // name of a template whose content the account refuses to return
 	failsAt int    // number of the read that fails, from 1; 0 means none
 	taking  func() // called at each read of a template's content
+	listed  func() // called once, between a listing and its return
 }
 
 func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.TemplateName, string, error) {
@@ -37,6 +38,10 @@ func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.
 		}
 	}
 	slices.SortFunc(page, func(a, b sending.TemplateName) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	if listed := c.listed; listed != nil {
+		c.listed = nil
+		listed()
+	}
 	const size = 100
 	if len(page) <= size {
 		return page, "", nil
@@ -166,6 +171,34 @@ func TestAnInterruptedSyncKeepsItsTemplates(t *testing.T) {
 		m.account.failsAt, m.account.gone = 0, "t0060"
 		if n, asked := m.count(t), m.run(t); n != 50 || asked[0] != "t0050" || m.count(t) != 50+aRun-1 {
 			t.Errorf("%d were kept, then came %v, and %d are there", n, asked[:3], m.count(t))
+		}
+	})
+}
+
+// TestALaterSyncKeepsItsTemplates runs a sync while another one, which has already listed
+// the account, has not ended. The other one must not delete the templates that the later
+// sync has stored: a new one, and one that the account had deleted for some time. It deletes
+// what the account has lost.
+func TestALaterSyncKeepsItsTemplates(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		m := many(db)
+		m.account.content = map[string]string{"a": "first", "back": "first", "lost": "first"}
+		m.run(t)
+		delete(m.account.content, "back")
+		delete(m.account.content, "lost")
+		m.account.listed = func() {
+			m.account.content["back"], m.account.content["new"] = "first", "first"
+			m.run(t)
+		}
+		m.run(t)
+		for name, want := range map[string]string{"a": "first", "back": "first", "new": "first"} {
+			if got := m.text(t, name); got != want {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		if n := m.count(t); n != 3 {
+			t.Errorf("%d are stored, want 3", n)
 		}
 	})
 }

@@ -51,10 +51,15 @@ const (
 // longest ago. Each content is stored after its read, so an interrupted run loses nothing.
 // If the account refuses to return one content, Sync logs that, keeps the stored copy and
 // reads the next. Any other failure ends it.
-// If there is no account, or this kind of account does not support templates, nothing is
+// If there is no account, or this server has no adapter for its provider, nothing is
 // changed. An SMTP server lists no templates, so the copies from an account that was
-// connected before are deleted.
+// connected before are deleted, because no message can be sent with them.
+// Several syncs of an organization may run at the same time; see [Store.DropTemplates].
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
+	reads, err := t.Store.ReadTemplates(ctx, orgID) // before the listing, which may be older than what is stored after it
+	if err != nil {
+		return err
+	}
 	listed, err := t.listAccountTemplates(ctx, orgID)
 	if sending.IsAbsent(err) || sending.IsUnsupported(err) {
 		return nil
@@ -62,13 +67,19 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.keep(ctx, orgID, listed); err != nil {
+	lost := maps.Clone(reads)
+	for name := range listed {
+		delete(lost, name)
+	}
+	if err := t.Store.DropTemplates(ctx, orgID, lost); err != nil {
 		return err
 	}
-	reads, err := t.Store.ReadTemplates(ctx, orgID)
-	if err != nil {
-		return err
-	}
+	return t.readContents(ctx, orgID, listed, reads)
+}
+
+// readContents reads and stores the contents of listed templates, at most maxRead. The
+// parameter reads has the time at which each stored template was last read.
+func (t *Templates) readContents(ctx context.Context, orgID string, listed map[string]sending.TemplateName, reads map[string]time.Time) error {
 	next := slices.SortedFunc(maps.Values(listed), func(a, b sending.TemplateName) int {
 		return cmp.Or(reads[a.Name].Compare(reads[b.Name]), strings.Compare(a.Name, b.Name))
 	})
@@ -78,11 +89,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 			break
 		}
 		read++
-		content, err := t.Account.Template(ctx, orgID, n.Name)
-		if sending.IsNotFound(err) {
-			delete(listed, n.Name)
-			continue
-		}
+		err := t.readContent(ctx, orgID, n, reads)
 		if sending.IsRefusedObject(err) {
 			refused++
 			t.Log.WarnContext(ctx, "the sending account refused to return a template", "org_id", orgID, "template", n.Name, "error", err)
@@ -91,16 +98,22 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 		if err != nil {
 			return err
 		}
-		if err := t.Store.SaveTemplate(ctx, orgID, visible(content, n.Name), createdAt(n, t.Clock()), t.Clock()); err != nil {
-			return err
-		}
 	}
 	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(listed), "read", read-refused, "refused", refused)
-	return t.keep(ctx, orgID, listed)
+	return nil
 }
 
-func (t *Templates) keep(ctx context.Context, orgID string, listed map[string]sending.TemplateName) error {
-	return t.Store.KeepTemplates(ctx, orgID, append([]string{}, slices.Sorted(maps.Keys(listed))...))
+// readContent reads and stores the content of one template. If the account has deleted the
+// template since it was listed, readContent deletes the stored copy.
+func (t *Templates) readContent(ctx context.Context, orgID string, n sending.TemplateName, reads map[string]time.Time) error {
+	content, err := t.Account.Template(ctx, orgID, n.Name)
+	if sending.IsNotFound(err) {
+		return t.Store.DropTemplates(ctx, orgID, map[string]time.Time{n.Name: reads[n.Name]})
+	}
+	if err != nil {
+		return err
+	}
+	return t.Store.SaveTemplate(ctx, orgID, visible(content, n.Name), createdAt(n, t.Clock()), t.Clock())
 }
 
 // listAccountTemplates returns all templates that the account lists, keyed by name.

@@ -42,9 +42,10 @@ type Store interface {
 	// ReadTemplates returns the time at which each template's content was last read from the
 	// account, keyed by the template's name.
 	ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error)
-	// KeepTemplates deletes all of the organization's templates, except those with these
-	// names.
-	KeepTemplates(ctx context.Context, orgID string, names []string) error
+	// DropTemplates deletes the templates with these names. Each name has the time at which
+	// ReadTemplates said that the template was last read. A template that was read at
+	// another time stays, because another sync has found it at the account since then.
+	DropTemplates(ctx context.Context, orgID string, reads map[string]time.Time) error
 }
 
 // Filter narrows the templates.

@@ -75,11 +75,16 @@ var (
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveSync stores the time, account and region of a sync, as the sync's last step. The
-	// dashboard shows this time, which tells how old the stored channels and identities are.
+	// saveSync stores the time, account and region of a sync, if the last stored sync is
+	// that of the time $5. It is the first statement of a sync that writes. So PostgreSQL
+	// lets two syncs of an organization write one after the other. The stored time always
+	// increases, even if the clocks of processes differ, so it identifies the sync. The
+	// dashboard shows it, because it tells how old the stored channels and identities are.
 	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
+		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region,
+			synced_at = CASE WHEN excluded.synced_at > sending_syncs.synced_at THEN excluded.synced_at ELSE sending_syncs.synced_at + 1 END
+		WHERE sending_syncs.synced_at = $5`)
 	lastSync = engine.RegisterPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
 )
 
@@ -113,13 +118,19 @@ type seenDomain struct {
 
 func (s Store) Mirror(ctx context.Context, orgID string, seen channels.Seen) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
+		saved, err := s.db.Exec(ctx, saveSync, orgID, seen.Account, seen.Region, engine.At(seen.At), engine.At(seen.Previous))
+		if err != nil {
+			return err
+		}
+		if saved == 0 {
+			return core.Conflict("Another sync has stored the channels of this sending account.", "Sync again.")
+		}
 		for _, do := range []func(context.Context, string, channels.Seen) error{s.mirrorChannels, s.mirrorIdentities, s.mirrorTracking} {
 			if err := do(ctx, orgID, seen); err != nil {
 				return err
 			}
 		}
-		_, err := s.db.Exec(ctx, saveSync, orgID, seen.Account, seen.Region, engine.At(seen.At))
-		return err
+		return nil
 	})
 }
 
@@ -220,5 +231,8 @@ func (s Store) mirrorTracking(ctx context.Context, orgID string, seen channels.S
 
 func (s Store) LastSync(ctx context.Context, orgID string) (channels.Sync, error) {
 	row, err := engine.One[syncRow](ctx, s.db, "sync", lastSync, orgID)
-	return channels.Sync{Account: row.Account, Region: row.Region, At: row.SyncedAt.Time()}, err
+	if err != nil {
+		return channels.Sync{}, err
+	}
+	return channels.Sync{Account: row.Account, Region: row.Region, At: row.SyncedAt.Time()}, nil
 }

@@ -54,6 +54,13 @@ type templateReadRow struct {
 	ReadAt engine.Time `db:"read_at"`
 }
 
+// droppedTemplate is a template to delete: an element of the JSON parameter of
+// dropTemplates.
+type droppedTemplate struct {
+	Name   string      `json:"name"`
+	ReadAt engine.Time `json:"read_at"`
+}
+
 var (
 	// templatesPage selects a page of templates after the cursor, newest first, through the
 	// index templates_newest. It compares the search text row by row.
@@ -84,11 +91,12 @@ var (
 	// changed.
 	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
 	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
-	// keepTemplates keeps the templates whose names are in $2, and deletes the others,
-	// because the account no longer has them.
-	keepTemplates = engine.Register("keep templates", `
+	// dropTemplates deletes the templates in $2 that were not read again since the time
+	// there.
+	dropTemplates = engine.Register("drop templates", `
 		DELETE FROM templates
-		WHERE org_id = $1 AND name NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		WHERE org_id = $1 AND (name, read_at) IN (
+			SELECT j.value ->> 'name', CAST(j.value ->> 'read_at' AS bigint) FROM json_each(CAST($2 AS text)) AS j)`)
 )
 
 // template converts the row.
@@ -162,11 +170,18 @@ func (s Store) ReadTemplates(ctx context.Context, orgID string) (map[string]time
 	return reads, nil
 }
 
-func (s Store) KeepTemplates(ctx context.Context, orgID string, names []string) error {
-	parameter, err := engine.JSONParameter(names)
+func (s Store) DropTemplates(ctx context.Context, orgID string, reads map[string]time.Time) error {
+	if len(reads) == 0 {
+		return nil
+	}
+	var dropped []droppedTemplate
+	for name, at := range reads {
+		dropped = append(dropped, droppedTemplate{name, engine.At(at)})
+	}
+	parameter, err := engine.JSONParameter(dropped)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, keepTemplates, orgID, parameter)
+	_, err = s.db.Exec(ctx, dropTemplates, orgID, parameter)
 	return err
 }
