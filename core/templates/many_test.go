@@ -24,7 +24,7 @@ type counting struct {
 	content map[string]string
 	asked   []string
 	gone    string // name of a template that is listed but not found when read
-	broken  string // name of a template whose content the account refuses to return
+	broken  string // beginning of the names of templates whose content the account refuses to return; "" means none
 	failsAt int    // number of the read that fails, from 1; 0 means none
 	taking  func() // called at each read of a template's content
 	listed  func() // called once, between a listing and its return
@@ -57,7 +57,7 @@ func (c *counting) Template(_ context.Context, _, name string) (sending.Template
 	if len(c.asked) == c.failsAt {
 		return sending.Template{}, &sending.Failure{Kind: sending.Throttled}
 	}
-	if name == c.broken {
+	if c.broken != "" && strings.HasPrefix(name, c.broken) {
 		return sending.Template{}, &sending.Failure{Kind: sending.Invalid, Err: errors.New("the content is invalid")}
 	}
 	text, ok := c.content[name]
@@ -224,6 +224,35 @@ func TestATemplateThatCannotBeRead(t *testing.T) {
 	m.account.broken, m.account.content["t0009"] = "t0003", "second"
 	if asked := m.run(t); len(asked) != 10 || m.count(t) != 10 || m.text(t, "t0003") != "first" || m.text(t, "t0009") != "second" {
 		t.Errorf("read %v, and %d are kept", asked, m.count(t))
+	}
+}
+
+// TestUnreadableTemplatesDoNotUseUpEveryRun checks that more unreadable templates than a run
+// reads do not keep the other templates from being read: they are tried again in turn with
+// the others.
+func TestUnreadableTemplatesDoNotUseUpEveryRun(t *testing.T) {
+	t.Parallel()
+	m := many(storagetest.SQLite(t))
+	m.account.content, m.account.broken = map[string]string{}, "bad"
+	for i := range aRun + 50 {
+		m.account.content[fmt.Sprintf("bad%03d", i)] = "first"
+	}
+	for i := range aRun {
+		m.account.content[fmt.Sprintf("good%03d", i)] = "first"
+	}
+	for run, want := range []int{0, 150, aRun} {
+		m.run(t)
+		if got := m.count(t); got != want {
+			t.Errorf("after run %d, %d are stored, want %d", run+1, got, want)
+		}
+	}
+	// One that can be read again is found in its turn.
+	m.account.content["good000"], m.account.broken = "second", "bad1"
+	for range 3 {
+		m.run(t)
+	}
+	if got := m.text(t, "bad000"); got != "first" || m.text(t, "good000") != "second" {
+		t.Errorf("%s, %s", got, m.text(t, "good000"))
 	}
 }
 

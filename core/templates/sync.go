@@ -48,7 +48,9 @@ const (
 // Sync copies one organization's templates from its account into the database, and deletes
 // stored templates that the account no longer lists. Contents can be read only one by one,
 // so a run reads some of them: those of new templates first, then those that were read
-// longest ago. Each content is stored after its read, so an interrupted run loses nothing.
+// longest ago. A content that the account refused counts as read, so that it does not take
+// the turn of others. Each content is stored after its read, so an interrupted run loses
+// nothing.
 // If the account refuses to return one content, Sync logs that, keeps the stored copy and
 // reads the next. Any other failure ends it.
 // If there is no account, or this server has no adapter for its provider, nothing is
@@ -80,8 +82,9 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 // readContents reads and stores the contents of listed templates, at most maxRead. The
 // parameter reads has the time at which each stored template was last read.
 func (t *Templates) readContents(ctx context.Context, orgID string, listed map[string]sending.TemplateName, reads map[string]time.Time) error {
+	tried := t.refused.lastTried(orgID, listed, reads)
 	next := slices.SortedFunc(maps.Values(listed), func(a, b sending.TemplateName) int {
-		return cmp.Or(reads[a.Name].Compare(reads[b.Name]), strings.Compare(a.Name, b.Name))
+		return cmp.Or(tried[a.Name].Compare(tried[b.Name]), strings.Compare(a.Name, b.Name))
 	})
 	read, refused, until := 0, 0, t.Clock().Add(readFor)
 	for _, n := range next[:min(maxRead, len(next))] {
@@ -92,6 +95,7 @@ func (t *Templates) readContents(ctx context.Context, orgID string, listed map[s
 		err := t.readContent(ctx, orgID, n, reads)
 		if sending.IsRefusedObject(err) {
 			refused++
+			t.refused.note(orgID, n.Name, t.Clock())
 			t.Log.WarnContext(ctx, "the sending account refused to return a template", "org_id", orgID, "template", n.Name, "error", err)
 			continue
 		}

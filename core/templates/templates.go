@@ -57,7 +57,10 @@ type Filter struct {
 
 // Templates has the operations on templates and the job that copies them from the sending
 // accounts.
-type Templates struct{ Config }
+type Templates struct {
+	Config
+	refused refusals
+}
 
 // New returns a Templates.
 func New(cfg Config) *Templates { return &Templates{Config: cfg} }

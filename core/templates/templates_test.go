@@ -2,6 +2,7 @@ package templates_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -259,6 +260,39 @@ func TestAnEndlessListingDeletesNoTemplate(t *testing.T) {
 		w.sync(t)
 		if got := w.slugs(t, core.REST, ""); len(got) != 0 {
 			t.Errorf("the account has no templates: %v", got)
+		}
+	})
+}
+
+// otherAccount is a sending account of another kind, whose listing of templates has the
+// result of the function list.
+type otherAccount struct {
+	*simulator.Simulator
+	list func() error
+}
+
+func (a otherAccount) TemplatesPage(context.Context, string, string) ([]sending.TemplateName, string, error) {
+	return nil, "", a.list()
+}
+
+// TestTemplatesOfAnAccountOfAnotherKind checks what a sync does with the copies from an
+// earlier account. An account without templates, such as an SMTP server, lists none, and
+// the copies are deleted, because it could not send them. If this server has no adapter for
+// the account, nothing is known about its templates, and the copies stay.
+func TestTemplatesOfAnAccountOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.put(t, sending.Template{Name: "a", Subject: "x", Text: "x"})
+		w.sync(t)
+		w.Account = otherAccount{w.account, func() error { return &sending.Failure{Kind: sending.Unsupported, Err: errors.New("no adapter")} }}
+		w.sync(t)
+		if got := w.slugs(t, core.REST, ""); len(got) != 1 {
+			t.Errorf("without an adapter: %v", got)
+		}
+		w.Account = otherAccount{w.account, func() error { return nil }}
+		w.sync(t)
+		if got := w.slugs(t, core.REST, ""); len(got) != 0 {
+			t.Errorf("at an account without templates: %v", got)
 		}
 	})
 }
