@@ -89,7 +89,7 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 		"NoteAccount": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.AccountNotes().NoteAccount(t.Context(), org, topics.AccountNote{ID: core.NewID(), ContactID: o.contact.ID, NotedAt: start})
 		},
-		"DropAccountNote": func(t *testing.T, db *storage.DB) (any, error) {
+		"contacts.NoteStore.DropAccountNote": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.AccountNotes().DropAccountNote(t.Context(), org, sameJob)
 		},
 		"AccountNotes": func(t *testing.T, db *storage.DB) (any, error) {

@@ -43,14 +43,14 @@ func derivedCalls(t *testing.T, o ownedObjects, org string) map[string]storeCall
 	all := map[string]storeCall{}
 	for _, m := range notListed() {
 		if _, err := argumentsFor(m, org, "", start); err != nil {
-			t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the calls of its domain in conformance/storage, for %s: %v", m.name, m.store, err)
+			t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the calls of its domain in conformance/storage (%q if no other store has the method): %v", m, m.name, err)
 			continue
 		}
 		for _, name := range o.names() {
 			for _, at := range m.instants() {
 				arguments, err := argumentsFor(m, org, name, at)
 				must(t, err)
-				all[fmt.Sprint(m.name, " ", name, " ", at)] = func(t *testing.T, db *storage.DB) (any, error) {
+				all[fmt.Sprint(m, " ", name, " ", at)] = func(t *testing.T, db *storage.DB) (any, error) {
 					return m.call(t.Context(), db, arguments)
 				}
 			}
@@ -64,6 +64,9 @@ type storeMethod struct {
 	store reflect.Type
 	name  string
 }
+
+// String returns the store and the name, such as "contacts.Store.DropShell".
+func (m storeMethod) String() string { return m.store.String() + "." + m.name }
 
 // signature returns the function type of the method, without a receiver.
 func (m storeMethod) signature() reflect.Type {
