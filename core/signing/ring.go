@@ -97,6 +97,13 @@ func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Cloc
 	return keys, nil
 }
 
+// CheckKeys fails if the master key does not decrypt one of the stored keys. Unlike
+// [NewKeys] it creates no key.
+func CheckKeys(stored []Key, master MasterKey) error {
+	_, err := openKeys(stored, master)
+	return err
+}
+
 func anyInUse(keys []Key) bool {
 	for _, k := range keys {
 		if k.RetiredAt == nil {

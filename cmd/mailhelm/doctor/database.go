@@ -63,20 +63,19 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	if len(keys) == 0 {
 		e.clock(time.Time{})
 	} else {
-		e.signingKeys(ctx, db)
+		e.signingKeys(keys)
 		e.clock(keys[0].CreatedAt)
 	}
 	e.sendingAccounts(ctx, db)
 }
 
-// signingKeys checks that the master key decrypts the stored signing keys. Call it only if
-// signing keys are stored: otherwise it would create a signing key.
-func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
+// signingKeys checks that the master key decrypts the stored signing keys.
+func (e *examination) signingKeys(stored []signing.Key) {
 	master, err := e.cfg.OpenMasterKey()
 	if err != nil {
 		return // reported with the master key
 	}
-	if _, err := signing.NewKeys(ctx, db.SigningKeys(), master, e.cfg.Clock); err != nil {
+	if err := signing.CheckKeys(stored, master); err != nil {
 		e.add("signing keys", Fail, err.Error(), "Use the master key that this database was created with; it is in the same backup.")
 		return
 	}

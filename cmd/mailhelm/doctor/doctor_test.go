@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"net"
@@ -71,6 +72,39 @@ func text(r doctor.Report) string {
 		fmt.Fprintf(&b, "\n%s %s: %s -> %s", c.Status, c.Name, c.Detail, c.Next)
 	}
 	return b.String()
+}
+
+// TestDoctorCreatesNoSigningKey checks that doctor changes nothing if all stored signing
+// keys are retired. The next start of a server creates a new one.
+func TestDoctorCreatesNoSigningKey(t *testing.T) {
+	t.Parallel()
+	cfg := used(t)
+	stored := func(change string) (all, active int) {
+		t.Helper()
+		db, err := sql.Open("sqlite", cfg.DatabaseFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close() //nolint:errcheck // the counts are read
+		if _, err := db.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+		row := db.QueryRowContext(t.Context(), `SELECT count(*), count(*) - count(retired_at) FROM signing_keys`)
+		if err := row.Scan(&all, &active); err != nil {
+			t.Fatal(err)
+		}
+		return all, active
+	}
+	if all, active := stored(`UPDATE signing_keys SET retired_at = created_at`); all != 1 || active != 0 {
+		t.Fatalf("%d signing keys, %d of them not retired", all, active)
+	}
+	r := doctor.Examine(t.Context(), cfg, "")
+	if r.Status != doctor.OK || !strings.Contains(text(r), "can be decrypted with the master key") {
+		t.Errorf("%s", text(r))
+	}
+	if all, active := stored(`SELECT 1`); all != 1 || active != 0 {
+		t.Errorf("after doctor: %d signing keys, %d of them not retired", all, active)
+	}
 }
 
 func TestRunningServerIsRecognised(t *testing.T) {
