@@ -34,15 +34,16 @@ type demo struct {
 	printed string
 }
 
-// program builds the program mailhelm once for all tests. It returns the path of the
-// binary, or the error of the build.
+// program builds the program mailhelm once for all tests, without debug information, which
+// would take most of the time. It returns the path of the binary, or the error of the
+// build.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-readme-")
 	if err != nil {
 		return "", err
 	}
 	binary := filepath.Join(dir, "mailhelm")
-	output, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput()
+	output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/mailhelm").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, output)
 	}

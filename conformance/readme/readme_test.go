@@ -41,13 +41,33 @@ func section(t *testing.T, heading string) string {
 	return text
 }
 
-func TestCommands(t *testing.T) {
+// TestSections runs the commands of the README's sections, in their order, against one
+// demo, as a reader does.
+func TestSections(t *testing.T) {
 	t.Parallel()
+	d := startDemo(t)
+	for _, s := range []struct {
+		heading string
+		check   func(*demo, *testing.T)
+	}{
+		{"Try it", (*demo).checkPrintedCommands},
+		{"Try it", (*demo).checkCommands},
+		{"Contacts", (*demo).checkContacts},
+		{"Sending", (*demo).checkSending},
+		{"People, keys and clients", (*demo).checkAdministration},
+	} {
+		t.Run(s.heading, func(t *testing.T) { s.check(d, t) })
+	}
+}
+
+// checkCommands runs the commands in the README's section "Try it", with the stand-in for
+// curl and, if it is installed, with curl.
+func (d *demo) checkCommands(t *testing.T) {
+	t.Helper()
 	commands := Blocks(section(t, "Try it"), "sh")
 	if len(commands) != len(promised) {
 		t.Fatalf("the README has %d commands, %d are promised something", len(commands), len(promised))
 	}
-	d := startDemo(t)
 	for name, path := range shellPaths(t) {
 		t.Run(name, func(t *testing.T) {
 			for i, output := range d.paste(t, path, commands) {
@@ -75,20 +95,22 @@ var sent = [][]string{
 	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
-// TestContacts runs the commands in the README's section "Contacts", after the two blocks
+// checkContacts runs the commands in the README's section "Contacts", after the two blocks
 // of "Try it" that set the variables. The section must link to the guide about contacts,
 // and the demo must serve that page.
-func TestContacts(t *testing.T) {
-	t.Parallel()
-	checkNextSteps(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
+func (d *demo) checkContacts(t *testing.T) {
+	t.Helper()
+	d.checkNextSteps(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
 }
 
-func TestSending(t *testing.T) {
-	t.Parallel()
-	checkNextSteps(t, "Sending", sent, "http://localhost:8081/docs/guides/sending-account")
+// checkSending does the same for the section "Sending" and the guide about sending
+// accounts.
+func (d *demo) checkSending(t *testing.T) {
+	t.Helper()
+	d.checkNextSteps(t, "Sending", sent, "http://localhost:8081/docs/guides/sending-account")
 }
 
-func checkNextSteps(t *testing.T, heading string, promised [][]string, guide string) {
+func (d *demo) checkNextSteps(t *testing.T, heading string, promised [][]string, guide string) {
 	t.Helper()
 	before := Blocks(section(t, "Try it"), "sh")[:2] // the credentials and the token
 	text := section(t, heading)
@@ -96,7 +118,6 @@ func checkNextSteps(t *testing.T, heading string, promised [][]string, guide str
 	if len(blocks) != len(promised) {
 		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(promised))
 	}
-	d := startDemo(t)
 	binary, err := program()
 	if err != nil {
 		t.Fatal(err)
@@ -132,17 +153,16 @@ var administered = [][]string{
 	{"required", "ada@example.com", "waiting", "api_key.rotated", "oauth_client.blocked", "user.second_factors_reset"},
 }
 
-// TestAdministration runs the commands in the README's section "People, keys and clients"
+// checkAdministration runs the commands in the README's section "People, keys and clients"
 // in the folder of a running demo. The demo must serve the dashboard at the address that
 // the section names.
-func TestAdministration(t *testing.T) {
-	t.Parallel()
+func (d *demo) checkAdministration(t *testing.T) {
+	t.Helper()
 	text := section(t, "People, keys and clients")
 	blocks := Blocks(text, "sh")
 	if len(blocks) != len(administered) {
 		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(administered))
 	}
-	d := startDemo(t)
 	binary, err := program()
 	if err != nil {
 		t.Fatal(err)
@@ -172,12 +192,11 @@ func TestAdministration(t *testing.T) {
 	}
 }
 
-// TestDemoPrintsTheSame checks that the demo prints the README's commands for agents and
+// checkPrintedCommands checks that the demo prints the README's commands for agents and
 // its MCP client configuration. The printed texts must have the demo's credentials in place
 // of the README's variables.
-func TestDemoPrintsTheSame(t *testing.T) {
-	t.Parallel()
-	d := startDemo(t)
+func (d *demo) checkPrintedCommands(t *testing.T) {
+	t.Helper()
 	commands := Blocks(page(t), "sh")
 	configuration := Blocks(page(t), "json")
 	if len(configuration) != 1 {
