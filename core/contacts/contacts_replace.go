@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ReplaceContactIn is a whole contact. Absent members are cleared, except for the global
-// opt-out and the list memberships, which stay.
+// ReplaceContactIn is a whole contact. What is absent is cleared, except for the list
+// memberships and the members that [Stated] keeps.
 type ReplaceContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Absent: the contact gets none."`
@@ -26,7 +26,7 @@ func (cs *Contacts) contactsReplace() core.Operation {
 	return core.Declare(core.Op[ReplaceContactIn, ContactWritten]{
 		Name:    "contacts_replace",
 		Title:   "Create or replace a contact",
-		Purpose: "Replaces the contact with this address: absent attributes are cleared, and absent topics get their defaults. Creates the contact if none exists, and activates an archived one with its opt-outs. It accepts the body that a read of the contact returned, and refuses changes of members that cannot change. To change single values use contacts_update.",
+		Purpose: "Replaces the contact with this address: what the body leaves out is cleared or gets its default, except the lists, the external id and the global opt-out. Creates the contact if none exists, and activates an archived one with its opt-outs. It accepts the body that a read of the contact returned, and refuses changes of members that cannot change. To change single values use contacts_update.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
@@ -192,7 +193,8 @@ func TestOtherAddresses(t *testing.T) {
 }
 
 // TestGuidesOfTheAudience checks that the guides contain the reference of the predicate
-// language and every reason for which an activity is rejected.
+// language, every reason for which an activity is rejected, and every member that all
+// writes of contacts take.
 func TestGuidesOfTheAudience(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")
@@ -206,6 +208,12 @@ func TestGuidesOfTheAudience(t *testing.T) {
 	} {
 		if !strings.Contains(page, "<code>"+string(reason)+"</code>") {
 			t.Errorf("%s is not explained", reason)
+		}
+	}
+	page = get(h, "/docs/guides/contacts").Body.String()
+	for _, member := range contacts.StatedMembers {
+		if !strings.Contains(page, "<code>"+member.Name+"</code>") {
+			t.Errorf("%s is not explained", member.Name)
 		}
 	}
 }
