@@ -204,12 +204,7 @@ func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string
 	if len(ids) == 0 {
 		return nil
 	}
-	parameter, err := engine.JSONParameter(ids)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, dropShells, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, dropShells, orgID, ids)
 }
 
 // insertMany inserts contacts in the order of their addresses, so that two transactions

@@ -76,12 +76,7 @@ func AddChoices(ctx context.Context, db *engine.DB, orgID string, rows []Choice)
 	if len(rows) == 0 {
 		return nil
 	}
-	parameter, err := engine.JSONParameter(rows)
-	if err != nil {
-		return err
-	}
-	_, err = db.Exec(ctx, insertContactTopics, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, db, insertContactTopics, orgID, rows)
 }
 
 // EncodePreferences returns the topic preferences as a JSON object with sorted keys, so

@@ -207,6 +207,17 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 	return int(changed), err
 }
 
+// ExecRows runs a statement whose first parameter is the organization and whose second
+// parameter is the rows; see [JSONParameter].
+func ExecRows[T any](ctx context.Context, db *DB, s *Statement, orgID string, rows []T) error {
+	parameter, err := JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, s, orgID, parameter)
+	return err
+}
+
 // Insert runs an INSERT ... ON CONFLICT DO NOTHING. If no row was inserted, it returns the
 // error in the parameter taken. The transaction can continue after that on both engines.
 func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {

@@ -109,12 +109,7 @@ func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) 
 		kinds[i] = kindRow{Span: spanOf(m.Sent), Channel: m.Channel, Identity: m.Identity, Template: m.Template, Status: m.Status}
 	}
 	slices.SortFunc(kinds, compareKinds)
-	parameter, err := engine.JSONParameter(slices.Compact(kinds))
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, insertKinds, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, insertKinds, orgID, slices.Compact(kinds))
 }
 
 // goesByKinds reports whether to read the page through the index by kind (channel,

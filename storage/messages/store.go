@@ -247,12 +247,7 @@ func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []
 		recipients[i].Sent = at[recipients[i].Message]
 	}
 	slices.SortFunc(recipients, compareRecipients)
-	parameter, err := engine.JSONParameter(recipients)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, insertRecipients, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, insertRecipients, orgID, recipients)
 }
 
 // redateRecipients updates the time of sending in the stored recipients of messages where a

@@ -234,12 +234,7 @@ func (s Store) count(ctx context.Context, orgID string, statement *engine.Statem
 	for i, c := range counted {
 		rows[i] = countedRow{engine.At(c.From), c.Channel, c.Identity, c.Template, c.Counts}
 	}
-	parameter, err := engine.JSONParameter(rows)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, statement, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, statement, orgID, rows)
 }
 
 func (s Store) CountBounces(ctx context.Context, orgID string, counted []reports.DomainBounces) error {
@@ -247,12 +242,7 @@ func (s Store) CountBounces(ctx context.Context, orgID string, counted []reports
 	for i, c := range counted {
 		rows[i] = bouncesRow{engine.At(c.Day), c.Domain, c.Bounced}
 	}
-	parameter, err := engine.JSONParameter(rows)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, addBounces, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, addBounces, orgID, rows)
 }
 
 func (s Store) DayCounts(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {

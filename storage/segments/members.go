@@ -256,12 +256,7 @@ func (r touchRow) touch() segments.Touch {
 }
 
 func (s Store) Untouch(ctx context.Context, orgID string, ids []string) error {
-	parameter, err := engine.JSONParameter(ids)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, untouchContacts, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, untouchContacts, orgID, ids)
 }
 
 // ReplaceSuppressed replaces the copy of the account's suppression list by the given

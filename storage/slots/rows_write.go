@@ -82,23 +82,14 @@ func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) erro
 		}
 	}
 	if len(drop) > 0 {
-		ids, err := engine.JSONParameter(drop)
-		if err != nil {
-			return err
-		}
-		if _, err := db.Exec(ctx, dropSlots, orgID, ids); err != nil {
+		if err := engine.ExecRows(ctx, db, dropSlots, orgID, drop); err != nil {
 			return err
 		}
 	}
 	if len(put) == 0 {
 		return nil
 	}
-	parameter, err := engine.JSONParameter(put)
-	if err != nil {
-		return err
-	}
-	_, err = db.Exec(ctx, putSlots, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, db, putSlots, orgID, put)
 }
 
 // row returns the row of contact_slots for a contact, as a JSON object for putSlots. It
@@ -152,10 +143,5 @@ func Add(ctx context.Context, db *engine.DB, orgID string, contactIDs []string) 
 	if len(contactIDs) == 0 {
 		return nil
 	}
-	ids, err := engine.JSONParameter(contactIDs)
-	if err != nil {
-		return err
-	}
-	_, err = db.Exec(ctx, addSlots, orgID, ids)
-	return err
+	return engine.ExecRows(ctx, db, addSlots, orgID, contactIDs)
 }

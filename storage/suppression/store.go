@@ -276,12 +276,7 @@ func (s Store) SaveEntries(ctx context.Context, orgID string, entries []suppress
 			ExcludedAt: engine.OptionalAt(e.ExcludedAt), ExclusionReason: e.ExclusionReason, ForgivenAt: engine.OptionalAt(e.ForgivenAt),
 		}
 	}
-	parameter, err := engine.JSONParameter(rows)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, saveUndeliverable, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, saveUndeliverable, orgID, rows)
 }
 
 // entry converts the row to a suppression.Entry. An Entry has no field for the stored id,

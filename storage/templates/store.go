@@ -178,10 +178,5 @@ func (s Store) DropTemplates(ctx context.Context, orgID string, reads map[string
 	for name, at := range reads {
 		dropped = append(dropped, droppedTemplate{name, engine.At(at)})
 	}
-	parameter, err := engine.JSONParameter(dropped)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, dropTemplates, orgID, parameter)
-	return err
+	return engine.ExecRows(ctx, s.db, dropTemplates, orgID, dropped)
 }
