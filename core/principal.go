@@ -1,6 +1,9 @@
 package core
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Environment is the purpose of a credential: live use or testing. Both work on the same
 // data. Test credentials have a tenth of the rate limit and may not call operations whose
@@ -110,6 +113,10 @@ func NewScopes(names ...string) Scopes {
 	slices.Sort(set)
 	return slices.Compact(set)
 }
+
+// Join returns the names of the scopes separated by spaces, as in a `scope` parameter (RFC
+// 6749 section 3.3) and a WWW-Authenticate header (RFC 6750 section 3).
+func (set Scopes) Join() string { return strings.Join(set.Strings(), " ") }
 
 // Has reports whether the set contains s.
 func (set Scopes) Has(s Scope) bool {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -156,7 +155,7 @@ func (i *introspector) readCurrent(ctx context.Context, token access.Token, reso
 		return introspection{}, err
 	}
 	result := introspection{
-		Active: true, Scope: strings.Join(principal.Scopes.Strings(), " "), ClientID: token.ClientID,
+		Active: true, Scope: principal.Scopes.Join(), ClientID: token.ClientID,
 		Subject: token.UserID, Audience: i.targets.address(resource), Issuer: i.issuer,
 	}
 	if result.Subject == "" {

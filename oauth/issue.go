@@ -3,7 +3,6 @@ package oauth
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	jose "github.com/go-jose/go-jose/v4"
@@ -95,7 +94,7 @@ func (t *tokenIssuer) signer() (jose.Signer, error) {
 // issue signs a new access token that expires after [signing.AccessTokenLifetime].
 func (t *tokenIssuer) issue(g grant) (issuedToken, error) {
 	now := t.clock()
-	token := issuedToken{id: core.NewID(), scope: strings.Join(g.scopes.Strings(), " ")}
+	token := issuedToken{id: core.NewID(), scope: g.scopes.Join()}
 	payload, err := json.Marshal(claims{
 		Issuer:      t.address,
 		Subject:     g.subject,

@@ -86,7 +86,7 @@ func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Req
 	}
 	answer := registrationAnswer{
 		ClientID: client.ClientID, IssuedAt: client.CreatedAt.Unix(), Secret: secret, Name: client.Name, RedirectURIs: client.RedirectURIs,
-		GrantTypes: openGrants(), ResponseTypes: []string{"code"}, AuthMethod: asked.AuthMethod, Scope: joinScopes(client.Scopes),
+		GrantTypes: openGrants(), ResponseTypes: []string{"code"}, AuthMethod: asked.AuthMethod, Scope: client.Scopes.Join(),
 	}
 	if secret != "" {
 		answer.SecretExpires = new(int64)

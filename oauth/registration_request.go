@@ -3,7 +3,6 @@ package oauth
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/mailhelm/mailhelm/core"
@@ -73,7 +72,3 @@ func (r registrationRequest) scopes() (core.Scopes, *refusal) {
 	}
 	return scopes, refused
 }
-
-// joinScopes returns the scopes separated by spaces, as in a `scope` parameter (RFC 6749
-// section 3.3).
-func joinScopes(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }

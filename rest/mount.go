@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
@@ -63,7 +62,7 @@ func (s *Server) mount(route Route) (*mount, error) {
 	if info.Confirms {
 		return nil, errors.New("the operation asks for confirmation, which has no form over REST")
 	}
-	m := &mount{Route: route, operation: op, needs: joinScopes(info.Scopes), cacheControl: noStore}
+	m := &mount{Route: route, operation: op, needs: core.Scopes(info.Scopes).Join(), cacheControl: noStore}
 	if route.MaxAge > 0 {
 		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))
 	}
@@ -102,19 +101,6 @@ func (m *mount) namesInPath(name string) bool {
 	return slices.ContainsFunc(m.inPath, func(p pathMember) bool { return p.name == name })
 }
 
-// challenge returns the content of the header WWW-Authenticate for an error on this route.
-// presented says whether the request had a credential.
-func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Challenge {
-	c := access.Challenge{Realm: s.resource.ResourceName, Scope: m.needs, ResourceMetadata: s.resource.MetadataURL()}
-	switch {
-	case e.Code == core.CodeInvalidScope:
-		c.Error = "insufficient_scope"
-	case presented:
-		c.Error = "invalid_token"
-	}
-	return c
-}
-
 // pathParameters returns the names in braces in a path, in order.
 func pathParameters(path string) []string {
 	var names []string
@@ -124,11 +110,6 @@ func pathParameters(path string) []string {
 		}
 	}
 	return names
-}
-
-// joinScopes returns the scopes separated by spaces (RFC 6750 section 3).
-func joinScopes(scopes []core.Scope) string {
-	return strings.Join(core.Scopes(scopes).Strings(), " ")
 }
 
 // queryType is the JSON type to which the text of a query parameter is converted.

@@ -3,7 +3,6 @@ package tools
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -80,7 +79,7 @@ func newTool(op *guardrails.Operation) (*tool, error) {
 	return &tool{
 		op:        op,
 		confirms:  info.Confirms,
-		needs:     strings.Join(core.Scopes(info.Scopes).Strings(), " "),
+		needs:     core.Scopes(info.Scopes).Join(),
 		untrusted: core.UntrustedPaths(op.Texts(core.Agent)),
 		described: &mcp.Tool{
 			Name: info.Name, Title: info.Title, Description: info.Purpose,

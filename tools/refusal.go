@@ -99,17 +99,11 @@ func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outc
 // protected-resource document and the scopes of the called tool (RFC 9728 section 5.1, RFC
 // 6750 section 3).
 func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
-	c := access.Challenge{Realm: s.resource.ResourceName, ResourceMetadata: s.resource.MetadataURL()}
+	needs := ""
 	if t, ok := s.tools.byName[x.tool]; ok {
-		c.Scope = t.needs
+		needs = t.needs
 	}
-	switch {
-	case e.Code == core.CodeInvalidScope:
-		c.Error = "insufficient_scope"
-	case presented:
-		c.Error = "invalid_token"
-	}
-	return c
+	return s.resource.Challenge(e, needs, presented)
 }
 
 // writeProblem writes the problem document of an error with its status and headers. The

@@ -59,6 +59,20 @@ type Challenge struct {
 	ResourceMetadata string
 }
 
+// Challenge returns the challenge for a request that was refused with the error e. needs
+// has the scopes that the request needs, separated by spaces. presented says whether the
+// request had a credential.
+func (r ProtectedResource) Challenge(e *core.Error, needs string, presented bool) Challenge {
+	c := Challenge{Realm: r.ResourceName, Scope: needs, ResourceMetadata: r.MetadataURL()}
+	switch {
+	case e.Code == core.CodeInvalidScope:
+		c.Error = "insufficient_scope"
+	case presented:
+		c.Error = "invalid_token"
+	}
+	return c
+}
+
 // String returns the value of the WWW-Authenticate header.
 func (c Challenge) String() string {
 	var b strings.Builder
