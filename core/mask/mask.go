@@ -18,7 +18,8 @@ import (
 type Mask struct {
 	hides bool
 	// whole matches the addresses of the known recipients. local matches the parts of these
-	// addresses before the @, where they occur as whole words. Each is nil if there is
+	// addresses before the @, where they occur as whole words, each in a group of its own
+	// because the match has the characters around the word too. Each is nil if there is
 	// nothing to match.
 	whole, local *regexp.Regexp
 }
@@ -37,13 +38,13 @@ func For(c *core.Call, recipients ...string) Mask {
 		if at < 1 {
 			continue
 		}
-		whole = append(whole, regexp.QuoteMeta(address))
+		whole = append(whole, address)
 		if at >= shortestName {
-			local = append(local, regexp.QuoteMeta(address[:at]))
+			local = append(local, address[:at])
 		}
 	}
-	m.whole = anyOf(whole, `(?i:`, `)`)
-	m.local = anyOf(local, `(?i:\b(?:`, `)\b)`)
+	m.whole = anyOf(whole, regexp.QuoteMeta)
+	m.local = anyOf(local, wholeWord)
 	return m
 }
 
@@ -51,13 +52,42 @@ func For(c *core.Call, recipients ...string) Mask {
 // own. Shorter local parts occur in too many words and identify no person.
 const shortestName = 3
 
-func anyOf(alternatives []string, before, after string) *regexp.Regexp {
-	if len(alternatives) == 0 {
+// anyOf returns an expression that matches one of the texts in any case, each as the
+// expression that the function one returns. It returns nil if there are no texts.
+func anyOf(texts []string, one func(string) string) *regexp.Regexp {
+	if len(texts) == 0 {
 		return nil
 	}
 	// Longest first, because a regular expression takes the first alternative that matches.
-	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	return regexp.MustCompile(before + strings.Join(slices.Compact(alternatives), "|") + after)
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	var alternatives []string
+	for _, text := range slices.Compact(texts) {
+		alternatives = append(alternatives, one(text))
+	}
+	return regexp.MustCompile(`(?i:` + strings.Join(alternatives, "|") + `)`)
+}
+
+// wordCharacters are the characters that continue a word, in a class of a regular
+// expression. The class \w has ASCII alone. Letters of other scripts, some of which separate
+// no words, continue none: rather too much is hidden than too little.
+const wordCharacters = `\p{Latin}\p{Greek}\p{Cyrillic}\p{N}_`
+
+var wordCharacter = regexp.MustCompile(`[` + wordCharacters + `]`)
+
+// wholeWord returns an expression that matches the name, in a group, where no character
+// before or after it continues the word. A name that begins or ends with another character
+// than those of words has no such condition on that side.
+func wholeWord(name string) string {
+	expression := `(` + regexp.QuoteMeta(name) + `)`
+	first, _ := utf8.DecodeRuneInString(name)
+	if wordCharacter.MatchString(string(first)) {
+		expression = `(?:^|[^` + wordCharacters + `])` + expression
+	}
+	last, _ := utf8.DecodeLastRuneInString(name)
+	if wordCharacter.MatchString(string(last)) {
+		expression += `(?:$|[^` + wordCharacters + `])`
+	}
+	return expression
 }
 
 // replaceInvalidBytes returns the address with U+FFFD in place of each byte that is not
@@ -99,9 +129,30 @@ func (m Mask) Text(s string) string {
 	// A text of one word is a fixed value such as a status, so a recipient's name is
 	// replaced only in texts with a space.
 	if m.local != nil && strings.Contains(s, " ") {
-		s = m.local.ReplaceAllStringFunc(s, func(name string) string { return firstOf(name) + hidden })
+		s = m.maskNames(s)
 	}
 	return s
+}
+
+// maskNames returns s with the names of recipients masked. It continues after each name, not
+// after the match, because the character between two names belongs to the matches of both.
+func (m Mask) maskNames(s string) string {
+	var masked strings.Builder
+	for {
+		match := m.local.FindStringSubmatchIndex(s)
+		if match == nil {
+			break
+		}
+		start, end := 0, 0
+		for group := 2; group < len(match); group += 2 {
+			if match[group] >= 0 {
+				start, end = match[group], match[group+1]
+			}
+		}
+		masked.WriteString(s[:start] + firstOf(s[start:end]) + hidden)
+		s = s[end:]
+	}
+	return masked.String() + s
 }
 
 const hidden = "***"

@@ -26,3 +26,27 @@ func TestARecipientThatIsNotUTF8(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesThatBeginOrEndOutsideASCII checks that a recipient's name is masked as a whole
+// word if its first or last character is not ASCII, and that longer words that contain a
+// name stay. Scripts without spaces have no words to compare, so a name is masked anywhere.
+func TestNamesThatBeginOrEndOutsideASCII(t *testing.T) {
+	t.Parallel()
+	m := mask.For(&core.Call{}, "rené@example.com", "émile@example.com", "田中@example.com", "ann@example.com", "ann+b+@example.com")
+	for text, want := range map[string]string{
+		"mailbox of René is full":       "mailbox of R*** is full",
+		"no mailbox for rené":           "no mailbox for r***",
+		"rené, rené rené":               "r***, r*** r***",
+		"mailbox of Émile is full":      "mailbox of É*** is full",
+		"(émile) is unknown":            "(é***) is unknown",
+		"the words renée and xémile":    "the words renée and xémile",
+		"mailbox 田中様 is full":           "mailbox 田***様 is full",
+		"users anna, Ann and ann-marie": "users anna, A*** and a***-marie",
+		"user ann+b+ is unknown":        "user a*** is unknown",
+		"user ann+b+x is unknown":       "user a***x is unknown",
+	} {
+		if got := m.Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
