@@ -3,6 +3,8 @@ package oauth
 import (
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 func TestCanonicalAddress(t *testing.T) {
@@ -28,6 +30,30 @@ func TestCanonicalAddress(t *testing.T) {
 	} {
 		if got, err := canonicalAddress(value); err == nil {
 			t.Errorf("%q: accepted as %q", value, got)
+		}
+	}
+}
+
+// TestRequestedResourceIsOne checks that the parameter resource may be repeated with other
+// spellings of one resource, and that two resources are refused in either order.
+func TestRequestedResourceIsOne(t *testing.T) {
+	t.Parallel()
+	const api, agent = "https://api.example.com", "https://mcp.example.com"
+	both := targets{api: api, agent: agent}
+	for _, c := range []struct {
+		values []string
+		want   access.Resource
+	}{
+		{nil, access.API}, {[]string{api}, access.API}, {[]string{agent}, access.Agent},
+		{[]string{api, api + "/"}, access.API}, {[]string{agent + ":443", agent, agent + "/"}, access.Agent},
+	} {
+		if got, refused := both.requestedResource(c.values); refused != nil || got != c.want {
+			t.Errorf("%v: %v, %+v", c.values, got, refused)
+		}
+	}
+	for _, values := range [][]string{{api, agent}, {agent, api}, {agent, agent, api}, {agent, ""}, {api, api + "/v1"}} {
+		if got, refused := both.requestedResource(values); refused == nil || refused.code() != "invalid_target" {
+			t.Errorf("%v: %v, %+v", values, got, refused)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,64 @@ func FuzzVerifyToken(f *testing.F) {
 			t.Fatalf("the error repeats the token: %v", err)
 		}
 	})
+}
+
+// TestVerifierComparesTheExpiry checks when a signed token counts as expired: from the
+// second that its claim exp names, also if it was cached before. A token that is valid for
+// longer than any that the server issues is refused.
+func TestVerifierComparesTheExpiry(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	now := cfg.Clock()
+	cfg.Clock = func() time.Time { return now }
+	token := func(issuedAt time.Time) string {
+		t.Helper()
+		issuer, err := newTokenIssuer(cfg.Issuer, cfg.Keys, func() time.Time { return issuedAt })
+		if err != nil {
+			t.Fatal(err)
+		}
+		issued, err := issuer.issue(grant{
+			subject: "oc_live_a", orgID: "org", client: access.Client{ClientID: "oc_live_a", Environment: core.Live}, audience: cfg.APIResource,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return issued.text
+	}
+	const life = signing.AccessTokenLifetime
+	start := now
+	for name, c := range map[string]struct {
+		issuedAt time.Time
+		want     error
+	}{
+		"a second before its expiry":  {start.Add(time.Second - life), nil},
+		"in the second of its expiry": {start.Add(-life), errTokenExpired},
+		"a second after its expiry":   {start.Add(-time.Second - life), errTokenExpired},
+		"of the longest life":         {start.Add(signing.Overlap - life), nil},
+		"of a longer life":            {start.Add(signing.Overlap - life + time.Second), errTokenLifetime},
+	} {
+		verifier, err := NewVerifier(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := verifier.VerifyToken(t.Context(), token(c.issuedAt), access.API); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	verifier, err := NewVerifier(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := token(start)
+	for _, c := range []struct {
+		at   time.Time
+		want error
+	}{{start, nil}, {start.Add(life - time.Second), nil}, {start.Add(life), errTokenExpired}} {
+		now = c.at
+		if _, err := verifier.VerifyToken(t.Context(), cached, access.API); !errors.Is(err, c.want) {
+			t.Errorf("cached, after %s: %v, want %v", c.at.Sub(start), err, c.want)
+		}
+	}
 }
 
 func TestVerifierRemembersWithoutAcceptingElsewhere(t *testing.T) {
