@@ -44,8 +44,11 @@ func TestRequestedResourceIsOne(t *testing.T) {
 		values []string
 		want   access.Resource
 	}{
-		{nil, access.API}, {[]string{api}, access.API}, {[]string{agent}, access.Agent},
-		{[]string{api, api + "/"}, access.API}, {[]string{agent + ":443", agent, agent + "/"}, access.Agent},
+		{nil, access.API},
+		{[]string{api}, access.API},
+		{[]string{agent}, access.Agent},
+		{[]string{api, api + "/"}, access.API},
+		{[]string{agent + ":443", agent, agent + "/"}, access.Agent},
 	} {
 		if got, refused := both.requestedResource(c.values); refused != nil || got != c.want {
 			t.Errorf("%v: %v, %+v", c.values, got, refused)
