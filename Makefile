@@ -14,7 +14,7 @@ export GOLANGCI_LINT_CACHE := $(CURDIR)/.bin/cache
 # SQLite, translated from C to Go, runs without the race detector, because it would take
 # most of the time. Races in our code are found without it (core/doc/decisions/0056).
 RACE_FLAGS ?= -race -gcflags=modernc.org/...=-race=false
-RACE_PACKAGES ?= $(shell .ci/concurrent)
+RACE_PACKAGES ?= $(shell .ci/packages --concurrent)
 
 # The files that "make generate" writes.
 GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql '*/testdata/*'
@@ -34,7 +34,7 @@ run: ## Start everything with demo data; PORT=N uses the six ports from N on
 
 .PHONY: test
 test: $(if $(RACE),check) ## Run every test and list the skipped ones, which fail the run if CI=true; with RACE=1 run "check"
-	$(if $(RACE),,$(GO) run ./conformance/verdict $(TEST_FLAGS) ./...)
+	$(if $(RACE),,$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/packages))
 
 PKG ?= ./core/...
 .PHONY: test-fast
@@ -43,7 +43,7 @@ test-fast: ## Run the tests of PKG (./core/...) that need no database server, Re
 
 .PHONY: test-full
 test-full: ## Run every test in full: on both databases, with every text, seed and round
-	MAILHELM_TEST_FULL=1 $(GO) run ./conformance/verdict -timeout 60m $(TEST_FLAGS) ./...
+	MAILHELM_TEST_FULL=1 $(GO) run ./conformance/verdict -timeout 60m $(TEST_FLAGS) $$(.ci/packages)
 
 .PHONY: race
 race: ## Run the tests of packages with concurrent code under the race detector
@@ -51,7 +51,7 @@ race: ## Run the tests of packages with concurrent code under the race detector
 
 .PHONY: check
 check: race ## Run each test once: packages with concurrent code under the race detector, the rest without
-	$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/concurrent --others)
+	$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/packages --others)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)

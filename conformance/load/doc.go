@@ -8,5 +8,6 @@
 // of listmonk, which runs as a process of its own.
 //
 // Run the benchmarks with "make bench". RESULTS.md has the results of a run and describes
-// the machine. No benchmark fails because of a measured time.
+// the machine. No benchmark fails because of a measured time. The package has no tests, so
+// "make test" does not build it; "make lint" compiles it.
 package load
