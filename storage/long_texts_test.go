@@ -129,7 +129,7 @@ func checkPredicates(t *testing.T, db *storage.DB, org, name string, texts []str
 				}
 			}
 			question := segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: time.Unix(3, 0)}
-			examples, err := db.Segments().Examples(t.Context(), question, len(held))
+			examples, err := db.SegmentMembers().Examples(t.Context(), question, len(held))
 			fatal(t, err)
 			var found []string
 			for _, e := range examples {

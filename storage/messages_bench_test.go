@@ -49,7 +49,7 @@ func ingest(b *testing.B, db *storage.DB, noted bool) {
 		suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: core.SystemClock, Log: log}),
 	}
 	if noted {
-		recorders = append(recorders, segments.New(segments.Config{Store: db.Segments(), Transactor: db, Clock: core.SystemClock, Log: log}))
+		recorders = append(recorders, segments.New(segments.Config{Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Clock: core.SystemClock, Log: log}))
 		fillDivided(b, db, orgID)
 	}
 	measure := func(name string, batch func(i int) int) {

@@ -53,7 +53,7 @@ func BenchmarkPredicate(b *testing.B) {
 		took, counts := map[string][]time.Duration{}, map[int]bool{}
 		for b.Loop() {
 			begun := time.Now()
-			n, err := db.Segments().CountMatching(b.Context(), question)
+			n, err := db.SegmentMembers().CountMatching(b.Context(), question)
 			if err != nil {
 				b.Fatal(err)
 			}

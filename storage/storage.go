@@ -149,6 +149,12 @@ func (db *DB) AccountNotes() contacts.NoteStore { return topicstore.New(db.DB) }
 // Segments returns the store of segments.
 func (db *DB) Segments() segments.Store { return segments.New(db.DB) }
 
+// SegmentMembers returns the store of the members of segments.
+func (db *DB) SegmentMembers() segments.MemberStore { return segments.NewMemberStore(db.DB) }
+
+// SegmentChanges returns the store of the contacts for which segments must be evaluated.
+func (db *DB) SegmentChanges() segments.ChangeStore { return segments.NewChangeStore(db.DB) }
+
 // Activities returns the store of activities and promoted properties.
 func (db *DB) Activities() activities.Store { return activities.New(db.DB, contactstore.New(db.DB)) }
 

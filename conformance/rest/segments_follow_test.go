@@ -33,7 +33,7 @@ func divide(t *testing.T, p *product.Product) segmentsCaller {
 		t.Fatal(err)
 	}
 	return segmentsCaller{on(t, p), segments.New(segments.Config{
-		Store: p.DB.Segments(), Transactor: p.DB, Suppressions: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
+		Store: p.DB.Segments(), Members: p.DB.SegmentMembers(), Changes: p.DB.SegmentChanges(), Transactor: p.DB, Suppressions: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
 	}), jobs}
 }

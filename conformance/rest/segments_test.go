@@ -17,7 +17,7 @@ import (
 // instead of waiting for jobs.
 func newSegments(p *product.Product) *segments.Segments {
 	return segments.New(segments.Config{
-		Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
+		Store: p.DB.Segments(), Members: p.DB.SegmentMembers(), Changes: p.DB.SegmentChanges(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
 	})
 }
 

@@ -13,21 +13,20 @@ import (
 // re-evaluation of that contact, and a suppressed address.
 func (o *ownedObjects) ownSegments(t *testing.T, db *storage.DB) {
 	t.Helper()
-	store := db.Segments()
 	o.segment = segments.Segment{
 		ID: core.NewID(), Key: "same", Name: "Same", Source: `attr.email = "same@x"`, ProfileVersion: 1, EvalClass: predicate.Incremental,
 		Status: segments.Active, Origin: segments.Managed, CreatedAt: start, UpdatedAt: start,
 	}
-	must(t, store.InsertSegment(t.Context(), o.org, o.segment))
+	must(t, db.Segments().InsertSegment(t.Context(), o.org, o.segment))
 	q := o.question(t, db, o.org)
 	q.Contacts = []string{o.contact.ID}
-	entered, _, err := store.JudgeMembers(t.Context(), q, o.segment.ID)
+	entered, _, err := db.SegmentMembers().JudgeMembers(t.Context(), q, o.segment.ID)
 	must(t, err)
 	if entered != 1 {
 		t.Fatalf("%d entered", entered)
 	}
-	must(t, store.Touch(t.Context(), o.org, []string{o.contact.ID}))
-	must(t, store.ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
+	must(t, db.SegmentChanges().Touch(t.Context(), o.org, []string{o.contact.ID}))
+	must(t, db.SegmentChanges().ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
 }
 
 // question returns a query that matches the contact of the organization that o owns. It
@@ -94,66 +93,68 @@ func segmentCalls(o ownedObjects, org string) map[string]storeCall {
 func answerCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().SegmentMembers(t.Context(), org, o.segment.ID, nil, 10)
+			return db.SegmentMembers().SegmentMembers(t.Context(), org, o.segment.ID, nil, 10)
 		},
 		"IsSegmentMember": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.ID)
+			return db.SegmentMembers().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.ID)
 		},
 		"IsSegmentMember by address": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.Email)
+			return db.SegmentMembers().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.Email)
 		},
 		"CountMatching": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().CountMatching(t.Context(), o.question(t, db, org))
+			return db.SegmentMembers().CountMatching(t.Context(), o.question(t, db, org))
 		},
 		"CountSource": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)
-			contacts, err := db.Segments().CountSource(t.Context(), q, nil, 10)
+			contacts, err := db.SegmentMembers().CountSource(t.Context(), q, nil, 10)
 			must(t, err)
 			did := &predicate.EventSource{Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: o.activity.Name}}
-			events, err := db.Segments().CountSource(t.Context(), q, did, 10)
+			events, err := db.SegmentMembers().CountSource(t.Context(), q, did, 10)
 			return contacts + events, err
 		},
 		"Examples": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().Examples(t.Context(), o.question(t, db, org), 10)
+			return db.SegmentMembers().Examples(t.Context(), o.question(t, db, org), 10)
 		},
 		"DifferingContacts": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().DifferingContacts(t.Context(), o.question(t, db, org), o.segment.ID, 10)
+			return db.SegmentMembers().DifferingContacts(t.Context(), o.question(t, db, org), o.segment.ID, 10)
 		},
 		"JudgeMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)
 			q.Contacts = []string{o.contact.ID}
-			entered, exited, err := db.Segments().JudgeMembers(t.Context(), q, o.segment.ID)
+			entered, exited, err := db.SegmentMembers().JudgeMembers(t.Context(), q, o.segment.ID)
 			return entered + exited, err
 		},
 		"SetEvaluatedAt": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Segments().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))
+			return nil, db.SegmentMembers().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))
 		},
 		"SegmentsOf": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().SegmentsOf(t.Context(), org, o.contact.ID)
+			return db.SegmentMembers().SegmentsOf(t.Context(), org, o.contact.ID)
 		},
 		"TouchRecipients": func(t *testing.T, db *storage.DB) (any, error) {
-			must(t, db.Segments().TouchRecipients(t.Context(), org, []string{"same@x"}))
-			return db.Segments().Touches(t.Context(), org, 10)
+			must(t, db.SegmentChanges().TouchRecipients(t.Context(), org, []string{"same@x"}))
+			return db.SegmentChanges().Touches(t.Context(), org, 10)
 		},
-		"Touches": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().Touches(t.Context(), org, 10) },
+		"Touches": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.SegmentChanges().Touches(t.Context(), org, 10)
+		},
 		"Untouch": func(t *testing.T, db *storage.DB) (any, error) {
-			notes, err := db.Segments().Touches(t.Context(), o.org, 10)
+			notes, err := db.SegmentChanges().Touches(t.Context(), o.org, 10)
 			must(t, err)
 			ids := make([]string, len(notes))
 			for i, note := range notes {
 				ids[i] = note.ID
 			}
-			return nil, db.Segments().Untouch(t.Context(), org, ids)
+			return nil, db.SegmentChanges().Untouch(t.Context(), org, ids)
 		},
 		"ReplaceSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Segments().ReplaceSuppressed(t.Context(), org, nil)
+			return nil, db.SegmentChanges().ReplaceSuppressed(t.Context(), org, nil)
 		},
 		"Suppressed by predicate": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)
 			var err error
 			q.Predicate, err = predicate.Compile(`suppressed or attr.email = "same@x"`, predicate.Schema{})
 			must(t, err)
-			return db.Segments().CountMatching(t.Context(), q)
+			return db.SegmentMembers().CountMatching(t.Context(), q)
 		},
 	}
 }

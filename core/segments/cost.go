@@ -33,7 +33,7 @@ func (s *Segments) checkPreviewCost(ctx context.Context, q Question) error {
 			return nil
 		}
 		most := remaining / steps
-		rows, err := s.Store.CountSource(ctx, q, source, most+1)
+		rows, err := s.Members.CountSource(ctx, q, source, most+1)
 		if err != nil {
 			return err
 		}

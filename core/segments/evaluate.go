@@ -145,11 +145,11 @@ func (e evaluator) judge(ctx context.Context, orgID string, d definition, contac
 			}
 			// The time is read after the segment is locked, so that the times in the
 			// membership log are in order.
-			entered, exited, err := e.Store.JudgeMembers(ctx, current.question(orgID, e.Clock(), chunk), d.ID)
+			entered, exited, err := e.Members.JudgeMembers(ctx, current.question(orgID, e.Clock(), chunk), d.ID)
 			if moved = entered + exited; err != nil || moved == 0 || !announced {
 				return err
 			}
-			return e.Store.Touch(ctx, orgID, chunk)
+			return e.Changes.Touch(ctx, orgID, chunk)
 		})
 		if err != nil {
 			return changed, same, err
@@ -205,7 +205,7 @@ func (d definition) isSame(now definition) bool {
 func (e evaluator) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := e.Clock()
-		contacts, err := e.Store.DifferingContacts(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
+		contacts, err := e.Members.DifferingContacts(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func (e evaluator) endSweep(ctx context.Context, orgID string, d definition, swe
 		if err != nil || !active || !swept || !d.isSame(current) {
 			return err
 		}
-		return e.Store.SetEvaluatedAt(ctx, orgID, d.ID, at)
+		return e.Members.SetEvaluatedAt(ctx, orgID, d.ID, at)
 	})
 	return current, active, err
 }

@@ -124,7 +124,7 @@ func TestAWorkerWithAnOldSchemaLeavesTheStatus(t *testing.T) {
 		news := sending.Topic{Name: "news", Default: sending.OptIn}
 		check := func(want segments.Status, during func()) {
 			t.Helper()
-			worker := w.segmentsWithStore(hookedStore{compiling: during})
+			worker := w.segmentsWithHooks(hooks{compiling: during})
 			must(t, worker.Follow(t.Context(), w.org))
 			if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.Status != want || (seen.EvalWarning != "") != (want == segments.Invalid) {
 				t.Errorf("the segment is %q with the warning %q, %v, want %q", seen.Status, seen.EvalWarning, err, want)
@@ -301,13 +301,13 @@ func TestAFailedWorkerKeepsTheChangedContacts(t *testing.T) {
 		w.put(t, "ann", map[string]any{"plan": "pro"})
 		broken := errors.New("broken")
 		failing := segments.New(w.Config)
-		failing.Store = noUntouch{failing.Store, broken}
+		failing.Changes = noUntouch{failing.Changes, broken}
 		if err := failing.Follow(t.Context(), w.org); !errors.Is(err, broken) {
 			t.Errorf("the failing worker says %v", err)
 		}
 		w.follow(t)
 		w.wantMembers(t, "pros", "ann")
-		if notes, err := w.Store.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
+		if notes, err := w.Changes.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
 		if log := w.transitions(t, "pros"); !slices.Equal(log, []string{"ann true"}) {
@@ -319,7 +319,7 @@ func TestAFailedWorkerKeepsTheChangedContacts(t *testing.T) {
 // noUntouch is a store that fails to delete the stored ids of changed contacts, as if the
 // worker were killed before the deletion.
 type noUntouch struct {
-	segments.Store
+	segments.ChangeStore
 	err error
 }
 

@@ -52,7 +52,7 @@ func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs [
 	if len(contactIDs) == 0 {
 		return nil
 	}
-	return s.Store.Touch(ctx, orgID, contactIDs)
+	return s.Changes.Touch(ctx, orgID, contactIDs)
 }
 
 // ObserveEvents stores that the recipients of the events have changed, so that a job
@@ -63,12 +63,12 @@ func (s *Segments) ObserveEvents(ctx context.Context, orgID string, events []mes
 		keys[i] = core.EmailKey(e.Recipient)
 	}
 	slices.Sort(keys)
-	return s.Store.TouchRecipients(ctx, orgID, slices.Compact(keys))
+	return s.Changes.TouchRecipients(ctx, orgID, slices.Compact(keys))
 }
 
 // SegmentsOf returns the number of segments that a contact is in.
 func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
-	return s.Store.SegmentsOf(ctx, orgID, contactID)
+	return s.Members.SegmentsOf(ctx, orgID, contactID)
 }
 
 // ActivityProperties returns the properties of activities that predicates of the
@@ -107,7 +107,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	for range touchedRounds {
 		// Read the ids of changed contacts before the definitions. If a segment is saved
 		// after its definition was read, all contacts are evaluated for it anyway.
-		notes, err := s.Store.Touches(ctx, orgID, touchedAtOnce)
+		notes, err := s.Changes.Touches(ctx, orgID, touchedAtOnce)
 		if err == nil && len(notes) == 0 {
 			break
 		}
@@ -156,7 +156,7 @@ func (e evaluator) settle(ctx context.Context, orgID string, definitions []defin
 			return nameSegment(d, err)
 		}
 	}
-	return e.Store.Untouch(ctx, orgID, ids)
+	return e.Changes.Untouch(ctx, orgID, ids)
 }
 
 // Sweep copies the sending account's suppression list, and then evaluates all contacts of
@@ -199,5 +199,5 @@ func (e evaluator) mirrorSuppressed(ctx context.Context, orgID string) error {
 		}
 	}
 	slices.Sort(keys)
-	return e.Store.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
+	return e.Changes.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
 }

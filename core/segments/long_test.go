@@ -39,7 +39,7 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 		for i := range suppressed {
 			keys = append(keys, fmt.Sprintf("c%02d@example.com", i))
 		}
-		must(t, w.Store.ReplaceSuppressed(t.Context(), w.org, keys))
+		must(t, w.Changes.ReplaceSuppressed(t.Context(), w.org, keys))
 
 		subscribed := func(i int) string { return fmt.Sprintf(`subscribed to "t%02d"`, i%subjects) }
 		opted := func(i int) string { return fmt.Sprintf(`opted out of "t%02d"`, i%subjects) }

@@ -14,6 +14,8 @@ import (
 // comment gives a default.
 type Config struct {
 	Store      Store
+	Members    MemberStore
+	Changes    ChangeStore
 	Transactor core.Transactor
 	// Suppressions reads the sending account's suppression list, which the job of
 	// SweepWorker copies.

@@ -38,6 +38,6 @@ func (s *Segments) checkMember(ctx context.Context, c *core.Call, in CheckMember
 	if err != nil {
 		return Membership{}, err
 	}
-	is, err := s.Store.IsSegmentMember(ctx, org, segment.ID, in.Contact)
+	is, err := s.Members.IsSegmentMember(ctx, org, segment.ID, in.Contact)
 	return Membership{is}, err
 }

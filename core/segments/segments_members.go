@@ -32,6 +32,6 @@ func (s *Segments) listMembers(ctx context.Context, c *core.Call, in ListMembers
 		return core.Page[Member]{}, err
 	}
 	return core.ReadPage("segment members "+segment.ID, in.Cursor, in.Limit, func(after *core.After, limit int) ([]Member, error) {
-		return s.Store.SegmentMembers(ctx, org, segment.ID, after, limit)
+		return s.Members.SegmentMembers(ctx, org, segment.ID, after, limit)
 	}, func(m Member) core.After { return core.After{At: m.EnteredAt, ID: m.ContactID} })
 }

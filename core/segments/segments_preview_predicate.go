@@ -86,10 +86,10 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	defer cancel()
 	q := Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: c.Now}
 	if err = s.checkPreviewCost(bounded, q); err == nil {
-		found.Count, err = s.Store.CountMatching(bounded, q)
+		found.Count, err = s.Members.CountMatching(bounded, q)
 	}
 	if err == nil {
-		found.Sample, err = s.Store.Examples(bounded, q, sampleSize)
+		found.Sample, err = s.Members.Examples(bounded, q, sampleSize)
 	}
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return Preview{}, core.Invalid("source", "takes longer to answer than "+s.PreviewTime.String()+": test fewer events, or test a shorter window")

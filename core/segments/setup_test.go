@@ -76,7 +76,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w := &world{db: db, org: core.NewID(), contacts: map[string]contacts.Contact{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	must(t, db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Org", Slug: "org-" + w.org[24:], Tier: "demo", RetentionDays: 365}))
 	w.Segments = segments.New(segments.Config{
-		Store: db.Segments(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Orgs().OrgIDs,
+		Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Orgs().OrgIDs,
 		Clock: w.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	for _, a := range []attributes.Attribute{
@@ -160,7 +160,7 @@ func (w *world) wantMembers(t *testing.T, key string, want ...string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	members, err := w.Store.SegmentMembers(t.Context(), w.org, segment.ID, nil, 1000)
+	members, err := w.Members.SegmentMembers(t.Context(), w.org, segment.ID, nil, 1000)
 	must(t, err)
 	var got []string
 	for _, m := range members {

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Store stores segments, evaluates predicates and updates members. Every method takes part
-// in the transaction of its context and sees only the given organization. Methods that find
-// one record fail with core.CodeNotFound if there is none.
+// Store stores the definitions of segments, and reads the names that predicates may use.
+// Every method sees only the given organization and takes part in the transaction of ctx.
+// Methods that find one record fail with core.CodeNotFound if there is none.
 type Store interface {
 	// PredicateSchema returns the attributes, topics, lists, segments and properties that
 	// predicates of the organization may name. It does not set Activities.
@@ -39,49 +39,6 @@ type Store interface {
 	// AllSegments returns all segments of the organization, including archived ones, in the
 	// order of their creation.
 	AllSegments(ctx context.Context, orgID string) ([]Segment, error)
-
-	// SegmentMembers returns one page of the members of a segment, most recently entered
-	// first.
-	SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]Member, error)
-	// IsSegmentMember reports whether a contact is in the segment. contact is the id or the
-	// address of the contact.
-	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
-
-	// CountMatching returns the number of contacts that match the predicate of q. Examples
-	// returns the first of these contacts, sorted by id.
-	CountMatching(ctx context.Context, q Question) (int, error)
-	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
-	// CountSource returns the number of events of all contacts that source selects; it does
-	// not evaluate the predicate of q. If source is nil, it counts contacts instead. It
-	// stops counting at limit.
-	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
-	// DifferingContacts returns the ids of contacts whose membership is wrong: contacts
-	// that match the predicate and are not members, or are members and do not match. limit
-	// is the maximum number of ids.
-	DifferingContacts(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
-	// JudgeMembers updates the segment's members among the contacts of the question q, and
-	// stores the time of the evaluation. It writes each contact that entered or left the
-	// segment to the membership log. It returns the number of contacts that entered and the
-	// number that left.
-	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, exited int, err error)
-	// SetEvaluatedAt stores the time at which all contacts were evaluated for the segment.
-	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error
-
-	// SegmentsOf returns the number of segments that a contact is in. It does not count
-	// archived segments.
-	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
-
-	// Touch stores a note that each of these contacts has changed. TouchRecipients does so
-	// for the contacts whose lower-case address is in keys, unless the organization has no
-	// active segment. Touches returns the oldest notes. Untouch deletes notes by their ids.
-	Touch(ctx context.Context, orgID string, contactIDs []string) error
-	TouchRecipients(ctx context.Context, orgID string, keys []string) error
-	Touches(ctx context.Context, orgID string, limit int) ([]Touch, error)
-	Untouch(ctx context.Context, orgID string, ids []string) error
-
-	// ReplaceSuppressed replaces the stored copy of the sending account's suppression list.
-	// keys are the addresses of the new copy, in lower case.
-	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
 }
 
 // Schema has the names that predicates may use, and the database columns of attributes.
@@ -112,6 +69,3 @@ type Question struct {
 	// Contacts has the ids of the contacts to evaluate; nil means all contacts.
 	Contacts []string
 }
-
-// Touch is a stored note that a contact has changed and has to be evaluated.
-type Touch struct{ ID, ContactID string }

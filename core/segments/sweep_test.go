@@ -16,31 +16,43 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// hookedStore is a store that calls functions of the test, each once. before and after
+// hooks are functions of a test that a worker's stores call, each once. before and after
 // run before and after DifferingContacts, which searches for wrong memberships. noting runs
 // before Touches, which reads the changed contacts. compiling runs after PredicateSchema,
 // which reads the names that predicates may use.
+type hooks struct{ before, after, noting, compiling func() }
+
 type hookedStore struct {
 	segments.Store
-	before, after, noting, compiling func()
+	hooks *hooks
 }
 
-func (s *hookedStore) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
+func (s hookedStore) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
-	runOnce(&s.compiling)
+	runOnce(&s.hooks.compiling)
 	return schema, err
 }
 
-func (s *hookedStore) DifferingContacts(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
-	runOnce(&s.before)
-	differing, err := s.Store.DifferingContacts(ctx, q, segmentID, limit)
-	runOnce(&s.after)
+type hookedMembers struct {
+	segments.MemberStore
+	hooks *hooks
+}
+
+func (s hookedMembers) DifferingContacts(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+	runOnce(&s.hooks.before)
+	differing, err := s.MemberStore.DifferingContacts(ctx, q, segmentID, limit)
+	runOnce(&s.hooks.after)
 	return differing, err
 }
 
-func (s *hookedStore) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
-	runOnce(&s.noting)
-	return s.Store.Touches(ctx, orgID, limit)
+type hookedChanges struct {
+	segments.ChangeStore
+	hooks *hooks
+}
+
+func (s hookedChanges) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+	runOnce(&s.hooks.noting)
+	return s.ChangeStore.Touches(ctx, orgID, limit)
 }
 
 func runOnce(happens *func()) {
@@ -50,12 +62,13 @@ func runOnce(happens *func()) {
 	}
 }
 
-// segmentsWithStore returns a second Segments on the same database, which acts as another
-// worker. Its store is the given one, which calls a function of the test during a sweep.
-func (w *world) segmentsWithStore(store hookedStore) *segments.Segments {
+// segmentsWithHooks returns a second Segments on the same database, which acts as another
+// worker. Its stores call the functions of the test during a sweep.
+func (w *world) segmentsWithHooks(h hooks) *segments.Segments {
 	worker := segments.New(w.Config)
-	store.Store = worker.Store
-	worker.Store = &store
+	worker.Store = hookedStore{worker.Store, &h}
+	worker.Members = hookedMembers{worker.Members, &h}
+	worker.Changes = hookedChanges{worker.Changes, &h}
 	return worker
 }
 
@@ -175,9 +188,9 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		for name, tc := range redefinitions {
-			for when, hook := range map[string]func(*hookedStore, func()){
-				"before contacts are looked for": func(s *hookedStore, f func()) { s.before = f },
-				"after contacts are looked for":  func(s *hookedStore, f func()) { s.after = f },
+			for when, hook := range map[string]func(*hooks, func()){
+				"before contacts are looked for": func(h *hooks, f func()) { h.before = f },
+				"after contacts are looked for":  func(h *hooks, f func()) { h.after = f },
 			} {
 				t.Run(name+" "+when, func(t *testing.T) {
 					w := newWorld(t, w.db)
@@ -185,9 +198,9 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 					w.follow(t)
 					w.save(t, "one", tc.source)
 					w.advance(time.Second)
-					var store hookedStore
-					hook(&store, func() { tc.change(t, w); w.advance(time.Second) })
-					must(t, w.segmentsWithStore(store).Follow(t.Context(), w.org))
+					var atSweep hooks
+					hook(&atSweep, func() { tc.change(t, w); w.advance(time.Second) })
+					must(t, w.segmentsWithHooks(atSweep).Follow(t.Context(), w.org))
 					w.follow(t)
 					w.wantMembers(t, "one", "bob")
 					if seen, err := w.Store.Segment(t.Context(), w.org, "one"); err != nil || seen.Status != segments.Active || seen.Stale {
@@ -213,7 +226,7 @@ func TestWorkerWithAnOldDefinitionChangesNothing(t *testing.T) {
 				w.follow(t)
 				w.wantMembers(t, "one", "ann")
 				w.advance(time.Second)
-				slow := w.segmentsWithStore(hookedStore{before: func() {
+				slow := w.segmentsWithHooks(hooks{before: func() {
 					tc.change(t, w)
 					w.advance(time.Second)
 					w.follow(t)
@@ -240,7 +253,7 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
 		w.advance(time.Second)
-		slow := w.segmentsWithStore(hookedStore{after: func() {
+		slow := w.segmentsWithHooks(hooks{after: func() {
 			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
 			must(t, err)
 			w.put(t, "ann", map[string]any{"plan": "pro"})
@@ -264,7 +277,7 @@ func TestChangedContactsAreEvaluatedByNewerDefinitions(t *testing.T) {
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
 		_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
 		must(t, err)
-		slow := w.segmentsWithStore(hookedStore{noting: func() {
+		slow := w.segmentsWithHooks(hooks{noting: func() {
 			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Active)
 			must(t, err)
 			w.follow(t)
@@ -293,7 +306,7 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		w.follow(t)
 		w.wantMembers(t, "middle", "ann")
 		w.wantMembers(t, "outer", "ann")
-		if notes, err := w.Store.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
+		if notes, err := w.Changes.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
 		// The segment "inner" is paused and keeps its members. The other segments test this
@@ -410,7 +423,7 @@ func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 		w.save(t, "pros", `attr.plan = "pro"`)
 		w.follow(t)
 		w.put(t, "ann", map[string]any{"plan": "pro"})
-		slow := w.segmentsWithStore(hookedStore{after: func() {
+		slow := w.segmentsWithHooks(hooks{after: func() {
 			w.advance(time.Second)
 			w.follow(t)
 			w.wantMembers(t, "pros", "ann")

@@ -87,7 +87,7 @@ func processorTime() time.Duration {
 func importing(db *storage.DB) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: core.SystemClock}), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
-		OnChange: segments.New(segments.Config{Store: db.Segments()}).ObserveChange,
+		OnChange: segments.New(segments.Config{Changes: db.SegmentChanges()}).ObserveChange,
 	})
 }
 

@@ -44,55 +44,33 @@ var (
 			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
 		WHERE org_id = $2 AND id = $3`)
 
-	// touchContacts queues contacts for the evaluation of segments. It only inserts, so a
-	// contact may be queued several times.
-	touchContacts = engine.Register("touch contacts", `
-		INSERT INTO segment_touched (org_id, id, contact_id)
-		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
-	// touchRecipients queues the contacts with the given addresses for the evaluation of
-	// segments, if the organization has an active segment. The LATERAL subquery makes
-	// PostgreSQL find each contact through the index by address.
-	touchRecipients = engine.Register("touch recipients", `
-		INSERT INTO segment_touched (org_id, id, contact_id)
-		SELECT c.org_id, v ->> 'id', c.id FROM `+engine.ParameterRows(`$1`)+`
-		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
-			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
-		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
 	// segmentsOf counts the segments of a contact. For each segment of the organization it
 	// looks up the membership by primary key. With a join in the other order SQLite would
 	// read all members of all segments.
 	segmentsOf = engine.RegisterPoint("segments of a contact", `
 		SELECT count(*) FROM segments AS g WHERE g.org_id = $1 AND g.status <> 'archived'
 		AND EXISTS (SELECT 1 FROM segment_members AS m WHERE m.org_id = $1 AND m.segment_id = g.id AND m.contact_id = $2)`)
-	// touchedContacts selects the contacts that have waited longest in the queue
-	// segment_touched. It sorts by the id of the queue's rows, because these ids increase
-	// with time.
-	touchedContacts = engine.Register("touched contacts", `
-		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
-	untouchContacts = engine.Register("untouch contacts", `
-		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-
-	// dropSuppressed deletes addresses that are no longer on the account's suppression list.
-	dropSuppressed = engine.Register("drop suppressed addresses", `
-		DELETE FROM suppressed_addresses WHERE org_id = $1
-		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	saveSuppressed = engine.Register("save suppressed addresses", `
-		INSERT INTO suppressed_addresses (org_id, email_key)
-		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
-		ON CONFLICT DO NOTHING`)
 )
 
-func (s Store) SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
+// MemberStore stores which contacts are members of segments. It finds them with predicates.
+type MemberStore struct{ db *engine.DB }
+
+var _ segments.MemberStore = MemberStore{}
+
+// NewMemberStore returns the store of segment members on the database.
+func NewMemberStore(db *engine.DB) MemberStore { return MemberStore{db} }
+
+func (s MemberStore) SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
 	return membership.Page(ctx, s.db, segmentMembersPage, orgID, segmentID, after, limit, func(r membership.Member) segments.Member {
 		return segments.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, EnteredAt: r.Since.Time()}
 	})
 }
 
-func (s Store) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
+func (s MemberStore) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
 	return membership.Contains(ctx, s.db, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact, core.EmailKey(contact))
 }
 
-func (s Store) CountMatching(ctx context.Context, q segments.Question) (int, error) {
+func (s MemberStore) CountMatching(ctx context.Context, q segments.Question) (int, error) {
 	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return 0, err
@@ -100,7 +78,7 @@ func (s Store) CountMatching(ctx context.Context, q segments.Question) (int, err
 	return s.count(ctx, c.query("count of a predicate", c.selectQuery(`count(*)`)))
 }
 
-func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
+func (s MemberStore) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
 	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return nil, err
@@ -129,7 +107,7 @@ func (c *condition) sampleQuery(limit int) string {
 		WHERE c.org_id = ` + orgParameter + ` AND c.id = f.contact_id ORDER BY c.id`
 }
 
-func (s Store) DifferingContacts(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+func (s MemberStore) DifferingContacts(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
 	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return nil, err
@@ -146,13 +124,13 @@ func (s Store) DifferingContacts(ctx context.Context, q segments.Question, segme
 
 // leavingMembers returns up to limit members of the segment that no longer match the
 // condition. It uses a join, because NOT IN would search a long list once for each member.
-func (s Store) leavingMembers(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
+func (s MemberStore) leavingMembers(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
 	return engine.Rows(ctx, s.db, c.query("contacts that leave", `SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+
 		c.selectQuery(`s.contact_id`)+`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
 		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit)), scanID)
 }
 
-func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
+func (s MemberStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
 	var entered, exited []string
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		found, err := matchingContacts(ctx, s.db, &q)
@@ -183,7 +161,7 @@ func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID 
 }
 
 // logSegment writes to the membership log which contacts left and entered a segment.
-func (s Store) logSegment(ctx context.Context, orgID, segmentID string, exited, entered []string, at time.Time) error {
+func (s MemberStore) logSegment(ctx context.Context, orgID, segmentID string, exited, entered []string, at time.Time) error {
 	of := func(contacts []string) []membership.InSet {
 		all := make([]membership.InSet, len(contacts))
 		for i, id := range contacts {
@@ -194,83 +172,14 @@ func (s Store) logSegment(ctx context.Context, orgID, segmentID string, exited, 
 	return membership.Log(ctx, s.db, orgID, string(lists.SegmentSet), of(exited), of(entered), at)
 }
 
-func (s Store) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error {
+func (s MemberStore) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error {
 	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
 }
 
-// touchRow is a row of the queue of contacts for which segments must be evaluated.
-type touchRow struct {
-	ID      string `db:"id" json:"id"`
-	Contact string `db:"contact_id" json:"contact"`
-}
-
-// Touch queues contacts for the evaluation of segments. It must run in the transaction that
-// changes the contacts.
-func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) error {
-	parameter, err := touchRows(contactIDs)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, touchContacts, orgID, parameter)
-	return err
-}
-
-// touchRows returns the JSON parameter with one row for each contact: a new row id, and the
-// contact. contacts has the ids of the contacts, or their addresses if the statement is
-// touchRecipients.
-func touchRows(contacts []string) (string, error) {
-	rows := make([]touchRow, len(contacts))
-	for i, contact := range contacts {
-		rows[i] = touchRow{core.NewID(), contact}
-	}
-	return engine.JSONParameter(rows)
-}
-
-// TouchRecipients queues the contacts with the addresses for the evaluation of segments.
-// keys has addresses in the form of core.EmailKey. It queues nothing if the organization
-// has no active segment.
-func (s Store) TouchRecipients(ctx context.Context, orgID string, keys []string) error {
-	parameter, err := touchRows(keys)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, touchRecipients, parameter, orgID)
-	return err
-}
-
-func (s Store) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
+func (s MemberStore) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, segmentsOf, orgID, contactID)
 	if err != nil {
 		return 0, err
 	}
 	return counts[0], nil
-}
-
-func (s Store) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
-	return engine.ListAs(ctx, s.db, touchRow.touch, touchedContacts, orgID, limit)
-}
-
-// touch converts the row to a segments.Touch.
-func (r touchRow) touch() segments.Touch {
-	return segments.Touch{ID: r.ID, ContactID: r.Contact}
-}
-
-func (s Store) Untouch(ctx context.Context, orgID string, ids []string) error {
-	return engine.ExecRows(ctx, s.db, untouchContacts, orgID, ids)
-}
-
-// ReplaceSuppressed replaces the copy of the account's suppression list by the given
-// addresses.
-func (s Store) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
-	parameter, err := engine.JSONParameter(keys)
-	if err != nil {
-		return err
-	}
-	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.db.Exec(ctx, dropSuppressed, orgID, parameter); err != nil {
-			return err
-		}
-		_, err := s.db.Exec(ctx, saveSuppressed, orgID, parameter)
-		return err
-	})
 }

@@ -11,7 +11,7 @@ import (
 // CountSource counts the events that a predicate reads from one source, such as the
 // purchases of the last 30 days. If source is nil, it counts active contacts. It stops
 // counting at limit.
-func (s Store) CountSource(ctx context.Context, q segments.Question, source *predicate.EventSource, limit int) (int, error) {
+func (s MemberStore) CountSource(ctx context.Context, q segments.Question, source *predicate.EventSource, limit int) (int, error) {
 	c := condition{dialect: s.db.Dialect(), now: q.Now, args: []any{q.OrgID, ""}, demanded: map[string]bool{}}
 	from, where := `contact_slots AS s`, `s.org_id = `+orgParameter
 	if source != nil {

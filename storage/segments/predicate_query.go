@@ -37,7 +37,7 @@ func scanID(rows *sql.Rows) (string, error) {
 }
 
 // count runs the query, which must select a single number, and returns that number.
-func (s Store) count(ctx context.Context, q engine.Composed) (int, error) {
+func (s MemberStore) count(ctx context.Context, q engine.Composed) (int, error) {
 	counts, err := engine.Rows(ctx, s.db, q, func(rows *sql.Rows) (int, error) {
 		var n int
 		err := rows.Scan(&n)

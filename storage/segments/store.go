@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store stores segments and their members.
+// Store stores the definitions of segments, and reads the names that predicates may use.
 type Store struct{ db *engine.DB }
 
 var _ segments.Store = Store{}

@@ -110,7 +110,7 @@ func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error
 			return err
 		}
 	}
-	divided := segments.New(segments.Config{Store: s.DB.Segments(), Transactor: s.DB, Clock: s.Clock})
+	divided := segments.New(segments.Config{Store: s.DB.Segments(), Members: s.DB.SegmentMembers(), Changes: s.DB.SegmentChanges(), Transactor: s.DB, Clock: s.Clock})
 	for _, definition := range segmentDefinitions() {
 		if _, err := divided.Save(ctx, orgID, definition); err != nil {
 			return fmt.Errorf("segment %s: %w", definition.Key, err)

@@ -98,7 +98,7 @@ func TestSegmentsOfTheDemoDivide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	divided := segments.New(segments.Config{Store: db.Segments(), Transactor: db, Clock: core.SystemClock})
+	divided := segments.New(segments.Config{Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Clock: core.SystemClock})
 	if err := divided.Follow(t.Context(), c.OrgID); err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 // that do not run the job that reads the account's suppression list.
 func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
 	return segments.New(segments.Config{
-		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
