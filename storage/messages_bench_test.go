@@ -46,7 +46,7 @@ func ingest(b *testing.B, db *storage.DB, noted bool) {
 	orgID, log := core.NewID(), slog.New(slog.DiscardHandler)
 	recorders := []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: core.SystemClock}),
-		suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: core.SystemClock, Log: log}),
+		suppression.New(suppression.Config{Store: db.Suppression(), RuleStore: db.SuppressionRules(), Transactor: db, Clock: core.SystemClock, Log: log}),
 	}
 	if noted {
 		recorders = append(recorders, segments.New(segments.Config{Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Clock: core.SystemClock, Log: log}))

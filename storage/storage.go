@@ -155,8 +155,13 @@ func (db *DB) SegmentMembers() segments.MemberStore { return segments.NewMemberS
 // SegmentChanges returns the store of the contacts for which segments must be evaluated.
 func (db *DB) SegmentChanges() segments.ChangeStore { return segments.NewChangeStore(db.DB) }
 
-// Activities returns the store of activities and promoted properties.
+// Activities returns the store of activities.
 func (db *DB) Activities() activities.Store { return activities.New(db.DB, contactstore.New(db.DB)) }
+
+// ActivityProperties returns the store of the promoted properties of activities.
+func (db *DB) ActivityProperties() activities.PropertyStore {
+	return activities.NewPropertyStore(db.DB)
+}
 
 // Messages returns the store of messages and their events.
 func (db *DB) Messages() messages.Store { return messages.New(db.DB) }
@@ -164,8 +169,11 @@ func (db *DB) Messages() messages.Store { return messages.New(db.DB) }
 // Reports returns the store of report figures per day and per hour.
 func (db *DB) Reports() reports.Store { return reports.New(db.DB) }
 
-// Suppression returns the store of undeliverable addresses and the rules for them.
+// Suppression returns the store of undeliverable addresses.
 func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }
+
+// SuppressionRules returns the store of the rules for undeliverable addresses.
+func (db *DB) SuppressionRules() suppression.RuleStore { return suppression.NewRuleStore(db.DB) }
 
 // Channels returns the store of channels, identities and tracking domains.
 func (db *DB) Channels() channels.Store { return channels.New(db.DB) }

@@ -120,7 +120,7 @@ func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 		attribute := attributes.Attribute{ID: core.NewID(), Name: "from_git", Type: attributes.String, Origin: core.GitOrigin, CreatedAt: now, UpdatedAt: now}
 		property := activities.Property{ID: core.NewID(), ActivityName: "a", Property: "p", Type: activities.NumberProperty, Origin: activities.Git, CreatedAt: now, UpdatedAt: now}
 		must(t, p.DB.Attributes().InsertAttribute(t.Context(), p.OrgID, attribute))
-		must(t, p.DB.Activities().InsertProperty(t.Context(), p.OrgID, property))
+		must(t, p.DB.ActivityProperties().InsertProperty(t.Context(), p.OrgID, property))
 		for path, body := range map[string]string{
 			"/v1/attributes/" + attribute.ID: `{"name":"from_git","type":"number"}`, "/v1/activity-properties/" + property.ID: `{"activity_name":"a","property":"p","type":"string"}`,
 		} {

@@ -28,7 +28,7 @@ func (o *ownedObjects) ownActivity(t *testing.T, db *storage.DB) {
 		_, err := store.ClaimOnce(ctx, o.org, []activities.OnceClaim{o.onceClaim()}, start)
 		return err
 	}))
-	must(t, store.InsertProperty(ctx, o.org, o.property))
+	must(t, db.ActivityProperties().InsertProperty(ctx, o.org, o.property))
 }
 
 func (o ownedObjects) keyClaim() activities.KeyClaim {
@@ -47,7 +47,7 @@ func (o ownedObjects) activityState(t *testing.T, db *storage.DB) []any {
 	var seen []any
 	page, err := store.Activities(ctx, o.org, activities.Filter{Limit: 10})
 	must(t, err)
-	properties, err := store.Properties(ctx, o.org)
+	properties, err := db.ActivityProperties().PropertyPage(ctx, o.org, nil, 10)
 	must(t, err)
 	people, err := store.Identify(ctx, o.org, []string{"same@x", "stub@x"}, []string{"crm-1", "crm-2"})
 	must(t, err)
@@ -119,24 +119,21 @@ func summaryCalls(o ownedObjects, org string) map[string]storeCall {
 			return store(db).ContactByReference(t.Context(), org, o.contact.ID)
 		},
 		"Property": func(t *testing.T, db *storage.DB) (any, error) {
-			return store(db).Property(t.Context(), org, o.property.ID)
+			return db.ActivityProperties().Property(t.Context(), org, o.property.ID)
 		},
 		"PropertyPage": func(t *testing.T, db *storage.DB) (any, error) {
-			return store(db).PropertyPage(t.Context(), org, nil, 10)
-		},
-		"Properties": func(t *testing.T, db *storage.DB) (any, error) {
-			return store(db).Properties(t.Context(), org)
+			return db.ActivityProperties().PropertyPage(t.Context(), org, nil, 10)
 		},
 		"UpdateProperty": func(t *testing.T, db *storage.DB) (any, error) {
 			p := o.property
 			p.Property = "changed"
-			return nil, store(db).UpdateProperty(t.Context(), org, p)
+			return nil, db.ActivityProperties().UpdateProperty(t.Context(), org, p)
 		},
 		"DeleteProperty": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, store(db).DeleteProperty(t.Context(), org, o.property.ID)
+			return nil, db.ActivityProperties().DeleteProperty(t.Context(), org, o.property.ID)
 		},
 		"CountDropout": func(t *testing.T, db *storage.DB) (any, error) {
-			return store(db).CountDropout(t.Context(), org, o.property, "")
+			return db.ActivityProperties().CountDropout(t.Context(), org, o.property, "")
 		},
 		"PurgeActivities": func(t *testing.T, db *storage.DB) (any, error) {
 			n, _, err := db.Activities().PurgeActivities(t.Context(), org, later(1000), nil, 10)

@@ -14,13 +14,13 @@ import (
 // for the undeliverable address. It returns the entry.
 func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entry {
 	t.Helper()
-	ctx, store := t.Context(), db.Suppression()
+	ctx := t.Context()
 	entry := suppression.Entry{
 		Key: "gone@x", Email: "gone@x", Status: suppression.Listed, Reason: suppression.Complaint,
 		FirstSeenAt: start, LastSeenAt: start, LastChangedAt: start, EventCount: 1,
 	}
-	must(t, store.SetRules(ctx, org, suppression.RulesOf(suppression.Strict), start))
-	must(t, store.SaveEntries(ctx, org, []suppression.Entry{entry}))
+	must(t, db.SuppressionRules().SetRules(ctx, org, suppression.RulesOf(suppression.Strict), start))
+	must(t, db.Suppression().SaveEntries(ctx, org, []suppression.Entry{entry}))
 	_, err := db.Messages().RecordEvents(ctx, org, []messages.Event{{
 		ID: "e", MessageID: "m", Type: messages.Complaint, OccurredAt: start, Recipient: "gone@x",
 		Mail: messages.Mail{From: "us@x", To: []string{"gone@x"}, SentAt: start},
@@ -29,7 +29,7 @@ func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entr
 	return entry
 }
 
-// undeliverableOf returns, by method name, everything that the suppression store returns
+// undeliverableOf returns, by method name, everything that the suppression stores return
 // for the organization.
 func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression.Entry) map[string]any {
 	t.Helper()
@@ -41,9 +41,9 @@ func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression
 			seen[method] = value
 		}
 	}
-	rules, err := store.Rules(ctx, org)
+	rules, err := db.SuppressionRules().Rules(ctx, org)
 	see("Rules", rules.Profile == suppression.Strict, err)
-	to, err := store.JudgedTo(ctx, org)
+	to, err := db.SuppressionRules().JudgedTo(ctx, org)
 	see("JudgedTo", to != nil, err)
 	adverse, err := store.Adverse(ctx, org, []string{entry.Key}, 10)
 	see("Adverse", adverse[entry.Key], err)
@@ -79,12 +79,12 @@ func TestUndeliverableAddressesBelongToOneOrganization(t *testing.T) {
 		at, to := later(1), "z"
 		changed.ExcludedAt = &at
 		must(t, db.Suppression().SaveEntries(t.Context(), intruder, []suppression.Entry{changed}))
-		must(t, db.Suppression().SetRules(t.Context(), intruder, suppression.RulesOf(suppression.Aggressive), at))
-		must(t, db.Suppression().SetJudgedTo(t.Context(), intruder, &to))
+		must(t, db.SuppressionRules().SetRules(t.Context(), intruder, suppression.RulesOf(suppression.Aggressive), at))
+		must(t, db.SuppressionRules().SetJudgedTo(t.Context(), intruder, &to))
 		if diff := cmp.Diff(before, undeliverableOf(t, db, owner, entry)); diff != "" {
 			t.Errorf("another organization's writes changed the owner's:\n%s", diff)
 		}
-		if _, err := db.Suppression().HoldRules(t.Context(), owner); err == nil {
+		if _, err := db.SuppressionRules().HoldRules(t.Context(), owner); err == nil {
 			t.Error("rules were held outside a transaction")
 		}
 	})

@@ -364,7 +364,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),
 	reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
-	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
+	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.PropertyStore](), reflect.TypeFor[activities.Purger](),
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.ChangeStore](),
 }
 

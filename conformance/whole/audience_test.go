@@ -111,7 +111,7 @@ func (w world) property(t *testing.T, orgID, activity, property string) activiti
 		ID: core.NewID(), ActivityName: activity, Property: property, Type: activities.StringProperty,
 		Origin: activities.Managed, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 	}
-	w.must(t, w.p.DB.Activities().InsertProperty(t.Context(), orgID, p))
+	w.must(t, w.p.DB.ActivityProperties().InsertProperty(t.Context(), orgID, p))
 	return p
 }
 

@@ -15,9 +15,10 @@ const DefaultVolume = 2000
 // Config configures [Activities]. A field may be nil only if its comment says what nil
 // means; all others are required.
 type Config struct {
-	Store Store
-	Clock core.Clock
-	Log   *slog.Logger
+	Store      Store
+	Properties PropertyStore
+	Clock      core.Clock
+	Log        *slog.Logger
 
 	// Admit takes up to n activities from the organization's limit per minute and returns
 	// how many it took. The rest are refused as rate_limited. nil admits all activities. An

@@ -26,7 +26,7 @@ func (o propertyOperations) propertiesCreate() core.Operation {
 			}
 			p := in.applyTo(Property{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
 			c.SetSubject(p.ID)
-			return p, o.Store.InsertProperty(ctx, c.Principal.Org.ID, p)
+			return p, o.Properties.InsertProperty(ctx, c.Principal.Org.ID, p)
 		},
 	})
 }
@@ -62,7 +62,7 @@ func (o propertyOperations) replaceProperty(ctx context.Context, c *core.Call, i
 	if err != nil {
 		return ChangedProperty{}, err
 	}
-	return ChangedProperty{after, mutation}, o.Store.UpdateProperty(ctx, org, after)
+	return ChangedProperty{after, mutation}, o.Properties.UpdateProperty(ctx, org, after)
 }
 
 // change returns the change from the stored property to the definition that the caller
@@ -71,7 +71,7 @@ func (o propertyOperations) change(ctx context.Context, c *core.Call, in Propert
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
 	}
-	before, err := o.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+	before, err := o.Properties.Property(ctx, c.Principal.Org.ID, in.ID)
 	if err != nil {
 		return PropertyChange{}, err
 	}
@@ -139,13 +139,13 @@ func (o propertyOperations) deleteProperty(ctx context.Context, c *core.Call, in
 	if err != nil {
 		return Mutation{}, err
 	}
-	return mutation, o.Store.DeleteProperty(ctx, org, in.ID)
+	return mutation, o.Properties.DeleteProperty(ctx, org, in.ID)
 }
 
 // editable returns a property that may be changed through the API. It fails with
 // core.CodeConflict if a Git repository defines the property.
 func (o propertyOperations) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
-	p, err := o.Store.Property(ctx, c.Principal.Org.ID, id)
+	p, err := o.Properties.Property(ctx, c.Principal.Org.ID, id)
 	if err == nil {
 		err = p.refuseGitOwned()
 	}

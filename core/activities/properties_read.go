@@ -26,7 +26,7 @@ func (o propertyOperations) propertiesList() core.Operation {
 
 func (o propertyOperations) listProperties(ctx context.Context, c *core.Call, in ListPropertiesIn) (core.Page[Property], error) {
 	return core.ReadPage("activity properties", in.Cursor, in.Limit, func(after *core.After, limit int) ([]Property, error) {
-		return o.Store.PropertyPage(ctx, c.Principal.Org.ID, after, limit)
+		return o.Properties.PropertyPage(ctx, c.Principal.Org.ID, after, limit)
 	}, func(p Property) core.After { return core.After{At: p.CreatedAt, ID: p.ID} })
 }
 
@@ -39,7 +39,7 @@ func (o propertyOperations) propertiesGet() core.Operation {
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
 		Do: func(ctx context.Context, c *core.Call, in IDIn) (Property, error) {
-			return o.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+			return o.Properties.Property(ctx, c.Principal.Org.ID, in.ID)
 		},
 	})
 }

@@ -89,7 +89,8 @@ func (in PropertyIn) applyTo(p Property) Property {
 	return p
 }
 
-// PropertyStore stores the promoted properties.
+// PropertyStore stores the promoted properties. Every method takes part in the transaction
+// of ctx and sees only the given organization.
 type PropertyStore interface {
 	// InsertProperty stores a promoted property. It fails with core.CodeConflict if this
 	// property of the same activity name is already promoted.
@@ -100,8 +101,6 @@ type PropertyStore interface {
 	// PropertyPage returns one page of promoted properties, newest first, ordered by
 	// creation time and id.
 	PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]Property, error)
-	// Properties returns all promoted properties, sorted by activity name and property.
-	Properties(ctx context.Context, orgID string) ([]Property, error)
 	// UpdateProperty fails as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error

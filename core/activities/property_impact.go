@@ -90,7 +90,7 @@ func (o propertyOperations) dropout(ctx context.Context, orgID string, change Pr
 	if change.After != nil && change.After.ActivityName == change.Before.ActivityName && change.After.Property == change.Before.Property {
 		stays = change.After.Type
 	}
-	return o.Store.CountDropout(ctx, orgID, change.Before, stays)
+	return o.Properties.CountDropout(ctx, orgID, change.Before, stays)
 }
 
 // impactCount is the number of contacts that lose a value through a change of a promoted

@@ -46,7 +46,7 @@ func setup(t *testing.T, db *storage.DB, edits ...func(*activities.Config)) *bun
 	if err := db.Orgs().InsertOrg(t.Context(), b.org); err != nil {
 		t.Fatal(err)
 	}
-	cfg := activities.Config{Store: db.Activities(), Clock: b.clock, Log: slog.New(slog.DiscardHandler)}
+	cfg := activities.Config{Store: db.Activities(), Properties: db.ActivityProperties(), Clock: b.clock, Log: slog.New(slog.DiscardHandler)}
 	for _, edit := range edits {
 		edit(&cfg)
 	}

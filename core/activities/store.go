@@ -53,8 +53,6 @@ type Store interface {
 	// ContactByReference returns the id of the contact that has the reference as its id,
 	// else as its address, else as its external id. It returns "" if no contact matches.
 	ContactByReference(ctx context.Context, orgID, reference string) (string, error)
-
-	PropertyStore
 }
 
 // Person has the identifiers of a contact: id, address and external id.

@@ -16,7 +16,7 @@ import (
 func TestPropertyEditsWarn(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		must(t, w.db.Activities().InsertProperty(t.Context(), w.org, activities.Property{
+		must(t, w.db.ActivityProperties().InsertProperty(t.Context(), w.org, activities.Property{
 			ID: core.NewID(), ActivityName: "purchase", Property: "amount", Type: activities.NumberProperty, Origin: activities.Managed,
 			CreatedAt: w.now, UpdatedAt: w.now,
 		}))

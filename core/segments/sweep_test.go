@@ -112,7 +112,7 @@ var redefinitions = map[string]redefinition{
 	"a property of another type": {
 		source: `exists(activity.purchase where has amount)`,
 		prepare: func(t *testing.T, w *world) {
-			must(t, w.db.Activities().InsertProperty(t.Context(), w.org, w.amount(activities.NumberProperty)))
+			must(t, w.db.ActivityProperties().InsertProperty(t.Context(), w.org, w.amount(activities.NumberProperty)))
 			w.recordPurchase(t, "ann", `{"amount":1}`)
 			w.recordPurchase(t, "bob", `{"amount":"one"}`)
 		},
@@ -122,12 +122,12 @@ var redefinitions = map[string]redefinition{
 				if _, err := w.ApplyPropertyEdit(ctx, w.org, segments.PropertyEdit{Before: after, After: &after, Type: predicate.String}); err != nil {
 					return err
 				}
-				all, err := w.db.Activities().Properties(ctx, w.org)
+				all, err := w.db.ActivityProperties().PropertyPage(ctx, w.org, nil, 1)
 				if err != nil {
 					return err
 				}
 				all[0].Type = activities.StringProperty
-				return w.db.Activities().UpdateProperty(ctx, w.org, all[0])
+				return w.db.ActivityProperties().UpdateProperty(ctx, w.org, all[0])
 			}))
 		},
 	},

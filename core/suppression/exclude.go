@@ -25,7 +25,7 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 	}
 	var entry Entry
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.Store.HoldRules(ctx, orgID); err != nil {
+		if _, err := s.RuleStore.HoldRules(ctx, orgID); err != nil {
 			return err
 		}
 		var err error

@@ -28,7 +28,7 @@ func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		rules, err := s.Store.HoldRules(ctx, orgID)
+		rules, err := s.RuleStore.HoldRules(ctx, orgID)
 		if err != nil {
 			return err
 		}

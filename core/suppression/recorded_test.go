@@ -55,7 +55,7 @@ func setup(t *testing.T, db *storage.DB) *bundle {
 		{Email: "Blocked@Example.com", Reason: sending.SuppressedByBounce, At: noon.Add(-time.Hour)},
 	}}))
 	b.s = suppression.New(suppression.Config{
-		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Account: account, Store: db.Suppression(), RuleStore: db.SuppressionRules(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	return b
 }

@@ -9,7 +9,7 @@ import (
 
 // Rules returns an organization's rules.
 func (s *Suppression) Rules(ctx context.Context, orgID string) (Rules, error) {
-	return s.Store.Rules(ctx, orgID)
+	return s.RuleStore.Rules(ctx, orgID)
 }
 
 // SetRules changes an organization's rules and returns the previous ones. New events are
@@ -21,13 +21,13 @@ func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) 
 	var before Rules
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		var err error
-		if before, err = s.Store.HoldRules(ctx, orgID); err != nil {
+		if before, err = s.RuleStore.HoldRules(ctx, orgID); err != nil {
 			return err
 		}
 		if before.Profile == wanted.Profile && before.Version() == wanted.Version() {
 			return nil
 		}
-		return s.Store.SetRules(ctx, orgID, wanted, s.now())
+		return s.RuleStore.SetRules(ctx, orgID, wanted, s.now())
 	})
 	return before, err
 }
@@ -60,7 +60,7 @@ func (s *Suppression) RejudgeWorker() jobs.Worker[RejudgeArgs] {
 // events were all purged keeps its entry on the list. Rejudge works in batches, each in a
 // transaction of its own, and continues where an earlier call stopped.
 func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
-	to, err := s.Store.JudgedTo(ctx, orgID)
+	to, err := s.RuleStore.JudgedTo(ctx, orgID)
 	if err != nil || to == nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 // reads its position in the list of addresses under the lock of the rules. The lock is
 // needed because another process resets the position when it changes the rules.
 func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool, err error) { //nolint:nonamedreturns // says which
-	rules, err := s.Store.HoldRules(ctx, orgID)
+	rules, err := s.RuleStore.HoldRules(ctx, orgID)
 	if err != nil {
 		return false, err
 	}
-	from, err := s.Store.JudgedTo(ctx, orgID)
+	from, err := s.RuleStore.JudgedTo(ctx, orgID)
 	if err != nil || from == nil {
 		return false, err
 	}
@@ -95,10 +95,10 @@ func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool
 		return false, err
 	}
 	if len(keys) == 0 {
-		return false, s.Store.SetJudgedTo(ctx, orgID, nil)
+		return false, s.RuleStore.SetJudgedTo(ctx, orgID, nil)
 	}
 	if err := s.judge(ctx, orgID, rules, keys, true); err != nil {
 		return false, err
 	}
-	return true, s.Store.SetJudgedTo(ctx, orgID, &keys[len(keys)-1])
+	return true, s.RuleStore.SetJudgedTo(ctx, orgID, &keys[len(keys)-1])
 }

@@ -12,6 +12,7 @@ import (
 type Config struct {
 	Account    sending.Suppressions
 	Store      Store
+	RuleStore  RuleStore
 	Transactor core.Transactor
 	// Orgs returns the ids of all organizations, for [Suppression.RejudgeWorker].
 	Orgs  func(context.Context) ([]string, error)

@@ -100,7 +100,7 @@ func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in Li
 	if f.After, err = core.AfterCursor(text, in.Cursor); err != nil {
 		return UndeliverablePage{}, err
 	}
-	rules, err := s.Store.Rules(ctx, org)
+	rules, err := s.RuleStore.Rules(ctx, org)
 	if err != nil {
 		return UndeliverablePage{}, err
 	}

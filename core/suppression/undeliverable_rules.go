@@ -26,7 +26,7 @@ func (s *Suppression) undeliverableRules() core.Operation {
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.UndeliverableView},
 		Do: func(ctx context.Context, c *core.Call, _ RulesIn) (RulesDocument, error) {
-			rules, err := s.Store.Rules(ctx, c.Principal.Org.ID)
+			rules, err := s.RuleStore.Rules(ctx, c.Principal.Org.ID)
 			return RulesDocument{Profile: rules.Profile, Version: rules.Version(), Rules: rules.RuleSet}, err
 		},
 	})

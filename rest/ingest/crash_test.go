@@ -27,7 +27,7 @@ import (
 func (s *scene) figures(fault func(ingest.Recorder) ingest.Recorder) *suppression.Suppression {
 	clock := func() time.Time { return now }
 	judged := suppression.New(suppression.Config{
-		Store: s.db.Suppression(), Transactor: s.db, Orgs: s.db.Orgs().OrgIDs, Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Store: s.db.Suppression(), RuleStore: s.db.SuppressionRules(), Transactor: s.db, Orgs: s.db.Orgs().OrgIDs, Clock: clock, Log: slog.New(slog.DiscardHandler),
 	})
 	cfg := s.events
 	cfg.Metrics = nil

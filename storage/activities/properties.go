@@ -30,10 +30,6 @@ var (
 	propertiesPage = engine.Register("activity properties page", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
-	// allProperties selects all promoted properties of an organization, ordered by activity
-	// name and property, through their unique key.
-	allProperties = engine.Register("activity properties", `
-		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
 	// updateProperty changes nothing if another promoted property has the same activity name
 	// and property. The statement checks this, because a unique violation would abort the
 	// transaction on PostgreSQL.
@@ -88,12 +84,20 @@ func propertyTaken() *core.Error {
 	return core.Conflict("This property of these activities is promoted already.", "Change the existing definition, or choose another property.")
 }
 
-func (s Store) InsertProperty(ctx context.Context, orgID string, p activities.Property) error {
+// PropertyStore stores promoted properties of activities.
+type PropertyStore struct{ db *engine.DB }
+
+var _ activities.PropertyStore = PropertyStore{}
+
+// NewPropertyStore returns the store of promoted properties on the database.
+func NewPropertyStore(db *engine.DB) PropertyStore { return PropertyStore{db} }
+
+func (s PropertyStore) InsertProperty(ctx context.Context, orgID string, p activities.Property) error {
 	return s.db.Insert(ctx, propertyTaken(), insertProperty, orgID, p.ID, p.ActivityName, p.Property, string(p.Type), p.Description,
 		string(p.Origin), engine.At(p.CreatedAt), engine.At(p.UpdatedAt))
 }
 
-func (s Store) Property(ctx context.Context, orgID, id string) (activities.Property, error) {
+func (s PropertyStore) Property(ctx context.Context, orgID, id string) (activities.Property, error) {
 	by := propertyByID
 	if s.db.InTransaction(ctx) {
 		by = lockProperty
@@ -102,25 +106,15 @@ func (s Store) Property(ctx context.Context, orgID, id string) (activities.Prope
 	return row.property(), err
 }
 
-func (s Store) PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]activities.Property, error) {
+func (s PropertyStore) PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]activities.Property, error) {
 	created, id := engine.PageStart(after)
-	return s.properties(ctx, propertiesPage, orgID, created, id, limit)
-}
-
-func (s Store) Properties(ctx context.Context, orgID string) ([]activities.Property, error) {
-	return s.properties(ctx, allProperties, orgID)
-}
-
-// properties returns the promoted properties that the statement selects, in the order of
-// the statement.
-func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
-	return engine.ListAs(ctx, s.db, propertyRow.property, by, args...)
+	return engine.ListAs(ctx, s.db, propertyRow.property, propertiesPage, orgID, created, id, limit)
 }
 
 // UpdateProperty changes a promoted property. It fails with NotFound if the id does not
 // exist, and with Conflict if another promoted property has the same activity name and
 // property.
-func (s Store) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
+func (s PropertyStore) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
 	changed, err := s.db.Exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, engine.At(p.UpdatedAt), orgID, p.ID)
 	if err != nil || changed == 1 {
 		return err
@@ -131,14 +125,14 @@ func (s Store) UpdateProperty(ctx context.Context, orgID string, p activities.Pr
 	return propertyTaken()
 }
 
-func (s Store) DeleteProperty(ctx context.Context, orgID, id string) error {
+func (s PropertyStore) DeleteProperty(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "activity property", deleteProperty, orgID, id)
 }
 
 // CountDropout counts the active contacts that would lose a value of the property p if its
 // type changed to the type in the parameter stays. It reads all activities with p's
 // activity name.
-func (s Store) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
+func (s PropertyStore) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
 	if err != nil {
 		return 0, err

@@ -38,7 +38,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
 	done := activities.New(activities.Config{
-		Store: s.db.Activities(), Admit: activityVolume(cfg, s), OnChange: divided.ObserveChange,
+		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: divided.ObserveChange,
 		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
@@ -102,7 +102,7 @@ func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock,
 // for callers that only record email events.
 func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
 	return suppression.New(suppression.Config{
-		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Account: account, Store: db.Suppression(), RuleStore: db.SuppressionRules(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 

@@ -50,7 +50,7 @@ func TestPropertyChangesWarnSegments(t *testing.T) {
 		CreatedAt: core.SystemClock(), UpdatedAt: core.SystemClock(),
 	}
 	org, s := newOrgWithSegment(t, db, func(org string) error {
-		return db.Activities().InsertProperty(t.Context(), org, amount)
+		return db.ActivityProperties().InsertProperty(t.Context(), org, amount)
 	}, `exists(activity.purchase where has amount)`)
 	price, text := amount, amount
 	price.Property, text.Type = "price", activities.StringProperty

@@ -38,7 +38,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
 		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
 	}, frame.Area{Path: insight.HealthPath, Name: "Health"}, frame.Area{Path: insight.UndeliverablePath, Name: "Undeliverable"})}
-	o.list = suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: frametest.Now})
+	o.list = suppression.New(suppression.Config{Store: db.Suppression(), RuleStore: db.SuppressionRules(), Transactor: db, Clock: frametest.Now})
 	o.figures = reports.New(reports.Config{Store: db.Reports(), Clock: frametest.Now})
 	room, err := insight.New(o.Frame, insight.Config{
 		Reports: o.figures, Undeliverable: o.list,
