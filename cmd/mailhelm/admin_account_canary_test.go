@@ -15,7 +15,7 @@ import (
 // output nor the files in the data folder may contain the secret.
 func TestAdminAccountSecretLeavesNoTrace(t *testing.T) {
 	t.Parallel()
-	s := withMasterKey(t)
+	s := withMasterKey(t).inProcesses()
 	const secret = "canarySecretKeyOfAmazon+/0123456789abcdef"
 	var printed strings.Builder
 	run := func(stdin string, args ...string) {

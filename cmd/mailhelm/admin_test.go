@@ -42,6 +42,7 @@ func answers(t *testing.T, address, bearer string, status int, text string) {
 func TestAdminBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	eachWithServer(t, func(t *testing.T, s shell, server *process, port int) {
+		s = s.inProcesses()
 		api := fmt.Sprintf("http://localhost:%d/v1/", port)
 		org := s.does("org", "create", "acme", "--name", "Acme Ltd")
 
@@ -174,7 +175,7 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 
 func TestAdminMakesNoInstallation(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, false)
+	s := newShell(t, false).inProcesses()
 	s.refuses("no database", "org", "list")
 	if _, err := os.Stat(s.database.Dir); !os.IsNotExist(err) {
 		t.Errorf("the folder was made (%v)", err)

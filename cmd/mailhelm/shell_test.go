@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,18 +17,20 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// shell runs `mailhelm admin` commands of the compiled program on one installation.
+// shell runs `mailhelm admin` commands on one installation. It calls the function run, or
+// starts a process for each command if processes is true.
 type shell struct {
-	t        *testing.T
-	database storage.Config // Dir is the data folder of the installation
-	where    []string       // the flags that select the data folder and the database
+	t         *testing.T
+	database  storage.Config // Dir is the data folder of the installation
+	where     []string       // the flags that select the data folder and the database
+	processes bool
 }
 
 // newShell returns a shell for a new installation, on SQLite or on PostgreSQL. The data
 // folder does not exist yet. A PostgreSQL database has the complete schema and no rows.
 func newShell(t *testing.T, postgres bool) shell {
 	t.Helper()
-	database := storage.Config{Dir: filepath.Join(t.TempDir(), "data")}
+	database := storage.Config{Dir: filepath.Join(storagetest.Folder(t), "data")}
 	if postgres {
 		database.URL, database.MaxConns = storagetest.PostgresURL(t), 2
 	}
@@ -36,10 +40,18 @@ func newShell(t *testing.T, postgres bool) shell {
 // shellOn returns a shell for the installation that uses the given folder and database.
 func shellOn(t *testing.T, database storage.Config) shell {
 	t.Helper()
-	s := shell{t, database, []string{"--data", database.Dir}}
+	s := shell{t: t, database: database, where: []string{"--data", database.Dir}}
 	if database.URL != "" {
 		s.where = append(s.where, "--database-url", database.URL)
 	}
+	return s
+}
+
+// inProcesses returns a shell for the same installation that starts a process for each
+// command. It is for tests of what one process leaves to the next, or of everything that a
+// process prints. A process takes several times the processor time of the command.
+func (s shell) inProcesses() shell {
+	s.processes = true
 	return s
 }
 
@@ -50,18 +62,48 @@ func migrated(t *testing.T) shell {
 	return newShell(t, false).migrate()
 }
 
-// migrate creates the schema of the installation, if it lacks one, and returns the shell.
+// migrate creates the schema of the installation, which must have no database file, and
+// returns the shell. On PostgreSQL, where the schema exists, it runs `mailhelm migrate up`,
+// which changes nothing.
 func (s shell) migrate() shell {
 	s.t.Helper()
-	if r := runWith(s.t, nil, append([]string{"migrate", "up"}, s.where...)...); r.status != cli.ExitOK {
-		s.t.Fatal(r.stderr)
+	if s.database.URL != "" {
+		if r := runWith(s.t, nil, append([]string{"migrate", "up"}, s.where...)...); r.status != cli.ExitOK {
+			s.t.Fatal(r.stderr)
+		}
+		return s
 	}
+	if err := os.Mkdir(s.database.Dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	storagetest.CopySQLite(s.t, s.database.Dir)
 	return s
 }
 
-// try runs an admin command and returns its standard output, its standard error and the
-// error of the process.
+// errStatus is the error of a command with an exit status other than 0.
+var errStatus = errors.New("exit status")
+
+// try runs an admin command and returns its standard output and its standard error. The
+// error is not nil if the exit status is not 0.
 func (s shell) try(stdin string, args ...string) (string, string, error) {
+	s.t.Helper()
+	args = append(append([]string{"admin"}, args...), s.where...)
+	if s.processes {
+		return s.start(stdin, args)
+	}
+	stdout, stderr := newTranscript(), newTranscript()
+	var err error
+	if status := run(s.t.Context(), args, cli.Surroundings{
+		Stdin: strings.NewReader(stdin), Stdout: stdout, Stderr: stderr, BusyWait: busyWait,
+		Lookup: func(string) (string, bool) { return "", false },
+	}); status != cli.ExitOK {
+		err = fmt.Errorf("%w %d", errStatus, status)
+	}
+	return stdout.String(), stderr.String(), err
+}
+
+// start starts the program with args, waits for its end and returns what try returns.
+func (s shell) start(stdin string, args []string) (string, string, error) {
 	s.t.Helper()
 	path, err := binary()
 	if err != nil {
@@ -69,7 +111,7 @@ func (s shell) try(stdin string, args ...string) (string, string, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), startTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, append(append([]string{"admin"}, args...), s.where...)...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = withoutSettings(os.Environ()), strings.NewReader(stdin), &stdout, &stderr
 	cmd.Dir = s.t.TempDir()
