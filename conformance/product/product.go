@@ -280,13 +280,11 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 	cfg.MasterKey = masterKey
 	if opts.Beside != nil {
 		cfg.DatabaseURL = opts.Beside.database
+	} else if opts.Postgres && opts.PostgresURL != "" {
+		cfg.DatabaseURL = opts.PostgresURL
+		err = errors.Join(migrate(t.Context(), *cfg), filled.fill(t.Context(), cfg.DatabaseURL))
 	} else if opts.Postgres {
-		if cfg.DatabaseURL = opts.PostgresURL; cfg.DatabaseURL == "" {
-			cfg.DatabaseURL = storagetest.PostgresURL(t)
-		} else if err := migrate(t.Context(), *cfg); err != nil {
-			t.Fatalf("product: %v", err)
-		}
-		err = fillPostgres(t.Context(), cfg.DatabaseURL, filled.tables)
+		cfg.DatabaseURL = filled.postgres.URL(t)
 	}
 	if err = errors.Join(err, filled.copyTo(cfg.DataDir)); err != nil {
 		t.Fatalf("product: demo data: %v", err)

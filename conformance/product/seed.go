@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // masterKey is the key with which products in tests encrypt secrets. It protects only
@@ -137,9 +138,16 @@ type template struct {
 	// files has the content of each file in the folder, by file name. The folder has no
 	// subfolders.
 	files map[string][]byte
-	// tables has the rows of the template's SQLite database. A product on PostgreSQL copies
-	// them.
+	// tables has the rows of the template's SQLite database, for products on PostgreSQL.
 	tables []table
+	// postgres copies the rows to a new PostgreSQL database for each product.
+	postgres *storagetest.Filled
+}
+
+// fill writes the rows of the template to an empty PostgreSQL database with the complete
+// schema.
+func (t *template) fill(ctx context.Context, address string) error {
+	return fillPostgres(ctx, address, t.tables)
 }
 
 // filledTemplate returns the template, the data folder that each product copies. It creates
@@ -157,6 +165,7 @@ var filledTemplate = sync.OnceValues(func() (*template, error) {
 		return nil, err
 	}
 	t := &template{seedResult: who, files: map[string][]byte{}}
+	t.postgres = storagetest.NewFilled(t.fill)
 	if t.tables, err = readTables(ctx, dir); err != nil {
 		return nil, err
 	}

@@ -37,10 +37,15 @@ func Postgres(tb testing.TB) *storage.DB {
 func PostgresURL(tb testing.TB) string {
 	tb.Helper()
 	s := available(tb)
+	return s.copyTemplate(tb, s.template)
+}
+
+// copyTemplate returns the address of a new database, a copy of the given template. The
+// copy is dropped when the test ends.
+func (s *server) copyTemplate(tb testing.TB, template string) string {
+	tb.Helper()
 	name := "mailhelm_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	// STRATEGY file_copy takes a third of the processor time of the default strategy, which
-	// copies through the write-ahead log.
-	if _, err := s.admin.ExecContext(tb.Context(), "CREATE DATABASE "+name+" TEMPLATE "+s.template+" STRATEGY file_copy"); err != nil {
+	if _, err := s.admin.ExecContext(tb.Context(), createCopy(name, template)); err != nil {
 		tb.Fatalf("storagetest: create database: %v", err)
 	}
 	tb.Cleanup(func() {
@@ -49,6 +54,13 @@ func PostgresURL(tb testing.TB) string {
 		}
 	})
 	return s.url(name)
+}
+
+// createCopy returns the statement that creates a database as a copy of a template.
+// STRATEGY file_copy takes a third of the processor time of the default strategy, which
+// copies through the write-ahead log.
+func createCopy(name, template string) string {
+	return "CREATE DATABASE " + name + " TEMPLATE " + template + " STRATEGY file_copy"
 }
 
 // available returns the PostgreSQL server for tests, or skips the test if there is none;

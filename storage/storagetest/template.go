@@ -16,7 +16,8 @@ import (
 const templateLock = 7_314_259
 
 // makeTemplate returns the name of the template database that tests copy, and creates the
-// template if it does not exist. Each version of the schema has its own template.
+// template if it does not exist. Each version of the schema has its own template. It also
+// drops the filled templates of processes that have ended.
 func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	name, err := templateName()
 	if err != nil {
@@ -31,6 +32,9 @@ func (s *server) makeTemplate(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer func() { _, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", templateLock) }()
+	if err := dropAbandoned(ctx, conn); err != nil {
+		return "", err
+	}
 	var exists bool
 	err = conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&exists)
 	if err != nil || exists {
