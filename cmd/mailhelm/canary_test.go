@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/smtp"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,12 +13,16 @@ import (
 // address matches an email address, plain or percent-encoded.
 var address = regexp.MustCompile(`[A-Za-z0-9._+-]+(@|%40)[A-Za-z0-9-]+\.[a-z]+`)
 
-func TestLogHoldsNoSecretTokenOrAddress(t *testing.T) {
-	t.Parallel()
-	p, d := launchDemo(t, filepath.Join(t.TempDir(), "data"), "--log-level", "debug")
+// wrongSecret is a client secret that is sent and refused.
+const wrongSecret = "ocs_WRONGWRONGWRONG"
+
+// callWithAddresses sends calls to a demo that contain secrets, and email addresses that
+// begin with "canary". It returns the access token of some calls. The log must contain none
+// of these; see checkLog.
+func callWithAddresses(t *testing.T, d demoOutput) string {
+	t.Helper()
 	token := tokenFrom(t, d, d["client_id"], d["client_secret"], d["mcp_url"])
-	const wrong = "ocs_WRONGWRONGWRONG"
-	tokenRequest(t, d, d["client_id"], wrong, d["mcp_url"])
+	tokenRequest(t, d, d["client_id"], wrongSecret, d["mcp_url"])
 	tokenRequest(t, d, d["client_id"], d["client_secret"], "https://nobody@canary.example.com")
 
 	api, mcp := d["base_url"]+"/v1/contacts", d["mcp_url"]+"/mcp"
@@ -45,9 +48,13 @@ func TestLogHoldsNoSecretTokenOrAddress(t *testing.T) {
 	if err := smtp.SendMail(d["smtp_addr"], nil, "canary.from@example.com", []string{"canary.to@example.com"}, []byte("x")); err == nil {
 		t.Error("mail to an inbox that does not exist was accepted")
 	}
-	p.exit()
+	return token
+}
 
-	log := p.stderr.String()
+// checkLog checks that the log of a demo at the level debug has JSON lines with calls, but
+// no secret, token or email address.
+func checkLog(t *testing.T, log string, d demoOutput, token string) {
+	t.Helper()
 	if n := strings.Count(log, `"msg":"call"`); n < 8 {
 		t.Errorf("only %d calls are logged:\n%s", n, log)
 	}
@@ -62,7 +69,7 @@ func TestLogHoldsNoSecretTokenOrAddress(t *testing.T) {
 			t.Errorf("the log holds %s", name)
 		}
 	}
-	if strings.Contains(log, token) || strings.Contains(log, wrong) || strings.Contains(log, "eyJ") {
+	if strings.Contains(log, token) || strings.Contains(log, wrongSecret) || strings.Contains(log, "eyJ") {
 		t.Error("the log holds a token or a secret that was tried")
 	}
 	for line := range strings.Lines(log) {

@@ -13,27 +13,44 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestDemo checks one data folder of the demo: the first start, the database that it
-// leaves, a second start, and a start without the credentials file.
+// TestDemo checks three starts of the demo on one data folder, and a start without the
+// credentials file. The tests share the folder because a first start creates 90 days of
+// events, which takes seconds.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	first, before := launchDemo(t, dir)
-	checkPrintedMembers(t, before)
-	checkDemoData(t, before)
-	created := request(t, http.MethodPost, before["base_url"]+"/v1/contacts", before["api_key"], `{"email":"kept@example.com"}`)
-	if created.status != http.StatusCreated {
-		t.Fatalf("create: %d %s", created.status, created.body)
+	dir := filepath.Join(storagetest.Folder(t), "data")
+	var before demoOutput
+	t.Run("first start", func(t *testing.T) {
+		first, d := launchDemo(t, dir, "--log-level", "debug")
+		before = d
+		checkPrintedMembers(t, d)
+		checkDemoData(t, d)
+		created := request(t, http.MethodPost, d["base_url"]+"/v1/contacts", d["api_key"], `{"email":"kept@example.com"}`)
+		if created.status != http.StatusCreated {
+			t.Fatalf("create: %d %s", created.status, created.body)
+		}
+		token := callWithAddresses(t, d)
+		first.exit()
+		checkNoSecrets(t, dir, d)
+		checkLog(t, first.stderr.String(), d, token)
+	})
+	if t.Failed() {
+		return
 	}
-	first.exit()
-	checkNoSecrets(t, dir, before)
-
-	second, after := launchDemo(t, dir)
-	checkSecondStart(t, dir, before, after)
-	second.exit()
-	checkMissingCredentials(t, dir)
+	t.Run("second start", func(t *testing.T) {
+		second, after := launchDemo(t, dir)
+		checkSecondStart(t, dir, before, after)
+		second.exit()
+	})
+	t.Run("printed commands", func(t *testing.T) {
+		third := launch(t, nil, "demo", "--data", dir, "--port", strconv.Itoa(firstOfSixPorts(t)))
+		checkPrintedCommands(t, readUntil(t, third, "Ctrl-C stops the demo."))
+		third.exit()
+	})
+	t.Run("missing credentials", func(t *testing.T) { checkMissingCredentials(t, dir) })
 }
 
 // checkPrintedMembers checks the members that `mailhelm demo --json` printed, and that each
@@ -163,10 +180,10 @@ func checkNoSecrets(t *testing.T, dir string, d demoOutput) {
 	}
 }
 
-func TestPrintedCommandsWorkWhenPasted(t *testing.T) {
-	t.Parallel()
-	p := launch(t, nil, "demo", "--data", filepath.Join(t.TempDir(), "data"), "--port", strconv.Itoa(firstOfSixPorts(t)))
-	text := readUntil(t, p, "Ctrl-C stops the demo.")
+// checkPrintedCommands runs the commands in the text that `mailhelm demo` printed, and
+// checks their output and the printed configuration of an MCP client.
+func checkPrintedCommands(t *testing.T, text string) {
+	t.Helper()
 	blocks := strings.Split(text, "\n\n")
 	var commands []string
 	var configuration string
