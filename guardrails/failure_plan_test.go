@@ -202,7 +202,7 @@ func (r *rig) call(operation string, req guardrails.Request, m *failurePlan) (gu
 // effects maps each request id to the ids of the users that the organization's committed
 // calls with that request id inserted. It reads them from the audit log.
 func (r *rig) effects(orgID string) (map[string][]string, error) {
-	events, err := r.db.Audit().AuditEvents(context.Background(), orgID, 10_000)
+	events, err := r.db.Audit().FindAudit(context.Background(), orgID, access.AuditFilter{Limit: 10_000})
 	found := make(map[string][]string)
 	for _, e := range events {
 		found[e.RequestID] = append(found[e.RequestID], e.SubjectID)

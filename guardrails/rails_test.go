@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
@@ -82,7 +83,7 @@ func TestWritesAreAuditedAndReadsAreNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, dbErr := b.db.Audit().AuditEvents(t.Context(), b.principal.Org.ID, 10)
+	events, dbErr := b.db.Audit().FindAudit(t.Context(), b.principal.Org.ID, access.AuditFilter{Limit: 10})
 	if dbErr != nil || len(events) != 1 {
 		t.Fatalf("events = %v, %v", events, dbErr)
 	}

@@ -191,7 +191,7 @@ func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectO
 // lines returns the number of audit lines that addLine has stored. The preview of
 // op_confirm includes this number.
 func (b *bundle) lines(ctx context.Context, c *core.Call) int {
-	events, err := b.db.Audit().AuditEvents(ctx, c.Principal.Org.ID, 1000)
+	events, err := b.db.Audit().FindAudit(ctx, c.Principal.Org.ID, access.AuditFilter{Limit: 1000})
 	n := 0
 	for _, e := range events {
 		if e.Action == "other" {
@@ -243,7 +243,7 @@ func (b *bundle) call(t *testing.T, operation string, edit func(*guardrails.Requ
 // countAudited returns the number of audit lines of the organization.
 func (b *bundle) countAudited(t *testing.T) int {
 	t.Helper()
-	events, err := b.db.Audit().AuditEvents(t.Context(), b.principal.Org.ID, 1000)
+	events, err := b.db.Audit().FindAudit(t.Context(), b.principal.Org.ID, access.AuditFilter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -142,7 +143,7 @@ func (s *stream) check(database storage.Config, org string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	lines, err := db.Audit().AuditEvents(s.t.Context(), org, 10_000_000)
+	lines, err := db.Audit().FindAudit(s.t.Context(), org, access.AuditFilter{Limit: 10_000_000})
 	if err = errors.Join(err, db.Close()); err != nil {
 		s.t.Fatal(err)
 	}

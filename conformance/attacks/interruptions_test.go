@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // TestLeavingAtAnyMomentWritesOnce interrupts 40 writes, each after another delay. It
@@ -48,7 +49,7 @@ func (c caller) checkWrittenOnce(t *testing.T, email, id string) {
 	if err != nil || !held.UnsubscribeAll {
 		t.Errorf("%s: the account has %+v, %v", email, held, err)
 	}
-	events, err := c.DB.Audit().AuditEvents(t.Context(), c.OrgID, 1000)
+	events, err := c.DB.Audit().FindAudit(t.Context(), c.OrgID, access.AuditFilter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 var (
@@ -61,7 +62,7 @@ func calls(t *testing.T, p *product.Product, path, bearer string, want int) {
 // organization's audit log.
 func audited(t *testing.T, p *product.Product) map[string]int {
 	t.Helper()
-	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)
+	events, err := p.DB.Audit().FindAudit(t.Context(), p.OrgID, access.AuditFilter{Limit: 500})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type line struct{ Action, Actor, Subject, Detail string }
 // leaves out actions that begin with "user.", such as sign-in.
 func linesSince(t *testing.T, p *product.Product, n int) []line {
 	t.Helper()
-	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)
+	events, err := p.DB.Audit().FindAudit(t.Context(), p.OrgID, access.AuditFilter{Limit: 500})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -228,7 +229,7 @@ func TestAThousandConfirmersHaveOneEffect(t *testing.T) {
 		if n := s.sent.Load(); n != 1 {
 			t.Errorf("%d effects: %v", n, heard)
 		}
-		events, err := s.db.Audit().AuditEvents(t.Context(), s.callers["mine"].Org.ID, 10)
+		events, err := s.db.Audit().FindAudit(t.Context(), s.callers["mine"].Org.ID, access.AuditFilter{Limit: 10})
 		if err != nil || len(events) != 1 {
 			t.Errorf("%d lines in the audit log, %v", len(events), err)
 		}

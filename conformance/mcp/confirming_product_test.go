@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -89,7 +90,7 @@ func checkBothSteps(t *testing.T, r *broadcastProduct) {
 	}
 	r.byForm(t)
 	r.refused(t)
-	events, err := r.p.DB.Audit().AuditEvents(t.Context(), r.p.OrgID, 1000)
+	events, err := r.p.DB.Audit().FindAudit(t.Context(), r.p.OrgID, access.AuditFilter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 var (
@@ -160,7 +162,7 @@ func (s *scene) events() int {
 	s.t.Helper()
 	sum := 0
 	for _, org := range []string{s.p.OrgID, s.p.Other.OrgID} {
-		all, err := s.p.DB.Audit().AuditEvents(s.t.Context(), org, 1000)
+		all, err := s.p.DB.Audit().FindAudit(s.t.Context(), org, access.AuditFilter{Limit: 1000})
 		s.must(err)
 		sum += len(all)
 	}

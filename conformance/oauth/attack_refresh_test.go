@@ -78,7 +78,7 @@ func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 		s.oneWinner(s.app, atOnce(storagetest.Share(1000), func() answer {
 			return s.postWith(attackers, "/oauth/token", s.app, "grant_type", "refresh_token", "refresh_token", token)
 		}))
-		events, err := s.p.DB.Audit().AuditEvents(t.Context(), s.p.OrgID, 1000)
+		events, err := s.p.DB.Audit().FindAudit(t.Context(), s.p.OrgID, access.AuditFilter{Limit: 1000})
 		s.must(err)
 		replays := 0
 		for _, e := range events {

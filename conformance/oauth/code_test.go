@@ -157,7 +157,7 @@ func TestCodeReplayEndsTheFamily(t *testing.T) {
 // replay, with the ids of the client, the grant and the request.
 func (w *world) expectAudited(t *testing.T, c registeredClient) {
 	t.Helper()
-	events, err := w.db.Audit().AuditEvents(t.Context(), c.OrgID, 200)
+	events, err := w.db.Audit().FindAudit(t.Context(), c.OrgID, access.AuditFilter{Limit: 200})
 	w.must(err)
 	for _, e := range events {
 		if e.Action == "grant.replayed" && e.ActorID == c.ID && e.SubjectID != "" && e.RequestID != "" {

@@ -281,7 +281,7 @@ func (g *guest) blockAndUnblock() {
 	g.calls(http.StatusOK, "lists", g.authorized())
 	g.calls(http.StatusOK, "lists", theirs)
 
-	events, err := p.DB.Audit().AuditEvents(ctx, p.OrgID, 100)
+	events, err := p.DB.Audit().FindAudit(ctx, p.OrgID, access.AuditFilter{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/tools"
@@ -38,7 +39,7 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 				t.Fatalf("%s: %v", name, got)
 			}
 		}
-		events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 6)
+		events, err := p.DB.Audit().FindAudit(t.Context(), p.OrgID, access.AuditFilter{Limit: 6})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -190,7 +190,7 @@ func TestAudit(t *testing.T) {
 			}
 			must(t, db.Audit().AppendAudit(ctx, newest))
 		}
-		events, err := db.Audit().AuditEvents(ctx, org, 3)
+		events, err := db.Audit().FindAudit(ctx, org, access.AuditFilter{Limit: 3})
 		must(t, err)
 		if len(events) != 3 {
 			t.Fatalf("%d events, want 3", len(events))

@@ -37,11 +37,9 @@ func (o ownedObjects) bulkState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	pending, err := db.Contacts().PendingPush(ctx, o.org, o.contact.ID)
 	must(t, err)
-	waiting, err := bulkstore.NewPushStore(db.DB).CountPushes(ctx, o.org)
-	must(t, err)
 	notes, err := db.TopicSync().AccountNotes(ctx, o.org, later(9), 10)
 	must(t, err)
-	return []any{job, chunk, items, open, pending, waiting, notes}
+	return []any{job, chunk, items, open, pending, notes}
 }
 
 func bulkCalls(o ownedObjects, org string) map[string]storeCall {
@@ -106,9 +104,6 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"PendingPush": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().PendingPush(t.Context(), org, o.contact.ID)
-		},
-		"CountPushes": func(t *testing.T, db *storage.DB) (any, error) {
-			return bulkstore.NewPushStore(db.DB).CountPushes(t.Context(), org)
 		},
 	}
 }

@@ -31,7 +31,6 @@ func peopleCalls(o ownedObjects, org string) map[string]storeCall {
 		"RevokeAPIKey": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Keys().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
 		},
-		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Audit().AuditEvents(t.Context(), org, 10) },
 		"FindAudit": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Audit().FindAudit(t.Context(), org, access.AuditFilter{Limit: 10})
 		},

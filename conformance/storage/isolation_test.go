@@ -143,7 +143,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	see(client, err)
 	keys, err := db.Keys().APIKeys(ctx, core.Live, o.apiKey.Prefix)
 	see(keys, err)
-	audit, err := db.Audit().AuditEvents(ctx, o.org, 10)
+	audit, err := db.Audit().FindAudit(ctx, o.org, access.AuditFilter{Limit: 10})
 	see(audit, err)
 	record, _, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
 	see(record, err)

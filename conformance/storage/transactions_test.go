@@ -43,7 +43,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		if n, err := db.Lists().CountLists(t.Context(), org, ""); err != nil || n != 0 {
 			t.Errorf("%d lists, %v", n, err)
 		}
-		if events, err := db.Audit().AuditEvents(t.Context(), org, 1); err != nil || len(events) != 0 {
+		if events, err := db.Audit().FindAudit(t.Context(), org, access.AuditFilter{Limit: 1}); err != nil || len(events) != 0 {
 			t.Errorf("%d audit events, %v", len(events), err)
 		}
 	})
@@ -96,7 +96,7 @@ func TestConcurrentTransactionsAllCommit(t *testing.T) {
 		}) {
 			must(t, err)
 		}
-		if events, err := db.Audit().AuditEvents(t.Context(), org, 2*writers); err != nil || len(events) != writers {
+		if events, err := db.Audit().FindAudit(t.Context(), org, access.AuditFilter{Limit: 2 * writers}); err != nil || len(events) != writers {
 			t.Errorf("%d audit events, %v; want %d", len(events), err, writers)
 		}
 	})

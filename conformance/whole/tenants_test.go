@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/rest"
 )
 
@@ -243,7 +244,7 @@ func (w world) othersState(t *testing.T) map[string]string {
 			w.readContacts(t, state[s.name()], state)
 		}
 	}
-	events, err := w.p.DB.Audit().AuditEvents(t.Context(), w.p.Other.OrgID, 1000)
+	events, err := w.p.DB.Audit().FindAudit(t.Context(), w.p.Other.OrgID, access.AuditFilter{Limit: 1000})
 	w.must(t, err)
 	state["audit lines"] = fmt.Sprint(len(events))
 	return state

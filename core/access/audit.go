@@ -93,8 +93,6 @@ func RecordAudit(ctx context.Context, to AuditAppender, now time.Time, e AuditEn
 // context.
 type AuditStore interface {
 	AuditAppender
-	// AuditEvents returns at most limit events of an organization, newest first.
-	AuditEvents(ctx context.Context, orgID string, limit int) ([]AuditEvent, error)
 	// FindAudit lists an organization's events that match the filter, newest first.
 	// Events of the same time are ordered by id.
 	FindAudit(ctx context.Context, orgID string, f AuditFilter) ([]AuditEvent, error)

@@ -40,7 +40,7 @@ type line struct{ Action, Actor, Subject, Detail string }
 // auditLines returns the organization's audit events, oldest first.
 func (g *gate) auditLines() []line {
 	g.t.Helper()
-	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)
+	events, err := g.db.Audit().FindAudit(g.t.Context(), g.org.ID, access.AuditFilter{Limit: 100})
 	g.must(err)
 	var lines []line
 	for _, e := range events {

@@ -14,7 +14,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
-	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -69,9 +68,9 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 				mirrored.UnsubscribeAll != want.UnsubscribeAll || len(mirrored.TopicPreferences) != len(want.Preferences) {
 				t.Errorf("%s: account %+v, here %+v", email, got, mirrored)
 			}
-		}
-		if n, err := bulkstore.NewPushStore(db.DB).CountPushes(t.Context(), b.Org.ID); n != 0 || err != nil {
-			t.Errorf("%d pushes wait, %v", n, err)
+			if waits, err := db.Contacts().PendingPush(t.Context(), b.Org.ID, mirrored.ID); waits != nil || err != nil {
+				t.Errorf("%s: push %+v waits, %v", email, waits, err)
+			}
 		}
 	})
 }

@@ -22,9 +22,6 @@ type PushStore interface {
 	// PutOffPushes postpones the pushes of these contacts to the time next. It changes only
 	// pushes whose claim ends at the time given by until.
 	PutOffPushes(ctx context.Context, orgID string, until, next time.Time, contactIDs []string) error
-	// CountPushes returns the number of stored pushes, including those that are not due or
-	// are claimed.
-	CountPushes(ctx context.Context, orgID string) (int, error)
 }
 
 // ContactReader reads contacts.

@@ -327,7 +327,7 @@ func TestResettingSecondFactors(t *testing.T) {
 			t.Errorf("left: %+v, %v", has, err)
 		}
 		for _, org := range []core.Org{e.Orgs[0], e.Orgs[1]} {
-			events, err := e.DB.Audit().AuditEvents(ctx, org.ID, 1)
+			events, err := e.DB.Audit().FindAudit(ctx, org.ID, access.AuditFilter{Limit: 1})
 			if err != nil || len(events) != 1 || events[0].Action != "user.second_factors_reset" || events[0].ActorKind != "operator" {
 				t.Errorf("%s: %+v, %v", org.Name, events, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people/peopletest"
 )
 
@@ -21,7 +22,7 @@ type line struct{ Action, Actor, Subject, Detail string }
 // auditLines returns the audit events of the first organization, oldest first.
 func (e *factored) auditLines() []line {
 	e.T.Helper()
-	events, err := e.DB.Audit().AuditEvents(e.T.Context(), e.Orgs[0].ID, 100)
+	events, err := e.DB.Audit().FindAudit(e.T.Context(), e.Orgs[0].ID, access.AuditFilter{Limit: 100})
 	e.Must(err)
 	var lines []line
 	for _, event := range events {

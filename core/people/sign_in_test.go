@@ -27,7 +27,7 @@ func TestSignInBeginsASession(t *testing.T) {
 	if v.User.ID != h.User.ID || v.Org.ID != h.Orgs[0].ID || v.Member.Role != members.Owner {
 		t.Errorf("visitor %+v", v)
 	}
-	events, err := h.DB.Audit().AuditEvents(t.Context(), h.Orgs[0].ID, 10)
+	events, err := h.DB.Audit().FindAudit(t.Context(), h.Orgs[0].ID, access.AuditFilter{Limit: 10})
 	h.Must(err)
 	if len(events) != 1 || events[0].Action != "user.signed_in" || events[0].ActorID != h.User.ID || events[0].RequestID != "r1" {
 		t.Errorf("audit log %+v", events)
@@ -122,7 +122,7 @@ func TestSigningOut(t *testing.T) {
 	if h.SignedIn(here) || h.SignedIn(there) {
 		t.Error("a session outlives signing out everywhere")
 	}
-	events, err := h.DB.Audit().AuditEvents(t.Context(), h.Orgs[0].ID, 10)
+	events, err := h.DB.Audit().FindAudit(t.Context(), h.Orgs[0].ID, access.AuditFilter{Limit: 10})
 	h.Must(err)
 	if len(events) != 5 {
 		t.Fatalf("%d events, and there were three sign-ins and two sign-outs", len(events))

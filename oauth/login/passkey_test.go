@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/descope/virtualwebauthn"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
 
@@ -190,7 +191,7 @@ func TestCopiedPasskeyStaysRefused(t *testing.T) {
 	if _, a := p.signInWith(d); a.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a suspected copy: %d", a.StatusCode)
 	}
-	events, err := h.db.Audit().AuditEvents(t.Context(), h.orgs[0].ID, 10)
+	events, err := h.db.Audit().FindAudit(t.Context(), h.orgs[0].ID, access.AuditFilter{Limit: 10})
 	h.must(err)
 	suspected := 0
 	for _, e := range events {

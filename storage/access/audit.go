@@ -33,11 +33,6 @@ const auditColumns = `org_id, occurred_at, id, action, actor_kind, actor_id, sur
 var (
 	appendAudit = engine.Register("append audit", `
 		INSERT INTO audit_events (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
-	// auditEvents reads the primary key in descending order. The newest events cost the same
-	// in a log of any length.
-	auditEvents = engine.Register("audit events", `
-		SELECT `+auditColumns+` FROM audit_events WHERE org_id = $1 ORDER BY occurred_at DESC, id DESC LIMIT $2`)
-
 	// The statements for finding audit events differ only in the first condition, which
 	// chooses the index: the primary key, audit_events_by_action or audit_events_by_actor.
 	// With one common statement SQLite, which has no statistics, could choose a wrong index.
@@ -60,10 +55,6 @@ func (s auditStore) AppendAudit(ctx context.Context, e access.AuditEvent) error 
 	_, err := s.db.Exec(ctx, appendAudit, e.OrgID, engine.At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
 		string(e.Surface), e.SubjectID, e.RequestID, e.Detail)
 	return err
-}
-
-func (s auditStore) AuditEvents(ctx context.Context, orgID string, limit int) ([]access.AuditEvent, error) {
-	return s.audit(ctx, auditEvents, orgID, limit)
 }
 
 // FindAudit returns the audit events that match f, newest first. A filter by actor or by

@@ -56,9 +56,6 @@ var (
 	putOffPushes = engine.Register("put off contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint) WHERE org_id = $2 AND next_at = $3
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)`)
-	// countPushes counts the contacts with queued consent, including those that a worker has
-	// claimed.
-	countPushes = engine.Register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
 )
 
 // queuedPush is an element of the JSON parameter of insertPushes and queuePushes. Consent
@@ -229,12 +226,4 @@ func (s PushStore) PutOffPushes(ctx context.Context, orgID string, until, next t
 	}
 	_, err = s.db.Exec(ctx, putOffPushes, engine.At(next), orgID, engine.At(until), ids)
 	return err
-}
-
-func (s PushStore) CountPushes(ctx context.Context, orgID string) (int, error) {
-	counts, err := engine.Values[int](ctx, s.db, countPushes, orgID)
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
 }

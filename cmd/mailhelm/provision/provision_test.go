@@ -53,7 +53,7 @@ func TestWhatIsGivenOutOpens(t *testing.T) {
 			t.Errorf("the secret does not open the key: %+v %v", keys, err)
 		}
 
-		events, err := db.Audit().AuditEvents(ctx, org.ID, 10)
+		events, err := db.Audit().FindAudit(ctx, org.ID, access.AuditFilter{Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestFailedCreationLeavesNoAuditLine(t *testing.T) {
 	if err != nil || len(ids) != 1 {
 		t.Errorf("organizations %v %v, want one", ids, err)
 	}
-	if events, err := db.Audit().AuditEvents(ctx, org.ID, 10); err != nil || len(events) != 1 {
+	if events, err := db.Audit().FindAudit(ctx, org.ID, access.AuditFilter{Limit: 10}); err != nil || len(events) != 1 {
 		t.Errorf("audit lines %v %v, want the one of the organization", events, err)
 	}
 }

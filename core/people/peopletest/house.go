@@ -205,7 +205,7 @@ func SignedIn(t testing.TB, sessions *people.Sessions, secret string) bool {
 func (h *House) WantAudited(action, actorKind string) {
 	h.T.Helper()
 	for _, org := range h.Orgs {
-		lines, err := h.DB.Audit().AuditEvents(h.T.Context(), org.ID, 1)
+		lines, err := h.DB.Audit().FindAudit(h.T.Context(), org.ID, access.AuditFilter{Limit: 1})
 		h.Must(err)
 		if len(lines) != 1 || lines[0].Action != action || lines[0].ActorKind != actorKind || lines[0].SubjectID != h.User.ID {
 			h.T.Errorf("audit log of %s: %+v, want %s", org.Name, lines, action)

@@ -86,7 +86,7 @@ func (o *office) state() []any {
 	o.Must(err)
 	blocked, err := o.db.OpenClients().BlockedClients(ctx, o.Org.ID)
 	o.Must(err)
-	lines, err := o.db.Audit().AuditEvents(ctx, o.Org.ID, 100)
+	lines, err := o.db.Audit().FindAudit(ctx, o.Org.ID, access.AuditFilter{Limit: 100})
 	o.Must(err)
 	return []any{keys, clients, grants, blocked, lines}
 }

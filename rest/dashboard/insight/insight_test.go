@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -65,7 +66,7 @@ func (o *office) state() []any {
 	o.Must(err)
 	rules, err := o.list.Rules(o.T.Context(), o.Org.ID)
 	o.Must(err)
-	lines, err := o.db.Audit().AuditEvents(o.T.Context(), o.Org.ID, 100)
+	lines, err := o.db.Audit().FindAudit(o.T.Context(), o.Org.ID, access.AuditFilter{Limit: 100})
 	o.Must(err)
 	return []any{entry, rules, lines}
 }

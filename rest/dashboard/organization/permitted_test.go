@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
@@ -35,7 +36,7 @@ func (o *office) state() []any {
 	see(connection, err)
 	request, err := o.db.ProductionRequests().LatestRequest(ctx, o.Org.ID)
 	see(request, err)
-	lines, err := o.db.Audit().AuditEvents(ctx, o.Org.ID, 100)
+	lines, err := o.db.Audit().FindAudit(ctx, o.Org.ID, access.AuditFilter{Limit: 100})
 	see(lines, err)
 	return seen
 }
