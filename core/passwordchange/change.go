@@ -24,8 +24,8 @@ type Config struct {
 
 // Hasher hashes new passwords; core/people implements it.
 type Hasher interface {
-	// HashPassword returns [passwords.Hash] of the password. It first waits while too many
-	// other passwords are being hashed.
+	// HashPassword returns the argon2id hash of a password. It first waits while too many other
+	// passwords are being hashed.
 	HashPassword(ctx context.Context, password string) (string, error)
 }
 

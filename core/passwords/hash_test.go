@@ -64,6 +64,22 @@ func TestPasswordHashRefusesWhatItDidNotMake(t *testing.T) {
 	}
 }
 
+// TestDecoy checks that a decoy has the cost of a hash, so that verifying it takes as long,
+// and that it is the hash of no password.
+func TestDecoy(t *testing.T) {
+	t.Parallel()
+	for begins, c := range map[string]passwords.Cost{"$argon2id$v=19$m=19456,t=2,p=1$": {}, "$argon2id$v=19$m=8192,t=1,p=1$": passwords.LeastCost()} {
+		hash, err := c.Hash("a password")
+		decoy := c.Decoy()
+		if err != nil || !strings.HasPrefix(hash, begins) || !strings.HasPrefix(decoy, begins) || len(hash) != len(decoy) || decoy == c.Decoy() {
+			t.Errorf("hash %s, decoy %s, %v; want both to begin with %s", hash, decoy, err, begins)
+		}
+		if ok, err := passwords.Verify(decoy, "a password"); ok || err != nil {
+			t.Errorf("decoy %s: %v, %v", decoy, ok, err)
+		}
+	}
+}
+
 func TestPasswordLength(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"", strings.Repeat("a", 4097)} {

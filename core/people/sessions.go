@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
 // The longest durations of a session: SessionLifetime from the sign-in, and SessionIdle
@@ -29,8 +30,8 @@ const touchAfter = time.Minute
 // App is the surface of the dashboard's pages, for audit events of actions on these pages.
 const App core.Surface = "app"
 
-// SessionsConfig has the dependencies of [Sessions]. All fields are required, except that
-// Attempts may be nil in a process that signs no person in.
+// SessionsConfig has the dependencies of [Sessions]. All fields are required, except
+// PasswordCost. Attempts may be nil in a process that signs no person in.
 type SessionsConfig struct {
 	Users    UserStore
 	Sessions SessionStore
@@ -44,6 +45,8 @@ type SessionsConfig struct {
 	Attempts Attempts
 	Tx       core.Transactor
 	Clock    core.Clock
+	// PasswordCost is the cost of new password hashes. The product leaves it zero.
+	PasswordCost passwords.Cost
 }
 
 // Attempts limits guessing at passwords; core/attempts implements it.
@@ -67,16 +70,17 @@ type Sessions struct {
 	SessionsConfig
 	// hashing limits the number of passwords that are hashed at the same time.
 	hashing chan struct{}
+	// decoy is the hash with which a password for an unknown address is compared, so that
+	// the refusal takes as long as for a known address.
+	decoy string
 }
 
 // NewSessions returns a Sessions.
 func NewSessions(cfg SessionsConfig) *Sessions {
-	// computes the decoy hash now and keeps it; otherwise the first sign-in with an unknown
-	// address would take longer
-	_, _ = decoyHash()
 	return &Sessions{
 		SessionsConfig: cfg,
 		hashing:        make(chan struct{}, hashesAtOnce),
+		decoy:          cfg.PasswordCost.Decoy(),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -180,9 +179,7 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	}
 	known, hash := user.ID != "", user.PasswordHash
 	if !known {
-		if hash, err = decoyHash(); err != nil {
-			return access.User{}, err
-		}
+		hash = s.decoy
 	}
 	leave, err := s.enterHashing(ctx)
 	if err != nil {
@@ -210,7 +207,7 @@ func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// HashPassword returns [passwords.Hash] of the password. It first waits while the maximum
+// HashPassword returns the hash of a password, as [passwords.Cost.Hash] does. It first waits while the maximum
 // number of passwords (hashesAtOnce) is being hashed.
 func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
 	leave, err := s.enterHashing(ctx)
@@ -218,7 +215,7 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 		return "", err
 	}
 	defer leave()
-	return passwords.Hash(password)
+	return s.PasswordCost.Hash(password)
 }
 
 // findUser returns the user with an address, or the zero user if there is none. It does not
@@ -237,10 +234,6 @@ func (s *Sessions) findUser(ctx context.Context, email string) (access.User, err
 	}
 	return user, nil
 }
-
-// decoyHash returns the hash of a random password. A password for an unknown address is
-// compared with this hash, so that the refusal takes as long as for a known address.
-var decoyHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
 
 // end deletes the session with this secret. It succeeds if there is none.
 func (s *Sessions) end(ctx context.Context, secret string) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -71,7 +72,7 @@ func newOffice(t *testing.T) *office {
 	o.must(err)
 	limits := attempts.New(attempts.Config{Devices: o.db.People(), Queue: queue, Clock: clock, Log: log})
 	sessions := people.NewSessions(people.SessionsConfig{
-		Users: o.db.Users(), Sessions: o.db.Sessions(), Factors: o.db.Factors(), Passkeys: o.db.Passkeys(), Members: o.db.Members(), Orgs: o.db.Orgs(), Audit: o.db.Audit(), Attempts: limits, Tx: o.db, Clock: clock,
+		Users: o.db.Users(), Sessions: o.db.Sessions(), Factors: o.db.Factors(), Passkeys: o.db.Passkeys(), Members: o.db.Members(), Orgs: o.db.Orgs(), Audit: o.db.Audit(), Attempts: limits, Tx: o.db, Clock: clock, PasswordCost: passwords.LeastCost(),
 	})
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: people.NewSecondFactors(people.SecondFactorsConfig{Sessions: sessions, Master: master}),

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -85,7 +86,7 @@ func newHouse(t *testing.T, appURL string) *house {
 	clock := func() time.Time { return h.now }
 	limits := attempts.New(attempts.Config{Devices: db.People(), Queue: queue, Clock: clock, Log: log})
 	stores := people.SessionsConfig{
-		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: limits, Tx: db, Clock: clock,
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: limits, Tx: db, Clock: clock, PasswordCost: passwords.LeastCost(),
 	}
 	h.sessions = people.NewSessions(stores)
 	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))

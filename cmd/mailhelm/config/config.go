@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
@@ -102,9 +103,12 @@ type Config struct {
 	// MCP, with the same checks of credentials and rate limits. The program mailhelm adds
 	// none.
 	Operations []core.Operation
-	Build      Build
-	Clock      core.Clock
-	Log        *slog.Logger
+	// PasswordCost is the cost of password hashes; zero means the default of package
+	// passwords. The program mailhelm leaves it zero.
+	PasswordCost passwords.Cost
+	Build        Build
+	Clock        core.Clock
+	Log          *slog.Logger
 }
 
 // Build identifies the program.

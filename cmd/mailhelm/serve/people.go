@@ -46,7 +46,7 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 	}
 	limits := attempts.New(attempts.Config{Devices: s.db.People(), Queue: s.queue, Clock: cfg.Clock, Log: cfg.Log})
 	stores := peopleStores(cfg, s.db)
-	stores.Attempts = limits
+	stores.Attempts, stores.PasswordCost = limits, cfg.PasswordCost
 	sessions := people.NewSessions(stores)
 	factors, err := secondFactors(sessions, s.master, public.App)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -79,7 +80,7 @@ func New(t *testing.T, db *storage.DB) *House {
 	})
 	stores := people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(),
-		Attempts: h.Attempts, Tx: db, Clock: h.Clock,
+		Attempts: h.Attempts, Tx: db, Clock: h.Clock, PasswordCost: passwords.LeastCost(),
 	}
 	h.Sessions = people.NewSessions(stores)
 	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
