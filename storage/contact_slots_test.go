@@ -24,6 +24,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestMain(m *testing.M) {
+	storagetest.ReduceRandomCases()
+	m.Run()
+}
+
 // TestSlotsFollowTheRecord runs random sequences of contact writes and attribute changes
 // against the store and an in-memory model. It checks two properties:
 //

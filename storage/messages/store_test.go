@@ -17,6 +17,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestMain(m *testing.M) {
+	storagetest.ReduceRandomCases()
+	m.Run()
+}
+
 var sentAt = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 // history returns events of every type for three messages, as a provider reports them. All

@@ -1,6 +1,10 @@
 package storagetest
 
-import "os"
+import (
+	"flag"
+	"os"
+	"strconv"
+)
 
 const (
 	// servicesVariable is an environment variable. The value "none" skips every test that
@@ -27,4 +31,14 @@ func Share(all int) int {
 		return all
 	}
 	return max(1, all/part)
+}
+
+// ReduceRandomCases sets the number of random cases of each rapid.Check to [Share] of its
+// default of 100. The TestMain of a package with many expensive cases calls it. A flag
+// -rapid.checks takes precedence, because the tests parse flags later.
+func ReduceRandomCases() {
+	const all = 100
+	if f := flag.Lookup("rapid.checks"); f != nil && f.DefValue == strconv.Itoa(all) {
+		_ = f.Value.Set(strconv.Itoa(Share(all))) // fails only for a text that is no number
+	}
 }
