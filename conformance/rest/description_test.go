@@ -18,7 +18,14 @@ import (
 // description is the OpenAPI document of a running product, with which responses are
 // checked.
 type description struct {
-	raw      []byte
+	raw []byte // with the addresses of this product
+	*parsedDescription
+}
+
+// parsedDescription is the parsed OpenAPI document with its compiled schemas. Products that
+// serve the same document, but for their addresses, share it. It is safe for use by several
+// goroutines.
+type parsedDescription struct {
 	doc      openAPI
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -61,20 +68,34 @@ func describe(t testing.TB, p *product.Product) *description {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &description{raw: raw, schemas: map[string]*jsonschema.Schema{}, compiler: jsonschema.NewCompiler()}
-	if err := json.Unmarshal(raw, &d.doc); err != nil {
+	addresses := strings.NewReplacer(
+		p.BaseURL, "https://api.test", p.AuthURL, "https://auth.test", p.MCPURL, "https://mcp.test", p.DocsURL, "https://docs.test",
+	)
+	parse := func() (*parsedDescription, error) { return parseDescription(raw) }
+	shared, _ := descriptions.LoadOrStore(addresses.Replace(string(raw)), sync.OnceValues(parse))
+	parsed, err := shared.(func() (*parsedDescription, error))()
+	if err != nil {
 		t.Fatalf("OpenAPI document: %v", err)
+	}
+	return &description{raw, parsed}
+}
+
+// descriptions has the parsed OpenAPI documents of the products that were started, by their
+// text without the products' addresses. Each value is a func() (*parsedDescription, error).
+var descriptions sync.Map
+
+func parseDescription(raw []byte) (*parsedDescription, error) {
+	d := &parsedDescription{schemas: map[string]*jsonschema.Schema{}, compiler: jsonschema.NewCompiler()}
+	if err := json.Unmarshal(raw, &d.doc); err != nil {
+		return nil, err
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
-	if err := d.compiler.AddResource(documentName, value); err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return d, d.compiler.AddResource(documentName, value)
 }
 
 // check compares a response with the OpenAPI document. The operation must declare the
@@ -157,7 +178,7 @@ func (d *description) checkBody(t testing.TB, r *http.Request, a *answer, declar
 	}
 }
 
-func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
+func (d *parsedDescription) schema(t testing.TB, pointer string) *jsonschema.Schema {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
