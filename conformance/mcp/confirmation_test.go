@@ -205,11 +205,13 @@ func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 	})
 }
 
-const confirmers = 1000
+// confirmers is the number of concurrent calls with the same confirmation, 1,000 in a full
+// run.
+var confirmers = storagetest.Share(1000)
 
-// TestAThousandConfirmersHaveOneEffect checks that of a thousand concurrent calls with the
-// same confirmation only one has an effect. Of the others, calls with their own idempotency
-// keys are refused. Calls without a key are refused, replayed or get a conflict.
+// TestAThousandConfirmersHaveOneEffect checks that of many concurrent calls with the same
+// confirmation only one has an effect. Of the others, calls with their own idempotency keys
+// are refused. Calls without a key are refused, replayed or get a conflict.
 func TestAThousandConfirmersHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
