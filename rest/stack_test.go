@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +27,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
@@ -105,11 +105,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	t.Helper()
 	db := storagetest.SQLite(t)
 	s := &stack{t: t, clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, db: db, log: &logBuffer{}}
-	sim, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: s.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sim.Close() })
+	sim := simulatortest.Open(t, simulator.Options{Clock: s.clock.Now})
 	s.simulator = sim
 	s.seed()
 	log := slog.New(slog.NewJSONHandler(s.log, nil))

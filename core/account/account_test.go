@@ -3,7 +3,6 @@ package account_test
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -44,12 +44,7 @@ func setup(t *testing.T, s simulator.Setup) *bundle {
 		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), ops: map[string]core.Operation{},
 		org: core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "team", RetentionDays: 90, RateLimit: &limit},
 	}
-	var err error
-	b.account, err = simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.account.Close() })
+	b.account = simulatortest.Open(t, simulator.Options{})
 	if err := b.account.Seed(t.Context(), b.org.ID, s); err != nil {
 		t.Fatal(err)
 	}

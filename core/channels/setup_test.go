@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -142,12 +142,8 @@ func code(err error) core.Code {
 // a tracking domain.
 func simulatorOf(t *testing.T, orgID string) *simulator.Simulator {
 	t.Helper()
-	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	err = s.Seed(t.Context(), orgID, simulator.Setup{
+	s := simulatortest.Open(t, simulator.Options{})
+	err := s.Seed(t.Context(), orgID, simulator.Setup{
 		Account:           &sending.Overview{Region: "eu-central-1"},
 		Identities:        []sending.Identity{{Identity: "Example.com", Verification: sending.Success}, {Identity: "news@example.org", Verification: sending.Pending}},
 		ConfigurationSets: []sending.ConfigurationSet{{Name: "Main", TrackingDomain: "example.com", SuppressionPolicy: []string{"BOUNCE"}}},

@@ -3,7 +3,6 @@ package sending_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -186,11 +186,7 @@ func TestManyAtOnceShareAnAccount(t *testing.T) {
 // BenchmarkContact measures reading a contact, the most frequent call. It compares the
 // simulator alone with the simulator behind Accounts.
 func BenchmarkContact(b *testing.B) {
-	account, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = account.Close() })
+	account := simulatortest.Open(b, simulator.Options{})
 	if err := account.Seed(b.Context(), "org", simulator.Setup{
 		List: &sending.ContactList{Name: "people"}, Contacts: []sending.Contact{{Email: "ada@example.com"}},
 	}); err != nil {

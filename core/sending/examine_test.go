@@ -1,21 +1,17 @@
 package sending_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 )
 
 func TestExamine(t *testing.T) {
 	t.Parallel()
-	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = account.Close() })
+	account := simulatortest.Open(t, simulator.Options{})
 	c := sending.Connection{OrgID: "org", Provider: sending.SES}
 	wantVerdicts(t, account, c, map[string]sending.Verdict{"account": sending.Broken})
 
@@ -57,11 +53,7 @@ func TestExamine(t *testing.T) {
 // identities gets no warning.
 func TestExamineAMailServer(t *testing.T) {
 	t.Parallel()
-	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = account.Close() })
+	account := simulatortest.Open(t, simulator.Options{})
 	setup := simulator.Setup{
 		Account: &sending.Overview{SendingEnabled: true, Max24HourSend: -1, MaxSendRate: -1}, List: &sending.ContactList{Name: "people"},
 	}

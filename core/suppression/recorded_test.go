@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -46,9 +46,7 @@ func (b *bundle) clock() time.Time {
 func setup(t *testing.T, db *storage.DB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: db, org: core.NewID(), now: noon}
-	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: b.clock})
-	b.must(err)
-	t.Cleanup(func() { _ = account.Close() })
+	account := simulatortest.Open(t, simulator.Options{Clock: b.clock})
 	b.account = account
 	b.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: b.org, Name: "Org", Slug: b.org, Tier: "demo", RetentionDays: 365}))
 	b.must(account.Seed(t.Context(), b.org, simulator.Setup{Suppressed: []sending.Suppressed{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -32,11 +32,7 @@ func each(t *testing.T, f func(*testing.T, *world)) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := &world{org: core.NewID(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 		clock := func() time.Time { return w.now }
-		var err error
-		if w.account, err = simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: clock}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = w.account.Close() })
+		w.account = simulatortest.Open(t, simulator.Options{Clock: clock})
 		if err := w.account.Seed(t.Context(), w.org, simulator.Setup{}); err != nil {
 			t.Fatal(err)
 		}

@@ -3,13 +3,13 @@ package accounts
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 )
 
 // recordingQueue is a job queue that records the enqueued jobs and runs none of them.
@@ -68,11 +68,7 @@ func TestSyncAccountLeavesAJobForEachMirror(t *testing.T) {
 
 func TestKeepListKeepsWhatThereIs(t *testing.T) {
 	t.Parallel()
-	embedded, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = embedded.Close() })
+	embedded := simulatortest.Open(t, simulator.Options{})
 	own := sending.ContactList{Name: "people", Topics: []sending.Topic{{Name: "news", Default: sending.OptOut}}}
 	if err := embedded.Seed(t.Context(), "old", simulator.Setup{List: &own}); err != nil {
 		t.Fatal(err)

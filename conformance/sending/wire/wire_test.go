@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 )
 
 // caller sends requests to the imitated API of Amazon SES without an SDK. The tests contain
@@ -30,12 +30,8 @@ type caller struct {
 func start(t *testing.T) *caller {
 	t.Helper()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 8_000_000, time.UTC)
-	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	err = s.Seed(t.Context(), "org", simulator.Setup{
+	s := simulatortest.Open(t, simulator.Options{Clock: func() time.Time { return now }})
+	err := s.Seed(t.Context(), "org", simulator.Setup{
 		Account: &sending.Overview{AccountID: "123456789012", SendingEnabled: true, Sandbox: true, Max24HourSend: 6, MaxSendRate: 14},
 		Identities: []sending.Identity{
 			{Identity: "example.com", Verification: sending.Success},

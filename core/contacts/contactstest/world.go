@@ -3,7 +3,6 @@ package contactstest
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -56,9 +56,7 @@ type World struct {
 func New(t testing.TB, db *storage.DB) *World {
 	t.Helper()
 	w := &World{DB: db, Surface: core.REST, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), ops: map[string]core.Operation{}}
-	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: w.Clock})
-	must(t, err)
-	t.Cleanup(func() { _ = account.Close() })
+	account := simulatortest.Open(t, simulator.Options{Clock: w.Clock})
 	w.Account = account
 	w.Org = core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
 	must(t, db.Orgs().InsertOrg(t.Context(), w.Org))

@@ -3,13 +3,13 @@ package smtp_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/sending/smtp"
 )
 
@@ -116,14 +116,10 @@ func TestServersThatAreNotSMTP(t *testing.T) {
 
 func TestConsentIsStoredInTheConfiguredStore(t *testing.T) {
 	t.Parallel()
-	kept, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = kept.Close() })
+	kept := simulatortest.Open(t, simulator.Options{})
 	a := adapter(t, "127.0.0.1:1", func(cfg *smtp.Config, _ *smtp.Server) { cfg.Consent = kept })
 	ada := sending.Contact{Email: "ada@example.net", Preferences: map[string]sending.Subscription{"news": sending.OptOut}}
-	_, err = a.ContactList(t.Context(), "org")
+	_, err := a.ContactList(t.Context(), "org")
 	wantKind(t, "ContactList before one is set up", err, sending.NotFound)
 	wantKind(t, "PutContact before a list is set up", a.PutContact(t.Context(), "org", ada), sending.NotFound)
 	if err := a.DeleteContact(t.Context(), "org", ada.Email); err != nil {

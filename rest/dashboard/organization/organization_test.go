@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
@@ -88,11 +88,7 @@ func (o *office) mount() {
 // newSandbox returns a simulated sending account of the organization, in its initial state.
 func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
 	t.Helper()
-	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := simulatortest.Open(t, simulator.Options{})
 	if err := s.Seed(t.Context(), orgID, simulator.Setup{}); err != nil {
 		t.Fatal(err)
 	}

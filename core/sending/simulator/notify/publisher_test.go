@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 )
 
 // endpoint is an HTTP handler that receives notifications and responds with status. It
@@ -106,11 +106,7 @@ func start(t *testing.T, version int) (*simulator.Simulator, *notify.Publisher, 
 	t.Helper()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	clock := func() time.Time { return now }
-	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := simulatortest.Open(t, simulator.Options{Clock: clock})
 	must(t, s.Seed(t.Context(), "org", simulator.Setup{
 		Account:    &sending.Overview{SendingEnabled: true, Max24HourSend: -1},
 		Identities: []sending.Identity{{Identity: "example.com", Verification: sending.Success}},
