@@ -59,6 +59,8 @@ var (
 	// the database, or that the rules of package engine forbid.
 	unportable = regexp.MustCompile(`(?i)\bnow\(|current_timestamp|datetime\(|::|\bilike\b|\bany\(|\bjsonb|\boffset\b|\?`)
 	slot       = regexp.MustCompile(`/\*pg.*?\*/`)
+	// bare matches parameters for which SQLite compiles a statement at each execution.
+	bare = regexp.MustCompile(`(?i)\b(LIMIT|LIKE)\s*\$`)
 )
 
 func TestStatementsKeepTheRules(t *testing.T) {
@@ -71,6 +73,9 @@ func TestStatementsKeepTheRules(t *testing.T) {
 		names[s.Name()] = true
 		if found := unportable.FindString(slot.ReplaceAllString(s.Text(), "")); found != "" {
 			t.Errorf("%s: %q", s.Name(), found)
+		}
+		if found := bare.FindString(engine.SQLite.Text(s.Text())); found != "" {
+			t.Errorf("%s: %q has no plus before the parameter on SQLite", s.Name(), found)
 		}
 		highest := 0
 		for _, match := range marker.FindAllStringSubmatch(s.Text(), -1) {

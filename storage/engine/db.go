@@ -168,12 +168,13 @@ const (
 )
 
 // Text returns SQL in the form that the engine reads. For PostgreSQL it replaces each
-// comment /*pg text*/ by its text.
+// comment /*pg text*/ by its text. For SQLite it puts a plus before each parameter of LIMIT
+// and LIKE, so that SQLite compiles the SQL once.
 func (e Dialect) Text(sql string) string {
 	if e == PostgreSQL {
 		return openSlots(sql)
 	}
-	return sql
+	return shieldParameters(sql)
 }
 
 // JSONKey returns the name of a JSON member in the form that the engine's -> operator

@@ -19,3 +19,16 @@ func TestOpenSlots(t *testing.T) {
 		}
 	}
 }
+
+// TestParametersOfLimitAndLike checks that SQLite reads a plus before parameters of LIMIT
+// and LIKE, and PostgreSQL does not.
+func TestParametersOfLimitAndLike(t *testing.T) {
+	t.Parallel()
+	const text = `SELECT a FROM b WHERE c LIKE $1 ESCAPE '\' AND d = $2 LIMIT $3`
+	if got, want := engine.SQLite.Text(text), `SELECT a FROM b WHERE c LIKE +$1 ESCAPE '\' AND d = $2 LIMIT +$3`; got != want {
+		t.Errorf("on SQLite %q, want %q", got, want)
+	}
+	if got := engine.PostgreSQL.Text(text); got != text {
+		t.Errorf("on PostgreSQL %q, want it unchanged", got)
+	}
+}

@@ -15,7 +15,9 @@ type Statement struct {
 	// opened is the statement's SQL for PostgreSQL. In it, each comment /*pg text*/ is
 	// replaced by the text in the comment.
 	opened string
-	writes bool
+	// shielded is the statement's SQL for SQLite; see shieldParameters.
+	shielded string
+	writes   bool
 	// point is true for a read that finds a few rows by their key.
 	point bool
 	index int
@@ -39,7 +41,7 @@ var statements []*Statement
 // with SELECT runs on a connection that writes.
 func Register(name, text string) *Statement {
 	text = strings.TrimSpace(text)
-	s := &Statement{name: name, text: text, opened: openSlots(text), writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
+	s := &Statement{name: name, text: text, opened: openSlots(text), shielded: shieldParameters(text), writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
 	statements = append(statements, s)
 	return s
 }
@@ -58,8 +60,16 @@ const (
 	slotCloses = "*/"
 )
 
+// shieldParameters puts a plus before each parameter of LIMIT and LIKE, for SQLite. SQLite
+// compiles a statement again at each execution, to plan it with the value, if such a
+// parameter stands alone. That takes longer than reading a page of rows. The plus changes no
+// value.
+func shieldParameters(text string) string { return bareParameters.Replace(text) }
+
+var bareParameters = strings.NewReplacer("LIMIT $", "LIMIT +$", "LIKE $", "LIKE +$")
+
 // openSlots replaces every comment /*pg text*/ by its text, for PostgreSQL. For SQLite the
-// SQL stays unchanged, so SQLite ignores the text as a comment.
+// comment stays, so SQLite ignores its text.
 func openSlots(text string) string {
 	var opened strings.Builder
 	for {
@@ -79,7 +89,7 @@ func (s *Statement) on(e Dialect) string {
 	if e == PostgreSQL {
 		return s.opened
 	}
-	return s.text
+	return s.shielded
 }
 
 func (s *Statement) wrap(err error) error {

@@ -47,7 +47,7 @@ func (o *Outbox) SetDisorder(d Disorder) {
 
 const (
 	selectDue = `
-SELECT id, due, event, unsubscribes FROM outbox WHERE org_id = $1 AND due <= $2 ORDER BY due, id LIMIT $3`
+SELECT id, due, event, unsubscribes FROM outbox WHERE org_id = $1 AND due <= $2 ORDER BY due, id LIMIT +$3`
 	deleteEvent       = `DELETE FROM outbox WHERE org_id = $1 AND id = $2`
 	optOut            = `UPDATE contacts SET unsubscribe_all = 1, updated_at = $3 WHERE org_id = $1 AND email_key = $2 AND unsubscribe_all = 0`
 	clearUnsubscribes = `UPDATE outbox SET unsubscribes = '' WHERE org_id = $1 AND id = $2`

@@ -51,7 +51,7 @@ func (s *Simulator) absenceError(ctx context.Context, orgID, text string) error 
 
 const selectSuppressedPage = `
 SELECT id, email, reason, at FROM suppressed
-WHERE org_id = $1 AND id > $2 AND at >= $3 AND at < $4 ORDER BY id LIMIT $5`
+WHERE org_id = $1 AND id > $2 AND at >= $3 AND at < $4 ORDER BY id LIMIT +$5`
 
 // SuppressedPage returns a page of the account's suppression list, in the order of
 // creation. The page has entries that were added at or after since and before until. An

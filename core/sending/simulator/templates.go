@@ -16,7 +16,7 @@ const maxTemplateBytes = 500 << 10
 var templateName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 const selectTemplatesPage = `
-SELECT id, name, created_at FROM templates WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3`
+SELECT id, name, created_at FROM templates WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT +$3`
 
 // TemplatesPage returns a page of template names, in the order of their creation, and the
 // token of the next page.
