@@ -55,39 +55,48 @@ func aboutSending(bounced, address string) map[string]demoRead {
 	}
 }
 
-// TestDemoHasSomethingToLookAt checks that every route, tool and dashboard page about
-// sending shows data of the demo.
-func TestDemoHasSomethingToLookAt(t *testing.T) {
+// TestDemo starts the demo with 90 days of sent mail and checks what it shows. Its history
+// takes seconds to create, so the parts of the test share one.
+func TestDemo(t *testing.T) {
 	t.Parallel()
-	product.OnceWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
-		bounced := newestBounce(t, p)
-		c := callerOf(t, p, p.Live)
-		asked := map[string]bool{}
-		about := aboutSending(bounced.ID, bounced.To)
-		for _, s := range subjects() {
-			want, known := about[s.Name]
-			if !known {
-				continue
-			}
-			asked[s.Name] = true
-			got := c.call(t, s, want.arguments)
-			if status, code := got.outcome(); status != http.StatusOK {
-				t.Errorf("%s: %d %s: %.300s", s.name(), status, code, got.body)
-				continue
-			}
-			for _, text := range want.texts {
-				if !strings.Contains(string(encoded(t, got.output())), text) {
-					t.Errorf("%s lacks %s: %.2000s", s.name(), text, got.body)
-				}
-			}
-		}
-		for name := range about {
-			if !asked[name] {
-				t.Errorf("there is no %s", name)
-			}
-		}
-		checkPages(t, p, bounced)
+	product.OnceWith(t, product.Options{Past: true, Recipients: demo.Recipients}, func(t *testing.T, p *product.Product) {
+		t.Run("there is something to look at", func(t *testing.T) { checkReads(t, p) })
+		t.Run("a message gets its events", func(t *testing.T) { checkSending(t, p) })
+		t.Run("history is seeded once", func(t *testing.T) { checkSecondStart(t, p) })
 	})
+}
+
+// checkReads checks that every route, tool and dashboard page about sending shows data of
+// the demo.
+func checkReads(t *testing.T, p *product.Product) {
+	t.Helper()
+	bounced := newestBounce(t, p)
+	c := callerOf(t, p, p.Live)
+	asked := map[string]bool{}
+	about := aboutSending(bounced.ID, bounced.To)
+	for _, s := range subjects() {
+		want, known := about[s.Name]
+		if !known {
+			continue
+		}
+		asked[s.Name] = true
+		got := c.call(t, s, want.arguments)
+		if status, code := got.outcome(); status != http.StatusOK {
+			t.Errorf("%s: %d %s: %.300s", s.name(), status, code, got.body)
+			continue
+		}
+		for _, text := range want.texts {
+			if !strings.Contains(string(encoded(t, got.output())), text) {
+				t.Errorf("%s lacks %s: %.2000s", s.name(), text, got.body)
+			}
+		}
+	}
+	for name := range about {
+		if !asked[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	checkPages(t, p, bounced)
 }
 
 // newestBounce returns the demo's newest message with a hard bounce.
@@ -144,11 +153,10 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	}
 }
 
-// TestDemoMessageGetsItsEvents sends a message with the demo's account. An event of the
-// message must reach the product, so that the product shows the message with its channel.
-func TestDemoMessageGetsItsEvents(t *testing.T) {
-	t.Parallel()
-	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})
+// checkSending sends a message with the demo's account. An event of the message must reach
+// the product, so that the product shows the message with its channel.
+func checkSending(t *testing.T, p *product.Product) {
+	t.Helper()
 	id, err := p.Simulator.Send(t.Context(), p.OrgID, sending.Message{
 		Envelope: sending.Envelope{From: "Fernhill Coffee <news@example.org>", ConfigurationSet: "marketing"},
 		To:       []string{demo.FirstEmail}, Content: sending.Content{Template: "weekly-newsletter", TemplateData: `{"first_name":"Ada"}`},
@@ -169,11 +177,10 @@ func TestDemoMessageGetsItsEvents(t *testing.T) {
 	}
 }
 
-// TestDemoHistoryIsSeededOnce checks that a second start of the demo adds no past
-// messages, even if time has passed since the first start.
-func TestDemoHistoryIsSeededOnce(t *testing.T) {
-	t.Parallel()
-	p := product.Start(t, product.Options{Past: true})
+// checkSecondStart checks that a second start of the demo adds no past messages, even if
+// time has passed since the first start.
+func checkSecondStart(t *testing.T, p *product.Product) {
+	t.Helper()
 	count := func() int {
 		found, err := p.DB.Messages().CountMessages(t.Context(), p.OrgID, messages.Filter{
 			Window: core.Window{To: p.Clock.Now().AddDate(1, 0, 0)}, Limit: 100_000,
