@@ -85,3 +85,15 @@ func (db *DB) Prepared(writes bool) int {
 	}
 	return n
 }
+
+// PreparedInside returns the number of statements that the transaction of ctx has prepared
+// on its own connection.
+func (db *DB) PreparedInside(ctx context.Context) int {
+	n := 0
+	for _, stmt := range db.transaction(ctx).noted {
+		if stmt != nil {
+			n++
+		}
+	}
+	return n
+}

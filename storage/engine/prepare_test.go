@@ -2,9 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -46,6 +49,40 @@ func TestStatementsArePreparedAtTheirSecondUse(t *testing.T) {
 		read(t.Context())
 		expect(false, 1)
 	})
+}
+
+// TestATransactionPreparesWhatItUsesAgain checks that a transaction prepares a statement at
+// its third use, with the results of the first. After the transaction, committed or rolled
+// back, the pool prepares the statement for others.
+func TestATransactionPreparesWhatItUsesAgain(t *testing.T) {
+	t.Parallel()
+	errUndone := errors.New("undone")
+	for _, end := range []error{nil, errUndone} {
+		storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+			err := db.InTx(t.Context(), func(ctx context.Context) error {
+				for use, want := range []int{0, 0, 1, 1} {
+					must(t, db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "Acme", Slug: fmt.Sprintf("acme-%d", use), Tier: "free"}))
+					if n := db.PreparedInside(ctx); n != want {
+						t.Errorf("%d statements are prepared after use %d, want %d", n, use+1, want)
+					}
+				}
+				return end
+			})
+			if !errors.Is(err, end) {
+				t.Fatal(err)
+			}
+			if n := db.Prepared(true); n != 1 {
+				t.Errorf("%d statements are prepared afterwards, want 1", n)
+			}
+			want := 4
+			if end != nil {
+				want = 0
+			}
+			if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != want {
+				t.Errorf("%d organizations, %v, want %d", len(ids), err, want)
+			}
+		})
+	}
 }
 
 // TestFirstUsesAtOnce checks that a statement is prepared once if many callers use it for

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/jmoiron/sqlx/reflectx"
@@ -45,7 +44,7 @@ func (r preparedStatement) exec(ctx context.Context, args []any) (sql.Result, er
 // call its method leave.
 func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error) {
 	if t := db.transaction(ctx); t != nil {
-		return t.ready(ctx, s), nil
+		return t.ready(ctx, s)
 	}
 	p := db.pool(ctx, s.writes)
 	pass, err := p.gate.enter(ctx)
@@ -62,18 +61,33 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 	return preparedStatement{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
 }
 
-// ready returns the statement s in a form that runs in the transaction. If s has run before
-// and is not prepared, it is sent as text. It is prepared after the transaction, because
-// preparing it now would need a second connection.
-func (t *transaction) ready(ctx context.Context, s *Statement) preparedStatement {
+// ready returns the statement s in a form that runs in the transaction. If s is not prepared,
+// it is sent as text. If the transaction uses it again, it is prepared on the transaction's
+// connection until the end of the transaction. The pool prepares it after that, because
+// that needs a second connection.
+func (t *transaction) ready(ctx context.Context, s *Statement) (preparedStatement, error) {
 	stmt, again := t.pool.findPrepared(s)
 	if stmt != nil {
-		return preparedStatement{stmt: t.tx.StmtContext(ctx, stmt)}
+		return preparedStatement{stmt: t.tx.StmtContext(ctx, stmt)}, nil
 	}
-	if again && !slices.Contains(t.noted, s) {
-		t.noted = append(t.noted, s)
+	text := s.on(t.pool.dialect)
+	if !again {
+		return preparedStatement{on: t.tx, text: text}, nil
 	}
-	return preparedStatement{on: t.tx, text: s.on(t.pool.dialect)}
+	own, noted := t.noted[s]
+	if !noted {
+		t.noted[s] = nil
+		return preparedStatement{on: t.tx, text: text}, nil
+	}
+	if own == nil {
+		var err error
+		// The end of the transaction closes the prepared statement.
+		if own, err = t.tx.PrepareContext(t.db.statementContext(ctx, s), text); err != nil {
+			return preparedStatement{}, t.db.wrapFailure(ctx, s, err)
+		}
+		t.noted[s] = own
+	}
+	return preparedStatement{stmt: own}, nil
 }
 
 // Each runs a statement and calls f for every row of the result.

@@ -26,8 +26,10 @@ type transaction struct {
 	tx   *sql.Tx
 	// kept has the value of each TxMemory. The key is the address of the TxMemory.
 	kept map[any]any
-	// noted lists the statements to prepare after the transaction has ended.
-	noted []*Statement
+	// noted has the statements that the pool prepares after the transaction has ended. The
+	// value of a statement that the transaction uses again is its prepared form, which is
+	// closed at the end of the transaction. The other values are nil.
+	noted map[*Statement]*sql.Stmt
 }
 
 // transaction returns the open transaction of this database from ctx, or nil if ctx has
@@ -74,7 +76,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err != nil {
 		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
-	t := &transaction{db: db, pool: p, tx: tx}
+	t := &transaction{db: db, pool: p, tx: tx, noted: map[*Statement]*sql.Stmt{}}
 	defer t.prepareNoted(ctx)
 	// Rollback does nothing after a commit. Otherwise, even after a panic, it rolls back the
 	// transaction.
@@ -92,7 +94,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 // It runs after the end of the transaction, while the call may still use its connection. It
 // ignores errors, because a statement that is not prepared is sent as text.
 func (t *transaction) prepareNoted(ctx context.Context) {
-	for _, s := range t.noted {
+	for s := range t.noted {
 		if _, err := t.pool.prepare(ctx, s); err != nil { //nolint:sqlclosecheck // lives as long as the pool
 			return
 		}
