@@ -17,7 +17,7 @@ import (
 )
 
 // faultyBuckets simulates the shared store of rate limits. It admits every call, unless a
-// test makes it fail or hang. conformance/limits tests the real store.
+// test makes it fail or hang. conformance/server tests the real store.
 type faultyBuckets struct {
 	mu    sync.Mutex
 	asked int

@@ -4,6 +4,6 @@
 // account fail and move the clock. [Start] starts one server; [Each] runs a test on SQLite
 // and on PostgreSQL.
 //
-// The package has no tests of Mailhelm's behaviour. It starts the server by the package
-// serve, as `mailhelm serve` does.
+// The package has no tests; conformance/server/product_test.go tests it. It starts the
+// server by the package serve, as `mailhelm serve` does.
 package product

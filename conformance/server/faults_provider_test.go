@@ -1,4 +1,4 @@
-package faults
+package server
 
 import (
 	"net/http"
@@ -31,7 +31,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // connect starts a server that acts as the provider's API and whose answers the test can
 // replace by failures. It connects the demo organization's sending account to this server.
-func (s *scene) connect(t *testing.T) *provider {
+func (s *faultScene) connect(t *testing.T) *provider {
 	t.Helper()
 	account := &provider{well: wire.New(wire.Config{Account: s.p.Simulator, OrgID: s.p.OrgID})}
 	server := httptest.NewServer(account)
@@ -111,7 +111,7 @@ func TestHostileProvider(t *testing.T) {
 	}
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		log := new(journal)
-		s := newScene(t, product.Options{Postgres: postgres, Log: log})
+		s := newFaultScene(t, product.Options{Postgres: postgres, Log: log})
 		account := s.connect(t)
 		for want, way := range ways {
 			t.Run(want.name, func(t *testing.T) {
@@ -122,6 +122,6 @@ func TestHostileProvider(t *testing.T) {
 				s.checkRecovery(t, want)
 			})
 		}
-		log.check(t)
+		checkFaultLog(t, log.text())
 	})
 }

@@ -1,4 +1,4 @@
-package faults
+package server
 
 import (
 	"context"
@@ -31,8 +31,9 @@ func attack(word string) string {
 }
 
 // gates maps a word to the gate at which SQLite text searches for that word wait until the
-// test opens it. Such a search calls the SQL function replace, which this test overrides
-// with a version that waits.
+// test opens it. Such a search calls the SQL function replace, which the function init
+// below overrides with a version that can wait. The other tests of this process use that
+// version too; for texts it returns what SQLite's own does.
 var gates sync.Map // word to *gate
 
 type gate struct {
@@ -95,7 +96,7 @@ func blockSearches(t *testing.T, p *product.Product, postgres bool, word string)
 
 // open stores an open event of a message, so that the attack's predicate has an event to
 // search.
-func (s *scene) open(t *testing.T) {
+func (s *faultScene) open(t *testing.T) {
 	t.Helper()
 	at := s.p.Clock.Now().Add(-time.Hour)
 	e := messages.Event{
@@ -110,33 +111,18 @@ func (s *scene) open(t *testing.T) {
 // neighbour makes the usual calls of a second organization. They must succeed while the
 // first organization makes expensive calls.
 type neighbour struct {
-	*scene
+	*faultScene
 	agent string
 }
 
 func (n neighbour) work(t *testing.T, round string) {
 	t.Helper()
 	rest := func(method, path, body string) answer {
-		r, err := http.NewRequestWithContext(t.Context(), method, n.p.BaseURL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+n.p.Other.Live.APIKey)
-		r.Header.Set("Content-Type", "application/json")
-		return n.ask(r)
+		return ask(t, n.p.HTTP, request{method, n.p.BaseURL + path, n.p.Other.Live.APIKey, body, nil})
 	}
 	checkDone(t, round+": a lookup", rest("GET", "/v1/contacts/"+n.p.Other.Contact, ""))
 	checkDone(t, round+": an upsert", rest("PUT", "/v1/contacts/"+n.p.Other.Contact, `{"attributes":{}}`))
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.p.MCPURL+"/mcp", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"`+n.p.Other.Contact+`"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+n.agent)
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	got := n.ask(r)
+	got := ask(t, n.p.HTTP, toAgent(n.p, n.agent, toolCall("1", "contacts_lookup", `{"email":"`+n.p.Other.Contact+`"}`, "")))
 	if checkDone(t, round+": a tool", got); strings.Contains(got.body, `"isError":true`) {
 		t.Errorf("%s: a tool: %s", round, got.body)
 	}
@@ -152,7 +138,7 @@ func (n neighbour) work(t *testing.T, round string) {
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
-		s := newScene(t, product.Options{Postgres: postgres})
+		s := newFaultScene(t, product.Options{Postgres: postgres})
 		s.begin(t, "stall")
 		s.open(t)
 		n := neighbour{s, s.p.TokenWith(t, s.p.Other.Live, s.p.MCPURL)}
@@ -163,7 +149,7 @@ func TestOneOrganizationStallsNoOther(t *testing.T) {
 	})
 }
 
-func (s *scene) checkNeighbour(t *testing.T, n neighbour, postgres bool, parallel int) {
+func (s *faultScene) checkNeighbour(t *testing.T, n neighbour, postgres bool, parallel int) {
 	word := fmt.Sprintf("held-%v-%d", postgres, parallel)
 	begun, release := blockSearches(t, s.p, postgres, word)
 	source, err := json.Marshal(map[string]string{"source": attack(word)})
@@ -222,7 +208,7 @@ func quoted(text string) string {
 // readEverything calls every read operation with its most expensive arguments, while the
 // attack has used up the limit of heavy reads. Light reads must succeed. A heavy read must
 // fail with the code overloaded, or wait until readEverything cancels it.
-func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool) {
+func (s *faultScene) readEverything(t *testing.T, postgres bool, attacked func() bool) {
 	t.Helper()
 	reads := map[string]core.OperationInfo{}
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -265,7 +251,7 @@ var lightThere = map[string]bool{"GET /v1/undeliverable": true}
 
 // withWorstArguments returns the call with its most expensive arguments, from the table
 // worst. It returns the call unchanged if the table has no arguments for it.
-func (s *scene) withWorstArguments(c call) call {
+func (s *faultScene) withWorstArguments(c call) call {
 	arguments, ok := worst[strings.TrimSpace(or(c.method, "tool")+" "+c.operation)]
 	switch {
 	case !ok:
@@ -301,7 +287,7 @@ func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
 		info := op.Info()
 		if info.Cost == core.Heavy && !hasWorst[info.Name] && !alwaysHeavy(t, op) {
-			t.Errorf("%s is heavy with some arguments: add those that make it read the most to worst in attack_test.go", info.Name)
+			t.Errorf("%s is heavy with some arguments: add those that make it read the most to worst in faults_attack_test.go", info.Name)
 		}
 	}
 }

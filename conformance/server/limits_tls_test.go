@@ -1,4 +1,4 @@
-package limits
+package server
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func TestTLSIsVerified(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		_, admitted, err := buckets.Take(ctx, someKey(), 5, 1)
+		_, admitted, err := buckets.Take(ctx, someBucketKey(), 5, 1)
 		cancel()
 		if admitted != tc.good {
 			t.Errorf("%s: admitted %t, %v", name, admitted, err)

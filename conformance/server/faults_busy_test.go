@@ -1,4 +1,4 @@
-package faults
+package server
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func blockWriters(t *testing.T, p *product.Product) (release func()) {
 func TestTheWriterIsHeld(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
-		s := newScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
+		s := newFaultScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
 		s.begin(t, "held")
 		// The server caches callers for five seconds. On a slow machine they would expire
 		// before the writes, which then could not read their caller on PostgreSQL.

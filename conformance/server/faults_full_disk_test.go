@@ -1,4 +1,4 @@
-package faults
+package server
 
 import (
 	"context"
@@ -23,18 +23,18 @@ func TestTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, product.Options{})
+		s := newFaultScene(t, product.Options{})
 		checkFullDisk(t, s, func(full bool) { fillSQLite(t, s.p, full) })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		address := storagetest.PostgresURL(t)
 		fill := fillPostgres(t, address)
-		checkFullDisk(t, newScene(t, product.Options{Postgres: true, PostgresURL: address}), fill)
+		checkFullDisk(t, newFaultScene(t, product.Options{Postgres: true, PostgresURL: address}), fill)
 	})
 }
 
-func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
+func checkFullDisk(t *testing.T, s *faultScene, fill func(full bool)) {
 	t.Helper()
 	s.begin(t, "full")
 	fill(true)
@@ -60,9 +60,9 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 	}
 }
 
-// full makes writes to SQLite database files fail as on a full disk, by a limit on the
+// fullDisks makes writes to SQLite database files fail as on a full disk, by a limit on the
 // number of pages. files maps the path of a file to whether the limit applies.
-var full = struct {
+var fullDisks = struct {
 	mu    sync.Mutex
 	files map[string]bool
 	// receives the path of a file listed in files when a connection for writing to the file
@@ -73,9 +73,9 @@ var full = struct {
 func init() {
 	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, name string) error {
 		path, options, _ := strings.Cut(strings.TrimPrefix(name, "file://"), "?")
-		full.mu.Lock()
-		bounded, listed := full.files[path]
-		full.mu.Unlock()
+		fullDisks.mu.Lock()
+		bounded, listed := fullDisks.files[path]
+		fullDisks.mu.Unlock()
 		if !listed || !strings.Contains(options, "_txlock=immediate") {
 			return nil
 		}
@@ -84,7 +84,7 @@ func init() {
 			most = "1" // SQLite raises a limit below the file's present size to that size
 		}
 		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
-		full.writer <- path
+		fullDisks.writer <- path
 		return err
 	})
 }
@@ -94,9 +94,9 @@ func init() {
 func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	t.Helper()
 	path := p.DataDir + "/mailhelm.db"
-	full.mu.Lock()
-	full.files[path] = bounded
-	full.mu.Unlock()
+	fullDisks.mu.Lock()
+	fullDisks.files[path] = bounded
+	fullDisks.mu.Unlock()
 	for { // repeat until the write connection is opened again: GiveBack does not close it while a job uses it
 		if err := p.DB.GiveBack(t.Context()); err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 			t.Fatal(err)
 		}
 		select {
-		case <-full.writer:
+		case <-fullDisks.writer:
 			return
 		default:
 		}
@@ -161,7 +161,7 @@ func TestAPageFailsForAFullDisk(t *testing.T) {
 	address := storagetest.PostgresURL(t)
 	fill := fillPostgres(t, address)
 	p := product.Start(t, product.Options{Postgres: true, PostgresURL: address, Mail: true, Log: log})
-	s := &scene{p: p}
+	s := &faultScene{p: p}
 	fill(true)
 	form := url.Values{"email": {p.UserEmail}}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.AppURL+"/login/forgotten", strings.NewReader(form.Encode()))
@@ -169,7 +169,7 @@ func TestAPageFailsForAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	got := s.ask(r)
+	got := do(s.p.HTTP, r)
 	fill(false)
 	if got.err != nil || got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "5" || !strings.Contains(got.body, "Something failed on our side") {
 		t.Errorf("%v %d %v %s", got.err, got.status, got.header, got.body)
@@ -179,9 +179,7 @@ func TestAPageFailsForAFullDisk(t *testing.T) {
 			t.Errorf("the page tells %q: %s", word, got.body)
 		}
 	}
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	for line := range strings.Lines(log.text.String()) {
+	for line := range strings.Lines(log.text()) {
 		if strings.Contains(line, `"page failed"`) && strings.Contains(line, "/login/forgotten") && strings.Contains(line, "No space left") {
 			return
 		}

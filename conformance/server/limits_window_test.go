@@ -1,4 +1,4 @@
-package limits
+package server
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ func pauses(draw *rand.Rand, limit int) time.Duration {
 // refused.
 func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
-	movable(t, func(t *testing.T, s store) {
+	eachMovable(t, func(t *testing.T, s bucketStore) {
 		for way, next := range arrivals {
 			for _, limit := range []int{1, 3, 10, 121} {
 				draw := rand.New(rand.NewPCG(14, uint64(limit)))
@@ -58,9 +58,9 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 // that the function next returns. It checks each answer. It also checks that at most limit
 // calls are admitted in any 60 seconds. The parameter what describes the pattern of calls
 // in failure messages.
-func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
+func (s bucketStore) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
 	t.Helper()
-	key, begun, total := someKey(), s.now(), 0
+	key, begun, total := someBucketKey(), s.now(), 0
 	var minute []time.Time // when the calls of the last 60 seconds were admitted
 	admit := func() {
 		now := s.now()
@@ -109,8 +109,8 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 // the new time.
 func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	t.Parallel()
-	movable(t, func(t *testing.T, s store) {
-		key := someKey()
+	eachMovable(t, func(t *testing.T, s bucketStore) {
+		key := someBucketKey()
 		s.take(t, key, 4, 3)
 		s.pass(-time.Hour)
 		s.want(t, s.takeOne(t, key, 4), 4, 4, s.now())
@@ -122,9 +122,9 @@ func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// takeOne takes one token, and returns the state of the bucket after that. It fails the test
-// if the call is refused.
-func (s store) takeOne(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
+// takeOne takes one token, and returns the state of the bucket after that. It fails the
+// test if the call is refused.
+func (s bucketStore) takeOne(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
 	t.Helper()
 	got, ok := s.take(t, key, limit, 1)
 	if !ok {

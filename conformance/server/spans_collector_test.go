@@ -1,4 +1,4 @@
-package observability_test
+package server
 
 import (
 	"compress/gzip"

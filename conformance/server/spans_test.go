@@ -1,4 +1,4 @@
-package observability_test
+package server
 
 import (
 	"encoding/hex"
@@ -56,15 +56,15 @@ func TestParents(t *testing.T) {
 			{"3", "audience_get_schema", meta, false},
 			{"4", "sending_readiness_check", `"traceparent":"nonsense"`, false},
 		} {
-			a := agent(p, token, tool(sent.id, sent.tool, argumentsOf(sent.tool), sent.meta))
+			a := toAgent(p, token, toolCall(sent.id, sent.tool, argumentsOf(sent.tool), metaWith(sent.meta)))
 			if sent.header {
 				a.header["Traceparent"] = traceparent(headerTrace, headerSpan)
 			}
-			if status, body := ask(t, p, a); status != http.StatusOK {
-				t.Errorf("%d %s", status, body)
+			if got := ask(t, p.HTTP, a); got.status != http.StatusOK {
+				t.Errorf("%d %s", got.status, got.body)
 			}
 		}
-		ask(t, p, asking{http.MethodGet, p.BaseURL + "/v1/contacts/nobody@example.com", p.Live.APIKey, "", map[string]string{"Traceparent": traceparent(headerTrace, headerSpan)}})
+		ask(t, p.HTTP, request{http.MethodGet, p.BaseURL + "/v1/contacts/nobody@example.com", p.Live.APIKey, "", map[string]string{"Traceparent": traceparent(headerTrace, headerSpan)}})
 	})
 	for _, tc := range []struct{ span, below, trace, parent, link string }{
 		{"tools/call contacts_lookup", "", metaTrace, metaSpan, headerSpan},
@@ -126,21 +126,21 @@ func TestAttributes(t *testing.T) {
 	t.Parallel()
 	c, p := traced(t, func(t *testing.T, p *product.Product) {
 		token, narrow := p.Token(t, p.MCPURL), p.Token(t, p.MCPURL, "api.account.view")
-		for _, a := range []asking{
-			agent(p, token, tool("7", "lists_list", `{}`, "")),
-			agent(p, token, tool(`"call-8"`, "contacts_upsert", `{"nothing":1}`, "")),
-			agent(p, token, tool("9", "made_up", `{}`, "")),
-			agent(p, narrow, tool(`"eve@example.com"`, "contacts_archive", `{}`, "")),
-			agent(p, token, `{"jsonrpc":"2.0","id":10,"method":"made/up"}`),
-			agent(p, token, `{"jsonrpc"`),
-			agent(p, token, `{"jsonrpc":"2.0","method":"notifications/initialized"}`),
+		for _, a := range []request{
+			toAgent(p, token, toolCall("7", "lists_list", `{}`, "")),
+			toAgent(p, token, toolCall(`"call-8"`, "contacts_upsert", `{"nothing":1}`, "")),
+			toAgent(p, token, toolCall("9", "made_up", `{}`, "")),
+			toAgent(p, narrow, toolCall(`"eve@example.com"`, "contacts_archive", `{}`, "")),
+			toAgent(p, token, `{"jsonrpc":"2.0","id":10,"method":"made/up"}`),
+			toAgent(p, token, `{"jsonrpc"`),
+			toAgent(p, token, `{"jsonrpc":"2.0","method":"notifications/initialized"}`),
 			{http.MethodGet, p.BaseURL + "/v1/contacts/eve@example.com?made=up", p.Live.APIKey, "", nil},
 			{"BREW", p.BaseURL + "/v1/contacts", p.Live.APIKey, "", nil},
 		} {
-			ask(t, p, a)
+			ask(t, p.HTTP, a)
 		}
 		p.Simulator.Faults().Set(simulator.Fault{Kind: sending.TimedOut})
-		ask(t, p, asking{http.MethodPost, p.BaseURL + "/v1/contacts", p.Live.APIKey, `{"email":"eve@example.com"}`, nil})
+		ask(t, p.HTTP, request{http.MethodPost, p.BaseURL + "/v1/contacts", p.Live.APIKey, `{"email":"eve@example.com"}`, nil})
 	})
 	atMCP, atAPI := placeOf(t, p.MCPURL), placeOf(t, p.BaseURL)
 	maps.Copy(atMCP, map[string]string{"network.transport": "tcp", "network.protocol.name": "http"})
@@ -208,7 +208,7 @@ func TestNoCollector(t *testing.T) {
 	t.Parallel()
 	c := startCollector(t)
 	p := product.Start(t, product.Options{OTLPEndpoint: c.url + "/nowhere"})
-	if status, body := ask(t, p, agent(p, p.Token(t, p.MCPURL), tool("1", "lists_list", `{}`, ""))); status != http.StatusOK {
-		t.Errorf("%d %s", status, body)
+	if got := ask(t, p.HTTP, toAgent(p, p.Token(t, p.MCPURL), toolCall("1", "lists_list", `{}`, ""))); got.status != http.StatusOK {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }

@@ -1,4 +1,4 @@
-package faults
+package server
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func allCalls() ([]call, []string) {
 		}
 		c, err := derive()
 		if err != nil {
-			missing = append(missing, fmt.Sprintf("add {%q, %q, path, arguments, untouched} to listed in calls_test.go: %v", operation, method, err))
+			missing = append(missing, fmt.Sprintf("add {%q, %q, path, arguments, untouched} to listed in faults_calls_test.go: %v", operation, method, err))
 			return
 		}
 		all = append(all, call{operation, c.Method, c.Path, c.Body, untouched})
@@ -79,7 +79,7 @@ func (c call) derivedHint() string {
 	if slices.Contains(listed, c) {
 		return ""
 	}
-	return fmt.Sprintf("\nthis call is derived; if it asks the account, add {%q, %q, %q, %q, refused} to listed in calls_test.go", c.operation, c.method, c.path, c.body)
+	return fmt.Sprintf("\nthis call is derived; if it asks the account, add {%q, %q, %q, %q, refused} to listed in faults_calls_test.go", c.operation, c.method, c.path, c.body)
 }
 
 // TestEveryOperationIsCalled checks that the tests call every operation by each of its

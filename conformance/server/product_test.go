@@ -1,7 +1,6 @@
-package product_test
+package server
 
 import (
-	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -13,27 +12,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
-
-func get(t *testing.T, p *product.Product, address, bearer string) (int, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bearer != "" {
-		r.Header.Set("Authorization", "Bearer "+bearer)
-	}
-	answer, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(body)
-}
 
 func TestEveryAddressAnswers(t *testing.T) {
 	t.Parallel()
@@ -50,8 +28,8 @@ func TestEveryAddressAnswers(t *testing.T) {
 			"readiness": p.AdminURL + "/readyz",
 			"liveness":  p.AdminURL + "/livez",
 		} {
-			if status, body := get(t, p, address, ""); status != http.StatusOK {
-				t.Errorf("%s: %s answered %d: %.300s", name, address, status, body)
+			if got := get(t, p, address, ""); got.status != http.StatusOK {
+				t.Errorf("%s: %s answered %d: %.300s", name, address, got.status, got.body)
 			}
 		}
 	})
@@ -65,15 +43,15 @@ func TestBothCredentialKindsOfBothOrganizations(t *testing.T) {
 			"live key": p.Live.APIKey, "test key": p.Test.APIKey,
 			"live token": p.Token(t, p.BaseURL), "test token": p.TokenWith(t, p.Test, p.BaseURL),
 		} {
-			if status, body := get(t, p, own, bearer); status != http.StatusOK {
-				t.Errorf("%s: own contact: %d %.300s", name, status, body)
+			if got := get(t, p, own, bearer); got.status != http.StatusOK {
+				t.Errorf("%s: own contact: %d %.300s", name, got.status, got.body)
 			}
-			if status, _ := get(t, p, p.BaseURL+"/v1/contacts/"+p.Other.Contact, bearer); status != http.StatusNotFound {
-				t.Errorf("%s: the other organization's contact: %d, want 404", name, status)
+			if got := get(t, p, p.BaseURL+"/v1/contacts/"+p.Other.Contact, bearer); got.status != http.StatusNotFound {
+				t.Errorf("%s: the other organization's contact: %d, want 404", name, got.status)
 			}
 		}
-		if status, body := get(t, p, p.BaseURL+"/v1/contacts/"+p.Other.Contact, p.Other.Live.APIKey); status != http.StatusOK {
-			t.Errorf("the other organization cannot read its contact: %d %.300s", status, body)
+		if got := get(t, p, p.BaseURL+"/v1/contacts/"+p.Other.Contact, p.Other.Live.APIKey); got.status != http.StatusOK {
+			t.Errorf("the other organization cannot read its contact: %d %.300s", got.status, got.body)
 		}
 	})
 }
@@ -82,12 +60,12 @@ func TestClockMovesTheWholeProduct(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	token := p.Token(t, p.BaseURL)
-	if status, body := get(t, p, p.BaseURL+"/v1/_scopes", token); status != http.StatusOK {
-		t.Fatalf("fresh token: %d %s", status, body)
+	if got := get(t, p, p.BaseURL+"/v1/_scopes", token); got.status != http.StatusOK {
+		t.Fatalf("fresh token: %d %s", got.status, got.body)
 	}
 	p.Clock.Advance(16 * time.Minute)
-	if status, _ := get(t, p, p.BaseURL+"/v1/_scopes", token); status != http.StatusUnauthorized {
-		t.Errorf("token after 16 minutes: %d, want 401", status)
+	if got := get(t, p, p.BaseURL+"/v1/_scopes", token); got.status != http.StatusUnauthorized {
+		t.Errorf("token after 16 minutes: %d, want 401", got.status)
 	}
 }
 
@@ -97,8 +75,8 @@ func TestRateLimit(t *testing.T) {
 	p := product.Start(t, product.Options{RateLimit: &limit})
 	p.Clock.Freeze(p.Clock.Now())
 	for i, want := range []int{200, 200, 429} {
-		if status, _ := get(t, p, p.BaseURL+"/v1/_scopes", p.Live.APIKey); status != want {
-			t.Errorf("call %d: %d, want %d", i+1, status, want)
+		if got := get(t, p, p.BaseURL+"/v1/_scopes", p.Live.APIKey); got.status != want {
+			t.Errorf("call %d: %d, want %d", i+1, got.status, want)
 		}
 	}
 }
@@ -119,12 +97,12 @@ func TestSimulatedFaultsFailCalls(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Throttled})
-	if status, body := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); status != http.StatusServiceUnavailable {
-		t.Errorf("with a throttling account: %d %.300s", status, body)
+	if got := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); got.status != http.StatusServiceUnavailable {
+		t.Errorf("with a throttling account: %d %.300s", got.status, got.body)
 	}
 	p.Simulator.Faults().Clear()
-	if status, body := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); status != http.StatusOK {
-		t.Errorf("with a healthy account: %d %.300s", status, body)
+	if got := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); got.status != http.StatusOK {
+		t.Errorf("with a healthy account: %d %.300s", got.status, got.body)
 	}
 }
 

@@ -1,4 +1,4 @@
-package observability_test
+package server
 
 import (
 	"context"
@@ -13,22 +13,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// scene is an agent endpoint with three test tools. The tool broadcasts_send asks for
-// confirmation, lists_list returns only a part of the items, and contacts_lookup returns a
-// result that is too long. It uses the product's guardrails and a real database. admin is
-// the URL of its metrics.
-type scene struct {
+// confirmingEndpoint is an agent endpoint with three test tools. The tool broadcasts_send
+// asks for confirmation, lists_list returns only a part of the items, and contacts_lookup
+// returns a result that is too long. It uses the product's guardrails and a real
+// database. admin is the URL of its metrics.
+type confirmingEndpoint struct {
 	url, admin string
 	http       *http.Client
 }
 
-func startScene(t *testing.T) *scene {
+func startConfirmingEndpoint(t *testing.T) *confirmingEndpoint {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	admin := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	t.Cleanup(admin.Close)
-	url := standin.Serve(t, standin.Config{Operations: []core.Operation{send(), lists(), long()}, Metrics: registry})
-	return &scene{url: url, admin: admin.URL, http: admin.Client()}
+	url := standin.Serve(t, standin.Config{Operations: []core.Operation{sendOperation(), listsOperation(), longOperation()}, Metrics: registry})
+	return &confirmingEndpoint{url: url, admin: admin.URL, http: admin.Client()}
 }
 
 type sendIn struct {
@@ -39,7 +39,7 @@ type sendOut struct {
 	Status string `json:"status"`
 }
 
-func send() core.Operation {
+func sendOperation() core.Operation {
 	return core.Declare(core.Op[sendIn, sendOut]{
 		Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
 		Scopes: []core.Scope{core.BroadcastsManage},
@@ -50,7 +50,7 @@ func send() core.Operation {
 	})
 }
 
-func lists() core.Operation {
+func listsOperation() core.Operation {
 	return core.Declare(core.Op[struct{}, core.Page[sendOut]]{
 		Name: "lists_list", Title: "List the lists", Purpose: "Lists the lists.", Effect: core.Reads,
 		Scopes: []core.Scope{core.ListsView},
@@ -60,7 +60,7 @@ func lists() core.Operation {
 	})
 }
 
-func long() core.Operation {
+func longOperation() core.Operation {
 	return core.Declare(core.Op[struct{}, sendOut]{
 		Name: "contacts_lookup", Title: "Look a contact up", Purpose: "Looks a contact up.", Effect: core.Reads,
 		Scopes: []core.Scope{core.ContactsView},

@@ -1,10 +1,9 @@
-package faults
+package server
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -56,15 +55,6 @@ func (c call) name() string {
 		return "tool " + c.operation
 	}
 	return c.method + " " + c.path
-}
-
-// metaWith returns the JSON member _meta with the idempotency key of a tool call, preceded
-// by a comma. For an empty key it returns "".
-func metaWith(key string) string {
-	if key == "" {
-		return ""
-	}
-	return `,"_meta":{"dev.service/idempotencyKey":"` + key + `"}`
 }
 
 const messageID = "message-of-faults"
@@ -136,27 +126,17 @@ const (
 	deleteProperty = "01900000-0000-7000-8000-000000000004"
 )
 
-// answer is the response to a call.
-type answer struct {
-	status  int
-	header  http.Header
-	body    string
-	content map[string]any // JSON of a tool's structured content or of the REST body
-	isError bool           // true if a tool returned an error
-	err     error
-}
-
-// scene is a running product with the data that the calls need, and the name of the current
-// test round.
-type scene struct {
+// faultScene is a running product with the data that the calls need, and the name of the
+// current test round.
+type faultScene struct {
 	p     *product.Product
 	agent string
 	round string
 }
 
-func newScene(t *testing.T, opts product.Options) *scene {
+func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	t.Helper()
-	s := &scene{p: product.Start(t, opts)}
+	s := &faultScene{p: product.Start(t, opts)}
 	sent := messages.Event{
 		ID: "event-of-faults", MessageID: messageID, Type: messages.Delivery, OccurredAt: s.p.Clock.Now().Add(-time.Hour), Recipient: "reader@example.com",
 		Mail: messages.Mail{From: "shop@example.com", To: []string{"reader@example.com"}, SentAt: s.p.Clock.Now().Add(-time.Hour), Template: "welcome", Channel: "marketing"},
@@ -174,7 +154,7 @@ func newScene(t *testing.T, opts product.Options) *scene {
 
 // fillMirror adds a template and a suppressed address to the sending account. It then
 // copies channels and templates from the account to the database.
-func (s *scene) fillMirror(t *testing.T) {
+func (s *faultScene) fillMirror(t *testing.T) {
 	t.Helper()
 	p := s.p
 	seeded := p.Simulator.Seed(t.Context(), p.OrgID, simulator.Setup{
@@ -192,7 +172,7 @@ func (s *scene) fillMirror(t *testing.T) {
 // begin prepares a test round. It creates the contacts, lists, topics, attributes and
 // activity properties that the calls use, and moves the clock so that caches expire. The
 // sending account must work.
-func (s *scene) begin(t *testing.T, round string) {
+func (s *faultScene) begin(t *testing.T, round string) {
 	t.Helper()
 	s.p.Clock.Advance(2 * time.Minute)
 	s.round, s.agent = round, s.p.Token(t, s.p.MCPURL)
@@ -211,7 +191,7 @@ func (s *scene) begin(t *testing.T, round string) {
 
 // registerAttributes creates the contact attributes that the calls of a test round read,
 // change and delete. It first deletes those of the previous round.
-func (s *scene) registerAttributes(t *testing.T) {
+func (s *faultScene) registerAttributes(t *testing.T) {
 	t.Helper()
 	store, named := s.p.DB.Attributes(), []string{"read", "put", "delete"}
 	registered, err := store.Attributes(t.Context(), s.p.OrgID)
@@ -231,10 +211,10 @@ func (s *scene) registerAttributes(t *testing.T) {
 
 // promoteProperties creates the activity properties that the calls of a test round read,
 // change and delete. It first deletes those of the previous round.
-func (s *scene) promoteProperties(t *testing.T) {
+func (s *faultScene) promoteProperties(t *testing.T) {
 	t.Helper()
-	store := s.p.DB.Activities()
-	promoted, err := store.Properties(t.Context(), s.p.OrgID)
+	store := s.p.DB.ActivityProperties()
+	promoted, err := store.PropertyPage(t.Context(), s.p.OrgID, nil, 100)
 	for _, p := range promoted {
 		if p.ActivityName == "faults" {
 			err = errors.Join(err, store.DeleteProperty(t.Context(), s.p.OrgID, p.ID))
@@ -251,7 +231,7 @@ func (s *scene) promoteProperties(t *testing.T) {
 
 // makeLists creates the static lists that the calls of the test round s.round read, change
 // and delete.
-func (s *scene) makeLists(t *testing.T) {
+func (s *faultScene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {
 		l := lists.List{
@@ -267,7 +247,7 @@ func (s *scene) makeLists(t *testing.T) {
 // makeTopics creates the topics that the calls of a test round change and delete. It
 // deletes the topic "created", which a call of the previous round created and a call of
 // this round creates again.
-func (s *scene) makeTopics(t *testing.T) {
+func (s *faultScene) makeTopics(t *testing.T) {
 	t.Helper()
 	if got := s.do(t, call{method: "DELETE", path: "/v1/topics/created"}); got.err != nil || got.status != http.StatusNoContent && got.status != http.StatusNotFound {
 		t.Fatalf("the last round's topic stays: %v %d %s", got.err, got.status, got.body)
@@ -282,21 +262,21 @@ func (s *scene) makeTopics(t *testing.T) {
 
 // do makes a call. It returns an error in the answer and never fails the test, so that any
 // goroutine may use it.
-func (s *scene) do(t *testing.T, c call) answer {
+func (s *faultScene) do(t *testing.T, c call) answer {
 	t.Helper()
 	return s.doUntil(t.Context(), c)
 }
 
 // doUntil makes a call without an idempotency key, and disconnects when ctx ends.
-func (s *scene) doUntil(ctx context.Context, c call) answer { return s.doKeyed(ctx, c, "") }
+func (s *faultScene) doUntil(ctx context.Context, c call) answer { return s.doKeyed(ctx, c, "") }
 
 // doKeyed makes a call with an idempotency key, or without one if key is "". It disconnects
 // when ctx ends.
-func (s *scene) doKeyed(ctx context.Context, c call, key string) answer {
+func (s *faultScene) doKeyed(ctx context.Context, c call, key string) answer {
 	method, address, bearer, body := c.method, s.p.BaseURL+c.path, s.p.Live.APIKey, c.body
 	if c.method == "" {
 		method, address, bearer = http.MethodPost, s.p.MCPURL+"/mcp", s.agent
-		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.operation + `","arguments":` + c.body + metaWith(key) + `}}`
+		body = toolCall("1", c.operation, c.body, metaWithKey(key))
 	}
 	in := strings.NewReplacer("ROUND", url.PathEscape(s.round))
 	r, err := http.NewRequestWithContext(ctx, method, in.Replace(address), strings.NewReader(in.Replace(body)))
@@ -310,19 +290,13 @@ func (s *scene) doKeyed(ctx context.Context, c call, key string) answer {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+		r.Header.Set("MCP-Protocol-Version", legacy)
 	}
-	response, err := s.p.HTTP.Do(r)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	a := answer{status: response.StatusCode, header: response.Header, body: string(text), err: err}
-	if err != nil || len(text) == 0 {
+	a := do(s.p.HTTP, r)
+	if a.err != nil || a.body == "" {
 		return a
 	}
-	a.err = json.Unmarshal(text, &a.content)
+	a.err = json.Unmarshal([]byte(a.body), &a.content)
 	if result, ok := a.content["result"].(map[string]any); ok && c.method == "" {
 		a.isError, _ = result["isError"].(bool)
 		a.content, _ = result["structuredContent"].(map[string]any)

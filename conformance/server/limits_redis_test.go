@@ -1,4 +1,4 @@
-package limits
+package server
 
 import (
 	"context"
@@ -21,14 +21,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-func onRedis(t *testing.T, server *storagetest.RedisServer) store {
+func onRedis(t *testing.T, server *storagetest.RedisServer) bucketStore {
 	t.Helper()
-	return store{Buckets: open(t, server.URL), now: core.SystemClock}
+	return bucketStore{Buckets: openBuckets(t, server.URL), now: core.SystemClock}
 }
 
-// raw returns a Redis client with which a test reads or changes the data of the Redis
-// server directly.
-func raw(t *testing.T, server *storagetest.RedisServer) *redis.Client {
+// redisClient returns a Redis client with which a test reads or changes the data of the
+// Redis server directly.
+func redisClient(t *testing.T, server *storagetest.RedisServer) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(server.URL)
 	if err != nil {
@@ -44,8 +44,8 @@ var bucketName = regexp.MustCompile(`^mailhelm:calls:[0-9a-f]{32}:[0-9]+$`)
 func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
-	s, inside := onRedis(t, server), raw(t, server)
-	s.take(t, someKey(), 5, 1)
+	s, inside := onRedis(t, server), redisClient(t, server)
+	s.take(t, someBucketKey(), 5, 1)
 	s.take(t, guardrails.BucketKey{
 		Resource: access.Agent, OrgID: core.NewID(), Environment: core.Live, CredentialID: "https://ann.example.com/client.json",
 	}, 3, 3)
@@ -66,9 +66,9 @@ func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
-	s, key, since := onRedis(t, server), someKey(), core.SystemClock()
+	s, key, since := onRedis(t, server), someBucketKey(), core.SystemClock()
 	s.take(t, key, 5, 1)
-	if err := raw(t, server).ScriptFlush(t.Context()).Err(); err != nil {
+	if err := redisClient(t, server).ScriptFlush(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := s.take(t, key, 5, 1)
@@ -80,7 +80,7 @@ func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 func TestARestart(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
-	s, key, since := onRedis(t, server), someKey(), core.SystemClock()
+	s, key, since := onRedis(t, server), someBucketKey(), core.SystemClock()
 	s.take(t, key, 2, 2)
 	server.Stop()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -101,7 +101,7 @@ func TestARestart(t *testing.T) {
 func TestTwoProcessesShareABucket(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
-	s, key := onRedis(t, server), someKey()
+	s, key := onRedis(t, server), someBucketKey()
 	const limit = 12
 	var admitted atomic.Int64
 	var running sync.WaitGroup
@@ -158,7 +158,7 @@ func init() {
 func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 	t.Parallel()
 	paused := storagetest.Redis(t)
-	if err := raw(t, paused).Do(t.Context(), "CLIENT", "PAUSE", 60_000, "ALL").Err(); err != nil {
+	if err := redisClient(t, paused).Do(t.Context(), "CLIENT", "PAUSE", 60_000, "ALL").Err(); err != nil {
 		t.Fatal(err)
 	}
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -177,18 +177,18 @@ func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 		"not TLS":        strings.Replace(locked.URL, "redis://", "rediss://", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			buckets := open(t, url)
+			buckets := openBuckets(t, url)
 			for range 3 {
 				begun := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-				_, admitted, err := buckets.Take(ctx, someKey(), 5, 1)
+				_, admitted, err := buckets.Take(ctx, someBucketKey(), 5, 1)
 				cancel()
-				// 1.5 seconds allow for a busy machine, and are far below the default timeouts
-				// of the Redis library.
+				// 1.5 seconds allow for a busy machine, and are far below the default
+				// timeouts of the Redis library.
 				if took := time.Since(begun); err == nil || admitted || took > 1500*time.Millisecond {
 					t.Errorf("admitted %t after %v: %v", admitted, took, err)
 				}
-				if err != nil && (strings.Contains(err.Error(), password) || strings.Contains(err.Error(), "secret-password")) {
+				if err != nil && (strings.Contains(err.Error(), redisPassword) || strings.Contains(err.Error(), "secret-password")) {
 					t.Errorf("the password is told: %v", err)
 				}
 			}
@@ -211,8 +211,8 @@ func TestAddresses(t *testing.T) {
 		"redis://:secret@localhost/0?secret=1": false,
 		"redis://:secret@%zz":                  false,
 		"redis://:secret@localhost:port":       false,
-		// Without verification of the certificate, a machine between Mailhelm and Redis could
-		// read the password.
+		// Without verification of the certificate, a machine between Mailhelm and Redis
+		// could read the password.
 		"rediss://:secret@localhost?skip_verify=true": false,
 	} {
 		buckets, err := redisbuckets.Open(redisbuckets.Config{URL: url})

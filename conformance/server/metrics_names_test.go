@@ -1,9 +1,8 @@
-package observability_test
+package server
 
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -25,24 +24,23 @@ type toolAnswer struct {
 
 // call calls a tool in the given MCP revision, and returns the structured content of the
 // result. more is JSON text with further members of the call's params.
-func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[string]any {
+func (s *confirmingEndpoint) call(t *testing.T, revision, name, arguments, more string) map[string]any {
 	t.Helper()
 	return s.answer(t, revision, name, arguments, more).Value
 }
 
-func (s *scene) answer(t *testing.T, revision, name, arguments, more string) toolAnswer {
+func (s *confirmingEndpoint) answer(t *testing.T, revision, name, arguments, more string) toolAnswer {
 	t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, name, arguments, more)
-	a := asking{http.MethodPost, s.url + "/mcp", standin.Token, body, map[string]string{"MCP-Protocol-Version": revision}}
+	a := request{http.MethodPost, s.url + "/mcp", standin.Token, toolCall("1", name, arguments, more), map[string]string{"MCP-Protocol-Version": revision}}
 	if revision == modern {
 		a.header["Mcp-Method"], a.header["Mcp-Name"] = "tools/call", name
 	}
-	status, answer := ask(t, &product.Product{HTTP: s.http}, a)
+	answered := ask(t, s.http, a)
 	var got struct {
 		Result toolAnswer `json:"result"`
 	}
-	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %s", status, answer)
+	if err := json.Unmarshal([]byte(answered.body), &got); err != nil || answered.status != http.StatusOK {
+		t.Fatalf("%d %s", answered.status, answered.body)
 	}
 	return got.Result
 }
@@ -52,12 +50,12 @@ const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
 const agreed = `,"inputResponses":{"confirm":{"action":"accept","content":{"confirm":true}}}`
 
 // TestGoldenConfirmationsAndTruncations checks the metrics of confirmations, of replayed
-// answers and of shortened results. It compares all metric names with a committed file. The
-// product has no operation that needs a confirmation, so startScene declares one for the
-// test.
+// answers and of shortened results. It compares all metric names with a committed file.
+// The product has no operation that needs a confirmation, so startConfirmingEndpoint
+// declares one for the test.
 func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	t.Parallel()
-	s := startScene(t)
+	s := startConfirmingEndpoint(t)
 	const id = `{"broadcast_id":"b1"`
 	token, state := "", ""
 	for _, tc := range []struct {
@@ -104,13 +102,13 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 			s.call(t, legacy, "lists_list", `{}`, "")
 		}},
 	} {
-		before, _ := metrics(t, s.http, s.admin)
+		before, _ := readMetrics(t, s.http, s.admin)
 		tc.do()
-		if after, text := metrics(t, s.http, s.admin); after[tc.series] != before[tc.series]+1 {
+		if after, text := readMetrics(t, s.http, s.admin); after[tc.series] != before[tc.series]+1 {
 			t.Errorf("%s: %v, then %v\n%s", tc.series, before[tc.series], after[tc.series], text)
 		}
 	}
-	_, text := metrics(t, s.http, s.admin)
+	_, text := readMetrics(t, s.http, s.admin)
 	golden(t, described(text))
 }
 
@@ -148,10 +146,10 @@ func golden(t *testing.T, got string) {
 func TestTheGuideNamesEveryMetric(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
-	status, page := ask(t, p, asking{method: http.MethodGet, url: p.DocsURL + "/guides/observability"})
+	page := get(t, p, p.DocsURL+"/guides/observability", "")
 	described, err := os.ReadFile("testdata/metrics.txt")
-	if err != nil || status != http.StatusOK {
-		t.Fatal(status, err)
+	if err != nil || page.status != http.StatusOK {
+		t.Fatal(page.status, err)
 	}
 	names := []string{"mailhelm_build_info"}
 	for line := range strings.Lines(string(described)) {
@@ -160,7 +158,7 @@ func TestTheGuideNamesEveryMetric(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Compact(names) {
-		if !strings.Contains(page, "<code>"+name+"</code>") {
+		if !strings.Contains(page.body, "<code>"+name+"</code>") {
 			t.Errorf("the guide does not name %s", name)
 		}
 	}

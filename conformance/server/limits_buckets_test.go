@@ -1,4 +1,4 @@
-package limits
+package server
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// store is an implementation of the product's rate-limit buckets, and the clock that it
-// uses.
-type store struct {
+// bucketStore is an implementation of the product's rate-limit buckets, and the clock
+// that it uses.
+type bucketStore struct {
 	guardrails.Buckets
 	// pass moves the clock of the buckets forward, and the function in the field now reads
 	// that clock. pass is nil for a real Redis, whose clock cannot be moved.
@@ -26,42 +26,43 @@ type store struct {
 	now  core.Clock
 }
 
-// each runs a test on every implementation of rate-limit buckets: in memory, in miniredis
-// (a Redis written in Go) and in a real Redis.
-func each(t *testing.T, test func(t *testing.T, s store)) {
+// eachBucketStore runs a test on every implementation of rate-limit buckets: in memory,
+// in miniredis (a Redis written in Go) and in a real Redis.
+func eachBucketStore(t *testing.T, test func(t *testing.T, s bucketStore)) {
 	t.Helper()
-	movable(t, test)
+	eachMovable(t, test)
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		test(t, store{Buckets: open(t, storagetest.Redis(t).URL), now: core.SystemClock})
+		test(t, bucketStore{Buckets: openBuckets(t, storagetest.Redis(t).URL), now: core.SystemClock})
 	})
 }
 
-// movable runs a test on those implementations of rate-limit buckets whose clock a test can
-// move: the buckets in memory, and the buckets in miniredis (a Redis written in Go).
-func movable(t *testing.T, test func(t *testing.T, s store)) {
+// eachMovable runs a test on those implementations of rate-limit buckets whose clock a
+// test can move: the buckets in memory, and the buckets in miniredis (a Redis written in
+// Go).
+func eachMovable(t *testing.T, test func(t *testing.T, s bucketStore)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) {
 		t.Parallel()
 		clock := product.NewClock()
 		clock.Freeze(clock.Now())
-		test(t, store{Buckets: guardrails.OwnBuckets(clock.Now), pass: clock.Advance, now: clock.Now})
+		test(t, bucketStore{Buckets: guardrails.OwnBuckets(clock.Now), pass: clock.Advance, now: clock.Now})
 	})
 	t.Run("script", func(t *testing.T) {
 		t.Parallel()
-		test(t, onScript(t))
+		test(t, onMiniredis(t))
 	})
 }
 
-// onScript returns rate-limit buckets in miniredis, a Redis written in Go whose clock the
-// test sets.
-func onScript(t testing.TB) store {
+// onMiniredis returns rate-limit buckets in miniredis, a Redis written in Go whose clock
+// the test sets.
+func onMiniredis(t testing.TB) bucketStore {
 	t.Helper()
 	server := miniredis.RunT(t)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	server.SetTime(now)
-	return store{
-		Buckets: open(t, "redis://"+server.Addr()), now: func() time.Time { return now },
+	return bucketStore{
+		Buckets: openBuckets(t, "redis://"+server.Addr()), now: func() time.Time { return now },
 		pass: func(d time.Duration) {
 			now = now.Add(d)
 			server.SetTime(now)
@@ -70,7 +71,7 @@ func onScript(t testing.TB) store {
 	}
 }
 
-func open(t testing.TB, url string) *redisbuckets.Buckets {
+func openBuckets(t testing.TB, url string) *redisbuckets.Buckets {
 	t.Helper()
 	b, err := redisbuckets.Open(redisbuckets.Config{URL: url})
 	if err != nil {
@@ -84,7 +85,7 @@ func open(t testing.TB, url string) *redisbuckets.Buckets {
 	return b
 }
 
-func someKey() guardrails.BucketKey {
+func someBucketKey() guardrails.BucketKey {
 	return guardrails.BucketKey{Resource: access.API, OrgID: core.NewID(), Environment: core.Live}
 }
 
@@ -92,7 +93,7 @@ func someKey() guardrails.BucketKey {
 // because other tests may use most of the processor time.
 const patience = 20 * time.Second
 
-func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool) {
+func (s bucketStore) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -105,7 +106,7 @@ func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (gu
 
 // want checks the state of a bucket, as a call returned it. The bucket was full at the time
 // since, less than a minute ago, and calls took some tokens after that.
-func (s store) want(t *testing.T, got guardrails.Rate, limit, taken int, since time.Time) {
+func (s bucketStore) want(t *testing.T, got guardrails.Rate, limit, taken int, since time.Time) {
 	t.Helper()
 	passed := s.now().Sub(since)
 	if got.Limit != limit || got.Remaining != limit-taken || got.Reset > time.Minute || got.Reset < time.Minute-passed.Truncate(time.Second)-time.Second ||
@@ -116,9 +117,9 @@ func (s store) want(t *testing.T, got guardrails.Rate, limit, taken int, since t
 
 func TestABucketDrainsAndRefuses(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s store) {
+	eachBucketStore(t, func(t *testing.T, s bucketStore) {
 		for _, limit := range []int{1, 2, 6, 7, 20} {
-			key, since := someKey(), s.now()
+			key, since := someBucketKey(), s.now()
 			for i := range limit {
 				got, admitted := s.take(t, key, limit, 1)
 				if !admitted {
@@ -140,9 +141,9 @@ func TestABucketDrainsAndRefuses(t *testing.T) {
 // for any limit up to 150.
 func TestTheFirstCallSeesWholeTokens(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s store) {
+	eachBucketStore(t, func(t *testing.T, s bucketStore) {
 		for limit := 1; limit <= 150; limit++ {
-			got, admitted := s.take(t, someKey(), limit, 1)
+			got, admitted := s.take(t, someBucketKey(), limit, 1)
 			if want := (guardrails.Rate{Limit: limit, Remaining: limit - 1, Reset: time.Minute}); !admitted || got != want {
 				t.Errorf("%+v (%t), want %+v", got, admitted, want)
 			}
@@ -152,8 +153,8 @@ func TestTheFirstCallSeesWholeTokens(t *testing.T) {
 
 func TestACallMayCostMore(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s store) {
-		key, since := someKey(), s.now()
+	eachBucketStore(t, func(t *testing.T, s bucketStore) {
+		key, since := someBucketKey(), s.now()
 		for _, step := range []struct {
 			cost, missing int
 			admitted      bool
@@ -164,7 +165,7 @@ func TestACallMayCostMore(t *testing.T) {
 			}
 			s.want(t, got, 10, step.missing, since)
 		}
-		if _, admitted := s.take(t, someKey(), 10, 11); admitted {
+		if _, admitted := s.take(t, someBucketKey(), 10, 11); admitted {
 			t.Error("more than a full bucket was taken")
 		}
 	})
@@ -172,8 +173,8 @@ func TestACallMayCostMore(t *testing.T) {
 
 func TestBucketsAreApart(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s store) {
-		base := someKey()
+	eachBucketStore(t, func(t *testing.T, s bucketStore) {
+		base := someBucketKey()
 		others := []guardrails.BucketKey{base, base, base, base, base}
 		others[1].Resource = access.Agent
 		others[2].OrgID = core.NewID()
@@ -192,8 +193,8 @@ func TestBucketsAreApart(t *testing.T) {
 
 func TestAChangedLimitStartsAfresh(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s store) {
-		key, since := someKey(), s.now()
+	eachBucketStore(t, func(t *testing.T, s bucketStore) {
+		key, since := someBucketKey(), s.now()
 		s.take(t, key, 2, 2)
 		if _, admitted := s.take(t, key, 2, 1); admitted {
 			t.Fatal("two of two were taken")
@@ -208,10 +209,10 @@ func TestAChangedLimitStartsAfresh(t *testing.T) {
 
 func TestAThousandAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s store) {
+	eachBucketStore(t, func(t *testing.T, s bucketStore) {
 		for _, limit := range []int{10, 700} {
 			const takers = 1000
-			key := someKey()
+			key := someBucketKey()
 			var admitted atomic.Int64
 			var taking sync.WaitGroup
 			for range takers {

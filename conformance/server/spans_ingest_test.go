@@ -1,4 +1,4 @@
-package observability_test
+package server
 
 import (
 	"crypto/sha256"
@@ -35,8 +35,8 @@ func TestSpansOfEvents(t *testing.T) {
 		to := func(where, body string, status int, header map[string]string) {
 			t.Helper()
 			header["Traceparent"] = traceparent(headerTrace, headerSpan)
-			if got, answer := ask(t, p, asking{http.MethodPost, p.BaseURL + where, "", body, header}); got != status {
-				t.Errorf("%s: %d %s", where, got, answer)
+			if got := ask(t, p.HTTP, request{http.MethodPost, p.BaseURL + where, "", body, header}); got.status != status {
+				t.Errorf("%s: %d %s", where, got.status, got.body)
 			}
 		}
 		to("/ingest/ses/"+path, event, 202, map[string]string{"X-Api-Key": key})

@@ -1,4 +1,4 @@
-package faults
+package server
 
 import (
 	"maps"
@@ -35,7 +35,7 @@ func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		log := new(journal)
-		s := newScene(t, product.Options{Postgres: postgres, Log: log})
+		s := newFaultScene(t, product.Options{Postgres: postgres, Log: log})
 		for fault, want := range map[simulator.Fault]trouble{
 			{Kind: sending.Refused}:                                        {"refused", http.StatusServiceUnavailable, usualWait},
 			{Kind: sending.Throttled, RetryAfter: 7 * time.Second}:         {"throttled", http.StatusServiceUnavailable, 7},
@@ -52,13 +52,13 @@ func TestSimulatedFaults(t *testing.T) {
 				s.checkRecovery(t, want)
 			})
 		}
-		log.check(t)
+		checkFaultLog(t, log.text())
 	})
 }
 
-// checkFailures makes all calls at once while the sending account fails. Calls that need the
-// account must fail with the status and Retry-After in want; the others must succeed.
-func (s *scene) checkFailures(t *testing.T, want trouble) {
+// checkFailures makes all calls at once while the sending account fails. Calls that need
+// the account must fail with the status and Retry-After in want; the others must succeed.
+func (s *faultScene) checkFailures(t *testing.T, want trouble) {
 	t.Helper()
 	answers := s.askAll(t, func(call) bool { return true })
 	problems := map[string]map[string]any{}
@@ -89,7 +89,7 @@ func (s *scene) checkFailures(t *testing.T, want trouble) {
 
 // checkRecovery repeats the calls that use the sending account, right after the account
 // works again. All must succeed.
-func (s *scene) checkRecovery(t *testing.T, want trouble) {
+func (s *faultScene) checkRecovery(t *testing.T, want trouble) {
 	t.Helper()
 	if want.status == 0 {
 		return
@@ -105,7 +105,7 @@ func (s *scene) checkRecovery(t *testing.T, want trouble) {
 
 // askAll makes those calls for which wanted returns true, all at once, and returns the
 // answer to each.
-func (s *scene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
+func (s *faultScene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
 	t.Helper()
 	var mu sync.Mutex
 	var running sync.WaitGroup

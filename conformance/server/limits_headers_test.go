@@ -1,4 +1,4 @@
-package limits
+package server
 
 import (
 	"net/http"
@@ -25,17 +25,10 @@ func limited(t *testing.T, limit int) *product.Product {
 func post(t *testing.T, p *product.Product, bearer, body string, header map[string]string) answer {
 	t.Helper()
 	all := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-	if bearer != "" {
-		all["Authorization"] = "Bearer " + bearer
-	}
 	for name, value := range header {
 		all[name] = value
 	}
-	return ask(t, p, http.MethodPost, p.MCPURL+"/mcp", body, all)
-}
-
-func toolCall(name, arguments string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+	return ask(t, p.HTTP, request{http.MethodPost, p.MCPURL + "/mcp", bearer, body, all})
 }
 
 // TestEveryAnswerOfTheAgentEndpointTellsTheLimit checks that every request to the MCP
@@ -51,13 +44,13 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 		header     map[string]string
 		status     int
 	}{
-		{"a result", toolCall("contacts_lookup", `{"email":"`+p.Contact+`"}`), nil, 200},
-		{"a tool that fails", toolCall("contacts_lookup", `{"email":"nobody@example.com"}`), nil, 200},
+		{"a result", toolCall("1", "contacts_lookup", `{"email":"`+p.Contact+`"}`, ""), nil, 200},
+		{"a tool that fails", toolCall("1", "contacts_lookup", `{"email":"nobody@example.com"}`, ""), nil, 200},
 		{"the list of tools", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil, 200},
 		{"a notification", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202},
-		{"a tool that does not exist", toolCall("made_up", `{}`), nil, 200},
+		{"a tool that does not exist", toolCall("1", "made_up", `{}`, ""), nil, 200},
 		{"a method that does not exist", `{"jsonrpc":"2.0","id":1,"method":"made/up"}`, nil, 200},
-		{"a missing scope", toolCall("lists_list", `{}`), nil, 403},
+		{"a missing scope", toolCall("1", "lists_list", `{}`, ""), nil, 403},
 		{"a batch", batch, nil, 400},
 		{"an empty batch", `[]`, nil, 400},
 		{"no JSON", `{"jsonrpc`, nil, 400},
@@ -69,14 +62,14 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	}
 	for i, s := range sent {
 		t.Log(s.what)
-		post(t, p, token, s.body, s.header).want(t, s.status, limit, limit-i-1)
+		post(t, p, token, s.body, s.header).wantRate(t, s.status, limit, limit-i-1)
 	}
 	for range limit - len(sent) {
 		post(t, p, token, ping, nil)
 	}
 	for _, s := range sent {
 		t.Log(s.what, "without a call left")
-		post(t, p, token, s.body, s.header).want(t, 429, limit, 0)
+		post(t, p, token, s.body, s.header).wantRate(t, 429, limit, 0)
 	}
 }
 
@@ -91,10 +84,10 @@ func TestEachClientHasABucket(t *testing.T) {
 		client           product.Credentials
 		limit, remaining int
 	}{{p.Live, 25, 24}, {p.Live, 25, 23}, {second, 25, 24}, {p.Test, 2, 1}, {second, 25, 23}, {p.Live, 25, 22}} {
-		post(t, p, p.TokenWith(t, step.client, p.MCPURL), ping, nil).want(t, 200, step.limit, step.remaining)
+		post(t, p, p.TokenWith(t, step.client, p.MCPURL), ping, nil).wantRate(t, 200, step.limit, step.remaining)
 	}
-	scopes(t, p, p.TokenWith(t, second, p.BaseURL)).want(t, 200, 25, 24)
-	scopes(t, p, p.Token(t, p.BaseURL)).want(t, 200, 25, 23)
+	askScopes(t, p, p.TokenWith(t, second, p.BaseURL)).wantRate(t, 200, 25, 24)
+	askScopes(t, p, p.Token(t, p.BaseURL)).wantRate(t, 200, 25, 23)
 }
 
 // anotherClient creates a second live OAuth client of the demo organization.
@@ -120,11 +113,11 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	token := p.Token(t, p.MCPURL)
 	for what, a := range map[string]answer{
 		"a page of elsewhere": post(t, p, token, ping, map[string]string{"Origin": "https://elsewhere.example"}),
-		"elsewhere, no path":  ask(t, p, http.MethodPost, p.MCPURL+"/none", ping, map[string]string{"Origin": "https://elsewhere.example", "Authorization": "Bearer " + token}),
-		"the wrong verb":      call(t, p, http.MethodGet, p.MCPURL+"/mcp", "", ""),
-		"a path of nobody":    call(t, p, http.MethodGet, p.BaseURL+"/v1/none", "nobody", ""),
-		"a path, no token":    call(t, p, http.MethodGet, p.BaseURL+"/v1/none", "", ""),
-		"a path, no header":   call(t, p, http.MethodGet, p.MCPURL+"/none", "nobody", ""),
+		"elsewhere, no path":  ask(t, p.HTTP, request{http.MethodPost, p.MCPURL + "/none", token, ping, map[string]string{"Origin": "https://elsewhere.example"}}),
+		"the wrong verb":      get(t, p, p.MCPURL+"/mcp", ""),
+		"a path of nobody":    get(t, p, p.BaseURL+"/v1/none", "nobody"),
+		"a path, no token":    get(t, p, p.BaseURL+"/v1/none", ""),
+		"a path, no header":   get(t, p, p.MCPURL+"/none", "nobody"),
 		"no token":            post(t, p, "", ping, nil),
 		"a token of nobody":   post(t, p, "nobody", ping, nil),
 		"an API key":          post(t, p, p.Live.APIKey, ping, nil),
@@ -135,12 +128,12 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 			}
 		}
 	}
-	post(t, p, token, ping, nil).want(t, 200, 4, 3)
+	post(t, p, token, ping, nil).wantRate(t, 200, 4, 3)
 }
 
 // TestUnservedRequestsTellTheLimit checks requests with a valid credential for an unknown
-// path or method, at the public API and the agent endpoint. Each must count as one call, and
-// must get 429 if no call is left.
+// path or method, at the public API and the agent endpoint. Each must count as one call,
+// and must get 429 if no call is left.
 func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 8
@@ -170,11 +163,11 @@ func TestUnservedRequestsTellTheLimit(t *testing.T) {
 		}
 		for i, u := range unserved {
 			t.Log(host, u)
-			call(t, p, u.method, host+u.path, bearers[i%len(bearers)], "").want(t, u.status, limit, limit-i-1)
+			ask(t, p.HTTP, request{method: u.method, url: host + u.path, bearer: bearers[i%len(bearers)]}).wantRate(t, u.status, limit, limit-i-1)
 		}
 		for i, u := range unserved {
 			t.Log(host, u, "without a call left")
-			call(t, p, u.method, host+u.path, bearers[i%len(bearers)], "").want(t, 429, limit, 0)
+			ask(t, p.HTTP, request{method: u.method, url: host + u.path, bearer: bearers[i%len(bearers)]}).wantRate(t, 429, limit, 0)
 		}
 	}
 }
@@ -187,8 +180,8 @@ func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	const limit = 4
 	p := limited(t, limit)
 	for resource, next := range map[string]func() answer{
-		p.MCPURL:  sender(t, p),
-		p.BaseURL: func() answer { return scopes(t, p, p.Live.APIKey) },
+		p.MCPURL:  pinger(t, p),
+		p.BaseURL: func() answer { return askScopes(t, p, p.Live.APIKey) },
 	} {
 		wantRefused := func(retry, reset string) {
 			t.Helper()
@@ -197,25 +190,25 @@ func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 			}
 		}
 		for i := range limit {
-			next().want(t, 200, limit, limit-i-1)
+			next().wantRate(t, 200, limit, limit-i-1)
 			p.Clock.Advance(7 * time.Second)
 		}
 		wantRefused("32", "53")
 		p.Clock.Advance(31 * time.Second)
 		wantRefused("1", "22")
 		p.Clock.Advance(time.Second)
-		next().want(t, 200, limit, 0)
+		next().wantRate(t, 200, limit, 0)
 		wantRefused("7", "60")
 		p.Clock.Advance(time.Minute)
-		next().want(t, 200, limit, limit-1)
+		next().wantRate(t, 200, limit, limit-1)
 		p.Clock.Advance(time.Minute)
 	}
 }
 
-// sender returns a function that sends a ping to the agent endpoint. All pings have the same
-// access token.
-func sender(t *testing.T, p *product.Product) func() answer {
+// pinger returns a function that sends a ping to the agent endpoint. All pings have the
+// same access token.
+func pinger(t *testing.T, p *product.Product) func() answer {
 	t.Helper()
 	token := p.Token(t, p.MCPURL)
-	return func() answer { return send(t, p, token, ping) }
+	return func() answer { return post(t, p, token, ping, nil) }
 }

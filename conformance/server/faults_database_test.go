@@ -1,9 +1,8 @@
-package faults
+package server
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -70,7 +69,7 @@ func checkDone(t *testing.T, name string, got answer) {
 }
 
 // askToken requests an access token with the client credentials of an organization.
-func (s *scene) askToken(t *testing.T, c product.Credentials) answer {
+func (s *faultScene) askToken(t *testing.T, c product.Credentials) answer {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.p.AuthURL+"/oauth/token", strings.NewReader(form.Encode()))
@@ -79,29 +78,15 @@ func (s *scene) askToken(t *testing.T, c product.Credentials) answer {
 	}
 	r.SetBasicAuth(c.ClientID, c.ClientSecret)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return s.ask(r)
+	return do(s.p.HTTP, r)
 }
 
-func (s *scene) askReady(t *testing.T) answer {
+func (s *faultScene) askReady(t *testing.T) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.p.AdminURL+"/readyz", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.ask(r)
+	return get(t, s.p, s.p.AdminURL+"/readyz", "")
 }
 
-func (s *scene) ask(r *http.Request) answer {
-	response, err := s.p.HTTP.Do(r)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return answer{status: response.StatusCode, header: response.Header, body: string(text), err: err}
-}
-
-func (s *scene) checkReady(t *testing.T, cause string) {
+func (s *faultScene) checkReady(t *testing.T, cause string) {
 	t.Helper()
 	got := s.askReady(t)
 	if want := map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[cause == ""]; got.err != nil || got.status != want || !strings.Contains(got.body, cause) {
@@ -116,7 +101,7 @@ func TestTheDatabaseIsStopped(t *testing.T) {
 	t.Parallel()
 	server := storagetest.OwnServer(t)
 	log := new(journal)
-	s := newScene(t, product.Options{Postgres: true, PostgresURL: server.URL(), Log: log})
+	s := newFaultScene(t, product.Options{Postgres: true, PostgresURL: server.URL(), Log: log})
 	s.begin(t, "stopped")
 	for _, c := range databaseCalls[:4] {
 		checkDone(t, c.name(), s.do(t, c.call))
@@ -139,9 +124,7 @@ func TestTheDatabaseIsStopped(t *testing.T) {
 	}
 	checkDone(t, "a token, with the database back", s.askToken(t, s.p.Live))
 	s.checkReady(t, "")
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	if text := log.text.String(); !strings.Contains(text, `"outcome":"temporarily_unavailable"`) || !strings.Contains(text, "connect:") {
+	if text := log.text(); !strings.Contains(text, `"outcome":"temporarily_unavailable"`) || !strings.Contains(text, "connect:") {
 		t.Error("the log does not name the cause")
 	}
 }
