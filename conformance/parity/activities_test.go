@@ -1,7 +1,6 @@
 package parity
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,8 +38,8 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 		if diff := cmp.Diff([]any{"agent", "api"}, sources); diff != "" {
 			t.Error(diff)
 		}
-		// Route and tool must give the same refusal if the request itself is invalid, and not
-		// only an item in it.
+		// Route and tool must give the same refusal if the request itself is invalid, and
+		// not only an item in it.
 		for _, wrong := range []string{`[]`} {
 			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
 			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)
@@ -83,21 +82,11 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 		if answer, status := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, items(any)); status != http.StatusAccepted {
 			t.Fatalf("%d %v", status, answer)
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/v1/activities?name=odd", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+program)
-		res, err := p.HTTP.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		page, err := io.ReadAll(res.Body)
+		page := get(t, p, program, "/v1/activities?name=odd").body
 		// The third tool call repeats the first within five minutes, so it is answered as a
 		// replay and not recorded. The route recorded the same properties a second time.
-		if err != nil || strings.Count(string(page), `"properties":`+any) != 2 || strings.Count(string(page), `"properties":`+other) != 1 {
-			t.Errorf("%s %v", page, err)
+		if strings.Count(page, `"properties":`+any) != 2 || strings.Count(page, `"properties":`+other) != 1 {
+			t.Error(page)
 		}
 		for property, kind := range map[string]string{"amount": "number", "id": "number", "note": "string", "twice": "string"} {
 			body := `{"activity_name":"odd","property":"` + property + `","type":"` + kind + `"}`

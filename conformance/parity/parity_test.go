@@ -1,9 +1,7 @@
 package parity
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -212,36 +210,6 @@ func (c sameness) callTool(t *testing.T, p *product.Product, token string) (map[
 func (c sameness) callRoute(t *testing.T, p *product.Product, token string) (map[string]any, int) {
 	t.Helper()
 	return send(t, p, c.method, p.BaseURL+c.path, token, "")
-}
-
-func send(t *testing.T, p *product.Product, method, address, token, body string) (map[string]any, int) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	}
-	res, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer := map[string]any{}
-	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &answer); err != nil {
-			t.Fatalf("%d %s: %v", res.StatusCode, raw, err)
-		}
-	}
-	return answer, res.StatusCode
 }
 
 // TestEveryOperationIsReachableAndComparedWhereItCan checks that every operation has a

@@ -1,7 +1,6 @@
 package parity
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -76,61 +75,34 @@ func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// responseHead has the status and the headers of an HTTP response.
-type responseHead struct {
-	StatusCode int
-	Header     http.Header
-}
-
-// ask sends a GET request to the public API. It returns the status and headers of the
-// response, and the body.
-func ask(t *testing.T, p *product.Product, token, path string) (responseHead, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return responseHead{answer.StatusCode, answer.Header}, string(body)
-}
-
 func TestSuppressionOverREST(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		suppress(t, p)
 		token := p.TokenWith(t, p.Live, p.BaseURL, "api.suppressions.view", "api.undeliverable.view")
-		list, body := ask(t, p, token, "/v1/undeliverable?limit=200")
-		_, rules := ask(t, p, token, "/v1/undeliverable/rules")
-		version := list.Header.Get("X-Service-Rules-Version")
-		if version == "" || !strings.Contains(rules, `"version":"`+version+`"`) || !strings.Contains(body, "Ours@Example.com") {
-			t.Errorf("version %q, rules %s, list %s", version, rules, body)
+		list := get(t, p, token, "/v1/undeliverable?limit=200")
+		rules := get(t, p, token, "/v1/undeliverable/rules").body
+		version := list.header.Get("X-Service-Rules-Version")
+		if version == "" || !strings.Contains(rules, `"version":"`+version+`"`) || !strings.Contains(list.body, "Ours@Example.com") {
+			t.Errorf("version %q, rules %s, list %s", version, rules, list.body)
 		}
-		_, search := ask(t, p, token, "/v1/suppressions?email=OURS%40")
+		search := get(t, p, token, "/v1/suppressions?email=OURS%40").body
 		if !strings.Contains(search, "Ours@Example.com") || !strings.Contains(search, `"has_more":false`) {
 			t.Errorf("search: %s", search)
 		}
-		if _, one := ask(t, p, token, "/v1/suppressions/OURS%40EXAMPLE.com"); !strings.Contains(one, `"email":"Ours@Example.com"`) {
+		if one := get(t, p, token, "/v1/suppressions/OURS%40EXAMPLE.com").body; !strings.Contains(one, `"email":"Ours@Example.com"`) {
 			t.Errorf("not as it is stored: %s", one)
 		}
 		for _, path := range []string{"/v1/suppressions?email=theirs", "/v1/suppressions", "/v1/undeliverable?limit=200", "/v1/suppressions/theirs%40example.com"} {
-			if _, body := ask(t, p, token, path); strings.Contains(body, "theirs@example.com") && strings.Contains(body, "suppressed_at") {
+			if body := get(t, p, token, path).body; strings.Contains(body, "theirs@example.com") && strings.Contains(body, "suppressed_at") {
 				t.Errorf("%s shows another organization's: %s", path, body)
 			}
 		}
 		p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Throttled})
-		refused, body := ask(t, p, token, "/v1/suppressions/ours%40example.com")
+		refused := get(t, p, token, "/v1/suppressions/ours%40example.com")
 		p.Simulator.Faults().Clear()
-		if refused.StatusCode != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") == "" {
-			t.Errorf("throttled: %d %s", refused.StatusCode, body)
+		if refused.status != http.StatusServiceUnavailable || refused.header.Get("Retry-After") == "" {
+			t.Errorf("throttled: %d %s", refused.status, refused.body)
 		}
 	})
 }
@@ -146,20 +118,20 @@ func TestHostileAddresses(t *testing.T) {
 		"\x00", "a\x00@example.com", "\xff\xfe@example.com", strings.Repeat("a", 5000) + "@example.com", "münchen@exämple.com",
 		"a@b@c", "../../etc/passwd", "' OR 1=1 --", "\u202e@example.com", "{}", "null", "a b@example.com", `"quoted"@example.com`,
 	} {
-		answer, body := ask(t, p, token, "/v1/suppressions/"+url.PathEscape(text))
-		if answer.StatusCode < 400 || answer.StatusCode >= 500 || !strings.Contains(body, `"code"`) {
-			t.Errorf("path %q: %d %s", text, answer.StatusCode, body)
+		got := get(t, p, token, "/v1/suppressions/"+url.PathEscape(text))
+		if got.status < 400 || got.status >= 500 || !strings.Contains(got.body, `"code"`) {
+			t.Errorf("path %q: %d %s", text, got.status, got.body)
 		}
 		for _, member := range []string{"email", "reason", "from", "to", "limit", "cursor"} {
-			answer, body := ask(t, p, token, "/v1/suppressions?"+member+"="+url.QueryEscape(text))
-			if answer.StatusCode >= 500 || answer.StatusCode >= 300 && !strings.Contains(body, `"code"`) {
-				t.Errorf("%s %q: %d %s", member, text, answer.StatusCode, body)
+			got := get(t, p, token, "/v1/suppressions?"+member+"="+url.QueryEscape(text))
+			if got.status >= 500 || got.status >= 300 && !strings.Contains(got.body, `"code"`) {
+				t.Errorf("%s %q: %d %s", member, text, got.status, got.body)
 			}
 		}
 		for _, member := range []string{"since", "status", "limit", "cursor"} {
-			answer, body := ask(t, p, token, "/v1/undeliverable?"+member+"="+url.QueryEscape(text))
-			if answer.StatusCode < 400 || answer.StatusCode >= 500 || !strings.Contains(body, `"code"`) {
-				t.Errorf("undeliverable %s %q: %d %s", member, text, answer.StatusCode, body)
+			got := get(t, p, token, "/v1/undeliverable?"+member+"="+url.QueryEscape(text))
+			if got.status < 400 || got.status >= 500 || !strings.Contains(got.body, `"code"`) {
+				t.Errorf("undeliverable %s %q: %d %s", member, text, got.status, got.body)
 			}
 		}
 	}

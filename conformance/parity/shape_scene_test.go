@@ -1,9 +1,8 @@
-package shapes_test
+package parity
 
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -20,20 +19,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// scene is a product with two organizations. The first has all kinds of data and the other
-// almost none, so that optional members are seen with and without a value.
-type scene struct {
+// shapeScene is a product with two organizations. The first has all kinds of data and the
+// other almost none, so that optional members are seen with and without a value.
+type shapeScene struct {
 	*product.Product
 	// own is the API key of the first organization, other that of the second.
 	own, other string
 }
 
-// newScene starts a product with the demo's past messages, and adds the kinds of data that
-// the demo does not have.
-func newScene(t *testing.T) scene {
+// newShapeScene starts a product with the demo's past messages, and adds the kinds of data
+// that the demo does not have.
+func newShapeScene(t *testing.T) shapeScene {
 	t.Helper()
 	p := product.Start(t, product.Options{Past: true})
-	s := scene{p, p.Live.APIKey, p.Other.Live.APIKey}
+	s := shapeScene{p, p.Live.APIKey, p.Other.Live.APIKey}
 	s.seed(t)
 	s.recordUndelivered(t)
 	s.mirror(t)
@@ -45,7 +44,7 @@ const later = "later.example.com"
 
 // seed adds a channel with an identity and a tracking domain whose DNS records are not
 // published. It also adds a template that does not parse.
-func (s scene) seed(t *testing.T) {
+func (s shapeScene) seed(t *testing.T) {
 	t.Helper()
 	err := s.Simulator.Seed(t.Context(), s.OrgID, simulator.Setup{
 		Identities: []sending.Identity{
@@ -61,7 +60,7 @@ func (s scene) seed(t *testing.T) {
 
 // recordUndelivered records a message whose only event is Send. At night, the demo's
 // history has no such message.
-func (s scene) recordUndelivered(t *testing.T) {
+func (s shapeScene) recordUndelivered(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
 	_, err := serve.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{
@@ -75,7 +74,7 @@ func (s scene) recordUndelivered(t *testing.T) {
 
 // mirror runs the jobs that copy channels and templates from the sending account. It then
 // sets the status of the unpublished tracking domain to failed.
-func (s scene) mirror(t *testing.T) {
+func (s shapeScene) mirror(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	follower := channels.New(channels.Config{Store: s.DB.Channels(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
@@ -104,7 +103,7 @@ func (s scene) mirror(t *testing.T) {
 
 // bare adds data to the scene's second organization that the first one does not have. These
 // are messages with only a sender, a message whose events set no status, and a rate limit.
-func (s scene) bare(t *testing.T) {
+func (s shapeScene) bare(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Hour)
 	mail := messages.Mail{From: "me@shop.example", SentAt: at}
@@ -128,7 +127,7 @@ const twoMinutes = 2 * time.Minute
 
 // withFailingAccount makes every call to the sending account fail while f runs. It first
 // advances the clock, so that no cached response of the account is used.
-func (s scene) withFailingAccount(f func()) {
+func (s shapeScene) withFailingAccount(f func()) {
 	s.Clock.Advance(twoMinutes)
 	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
 	defer s.Simulator.Faults().Clear()
@@ -137,7 +136,7 @@ func (s scene) withFailingAccount(f func()) {
 
 // ask stores a request of the other organization for production access, with the given
 // status.
-func (s scene) ask(t *testing.T, status sending.AccessStatus) {
+func (s shapeScene) ask(t *testing.T, status sending.AccessStatus) {
 	t.Helper()
 	now := s.Clock.Now()
 	r := sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: now, UpdatedAt: now}
@@ -152,57 +151,32 @@ func (s scene) ask(t *testing.T, status sending.AccessStatus) {
 	}
 }
 
-// answer is the response to a call.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
 // get sends a GET request with a credential. target is a path of the API such as
 // "/v1/lists", or a URL.
-func (s scene) get(t *testing.T, credential, target string) answer {
+func (s shapeScene) get(t *testing.T, credential, target string) answer {
 	t.Helper()
-	return s.send(t, http.MethodGet, credential, target, "")
+	return s.getWith(t, credential, target, nil)
 }
 
-func (s scene) send(t *testing.T, method, credential, target, body string, headers ...string) answer {
+// getWith sends a GET request like get, with further headers.
+func (s shapeScene) getWith(t *testing.T, credential, target string, header map[string]string) answer {
 	t.Helper()
 	if strings.HasPrefix(target, "/") {
 		target = s.BaseURL + target
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if credential != "" {
-		r.Header.Set("Authorization", "Bearer "+credential)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	got, err := s.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Body.Close()
-	text, err := io.ReadAll(got.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{got.StatusCode, got.Header, text}
+	return ask(t, s.Product, request{url: target, bearer: credential, header: header})
 }
 
 // decode decodes the body of a response. It ends the test unless the status is 200.
-func (s scene) decode(t *testing.T, got answer, into any) {
+func (s shapeScene) decode(t *testing.T, got answer, into any) {
 	t.Helper()
-	if err := json.Unmarshal(got.body, into); err != nil || got.status != http.StatusOK {
+	if err := json.Unmarshal([]byte(got.body), into); err != nil || got.status != http.StatusOK {
 		t.Fatalf("%d %v: %s", got.status, err, got.body)
 	}
 }
 
 // first reads a list and returns the named member of its first item, for use in a path.
-func (s scene) first(t *testing.T, list, name string) string {
+func (s shapeScene) first(t *testing.T, list, name string) string {
 	t.Helper()
 	var page struct{ Data []map[string]any }
 	got := s.get(t, s.own, list)

@@ -1,4 +1,4 @@
-package shapes_test
+package parity
 
 import (
 	"encoding/json"
@@ -11,15 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tool is a read-only MCP tool with the expected members of its result, and with calls of
-// it. Each member must occur in the result of at least one call.
-type tool struct {
+// toolShape is a read-only MCP tool with the expected members of its result, and with
+// calls of it. Each member must occur in the result of at least one call.
+type toolShape struct {
 	name  string
 	table string
 	own   []string
 	other []string
-	// elsewhere names members whose schema tools/list shows only at another tool. The schema
-	// is not repeated, because the answer of tools/list fills part of an agent's context.
+	// elsewhere names members whose schema tools/list shows only at another tool. The
+	// schema is not repeated, because the answer of tools/list fills part of an agent's
+	// context.
 	elsewhere []string
 }
 
@@ -113,7 +114,7 @@ func sampleOf(record string) string {
 		more                                  ? text`
 }
 
-func toolsOf(t *testing.T, s scene) []tool {
+func toolsOf(t *testing.T, s shapeScene) []toolShape {
 	t.Helper()
 	var diagnosed []string
 	for _, status := range []string{"Send", "Delivery", "Bounce", "Complaint", "Reject", "Click", "DeliveryDelay"} {
@@ -121,7 +122,7 @@ func toolsOf(t *testing.T, s scene) []tool {
 	}
 	suppressed := `{"email":"` + s.first(t, "/v1/suppressions?limit=1", "email") + `"}`
 	excluded := `{"email":"` + s.first(t, "/v1/undeliverable?status=excluded", "email") + `"}`
-	return []tool{
+	return []toolShape{
 		{name: "sending_readiness_check", table: readinessTable, own: []string{`{}`, `{"channel":"none"}`}},
 		{
 			name: "suppressions_check_address", table: checkedTable + "\n" + below("undeliverable", undeliverableTable),
@@ -150,7 +151,7 @@ func toolsOf(t *testing.T, s scene) []tool {
 
 func TestResultsOfTools(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newShapeScene(t)
 	own, other := s.Token(t, s.MCPURL), s.TokenWith(t, s.Other.Live, s.MCPURL)
 	listed := s.listed(t, own)
 	for _, tool := range toolsOf(t, s) {
@@ -215,7 +216,7 @@ func required(schema map[string]any) map[string]any {
 }
 
 // listed returns the output schemas of tools/list, keyed by the tool's name.
-func (s scene) listed(t *testing.T, token string) map[string]map[string]any {
+func (s shapeScene) listed(t *testing.T, token string) map[string]map[string]any {
 	t.Helper()
 	var result struct {
 		Tools []struct {
@@ -235,7 +236,7 @@ func (s scene) listed(t *testing.T, token string) map[string]map[string]any {
 
 // call calls a tool and returns the structured content of its result. It ends the test if
 // the call fails.
-func (s scene) call(t *testing.T, token, name, arguments string) []byte {
+func (s shapeScene) call(t *testing.T, token, name, arguments string) string {
 	t.Helper()
 	var result struct {
 		IsError           bool
@@ -245,17 +246,16 @@ func (s scene) call(t *testing.T, token, name, arguments string) []byte {
 	if err := json.Unmarshal(body, &result); err != nil || result.IsError {
 		t.Fatalf("%s%s: %v: %s", name, arguments, err, body)
 	}
-	return result.StructuredContent
+	return string(result.StructuredContent)
 }
 
 // post sends a JSON-RPC request to the agent endpoint and returns its result. method is the
 // JSON that follows "method": in the request.
-func (s scene) post(t *testing.T, token, method string) json.RawMessage {
+func (s shapeScene) post(t *testing.T, token, method string) json.RawMessage {
 	t.Helper()
-	got := s.send(t, http.MethodPost, token, s.MCPURL+"/mcp", `{"jsonrpc":"2.0","id":1,"method":`+method+`}`,
-		"Content-Type", "application/json", "Accept", "application/json, text/event-stream", "MCP-Protocol-Version", "2025-11-25")
+	got := ask(t, s.Product, request{method: http.MethodPost, url: s.MCPURL + "/mcp", bearer: token, body: `{"jsonrpc":"2.0","id":1,"method":` + method + `}`})
 	var answer struct{ Result json.RawMessage }
-	if err := json.Unmarshal(got.body, &answer); err != nil || got.status != http.StatusOK {
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK {
 		t.Fatalf("%s: %d %s", method, got.status, got.body)
 	}
 	return answer.Result

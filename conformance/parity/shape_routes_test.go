@@ -1,4 +1,4 @@
-package shapes_test
+package parity
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// route is a GET route with the expected members of its response. It also has calls whose
-// responses together contain all of these members.
-type route struct {
+// routeShape is a GET route with the expected members of its response. It also has calls
+// whose responses together contain all of these members.
+type routeShape struct {
 	path  string
 	table string
 	// own and other have ends of URLs. A test calls the URL that consists of the part of
@@ -35,7 +35,7 @@ func listOf(record string) string {
 
 func pageOf(record string) string { return listOf(record) + paginationTable }
 
-func routes(t *testing.T, s scene) []route {
+func routesOf(t *testing.T, s shapeScene) []routeShape {
 	t.Helper()
 	messages := []string{}
 	for _, status := range []string{"Send", "Delivery", "Bounce", "Complaint", "Reject", "Open", "Click", "DeliveryDelay"} {
@@ -46,7 +46,7 @@ func routes(t *testing.T, s scene) []route {
 		events[i] = id + "/events"
 	}
 	mailed := s.first(t, "/v1/messages?limit=1&status=Click", "to") + "/messages"
-	return []route{
+	return []routeShape{
 		{"/v1/account", accountTable, []string{""}, []string{""}},
 		{"/v1/channels", pageOf(channelTable), []string{"", "?limit=1"}, []string{""}},
 		{"/v1/channels/{name}", channelTable, []string{"marketing", "later", "default"}, nil},
@@ -71,7 +71,7 @@ func routes(t *testing.T, s scene) []route {
 }
 
 // prefix returns the part of the route's path before the first path parameter.
-func (r route) prefix() string {
+func (r routeShape) prefix() string {
 	before, _, _ := strings.Cut(r.path, "{")
 	return before
 }
@@ -80,11 +80,11 @@ func (r route) prefix() string {
 // creating its demo data takes longer than all calls.
 func TestReadsOfTheAPI(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	all := routes(t, s)
+	s := newShapeScene(t)
+	all := routesOf(t, s)
 	for _, part := range []struct {
 		name string
-		test func(*testing.T, []route)
+		test func(*testing.T, []routeShape)
 	}{
 		{"answers", s.answers},
 		{"headers", s.headers},
@@ -98,7 +98,7 @@ func TestReadsOfTheAPI(t *testing.T) {
 	}
 }
 
-func (s scene) answers(t *testing.T, all []route) {
+func (s shapeScene) answers(t *testing.T, all []routeShape) {
 	described := s.described(t)
 	for _, r := range all {
 		shape := shapeOf(t, r.table)
@@ -130,7 +130,7 @@ func (s scene) answers(t *testing.T, all []route) {
 
 // described returns the schemas of successful responses in the OpenAPI document, keyed by
 // path.
-func (s scene) described(t *testing.T) map[string]map[string]any {
+func (s shapeScene) described(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	var document struct {
 		Paths map[string]struct {
@@ -146,7 +146,7 @@ func (s scene) described(t *testing.T) map[string]map[string]any {
 		}
 		Components struct{ Schemas map[string]map[string]any }
 	}
-	if err := json.Unmarshal(s.get(t, "", "/v1/openapi.json").body, &document); err != nil {
+	if err := json.Unmarshal([]byte(s.get(t, "", "/v1/openapi.json").body), &document); err != nil {
 		t.Fatal(err)
 	}
 	schemas := map[string]map[string]any{}

@@ -1,4 +1,4 @@
-package shapes_test
+package parity
 
 import (
 	"net/http"
@@ -34,7 +34,7 @@ var extraMembers = map[string]string{
 // refused checks that a response is a problem document with this status and code. The
 // document must have exactly the members in problemTable and, for this code, in
 // extraMembers.
-func (s scene) refused(t *testing.T, what string, got answer, status int, code string) {
+func (s shapeScene) refused(t *testing.T, what string, got answer, status int, code string) {
 	t.Helper()
 	if got.status != status || got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s: %d %v %s, want %d", what, got.status, got.header, got.body, status)
@@ -55,12 +55,12 @@ var (
 )
 
 // target returns a path with which a call of the route succeeds for the first organization.
-func (r route) target() string {
+func (r routeShape) target() string {
 	path, _, _ := strings.Cut(r.prefix()+r.own[0], "?")
 	return path
 }
 
-func (s scene) refusals(t *testing.T, all []route) {
+func (s shapeScene) refusals(t *testing.T, all []routeShape) {
 	for _, r := range all {
 		refused := func(credential, target string, status int, code string) {
 			s.refused(t, target, s.get(t, credential, target), status, code)
@@ -84,7 +84,7 @@ func (s scene) refusals(t *testing.T, all []route) {
 
 // failures makes the sending account fail in several ways. Calls that need the account must
 // fail with a time to retry, and reads of the database must succeed.
-func (s scene) failures(t *testing.T, all []route) {
+func (s shapeScene) failures(t *testing.T, all []routeShape) {
 	s.Clock.Advance(twoMinutes)
 	for kind, status := range map[sending.FailureKind]int{sending.Refused: 503, sending.Throttled: 503, sending.TimedOut: 504} {
 		s.Simulator.Faults().Set(simulator.Fault{Kind: kind})
@@ -103,7 +103,7 @@ func (s scene) failures(t *testing.T, all []route) {
 	}
 }
 
-func (s scene) overTheLimit(t *testing.T, all []route) {
+func (s shapeScene) overTheLimit(t *testing.T, all []routeShape) {
 	s.Clock.Freeze(s.Clock.Now())
 	limit := 1
 	if err := s.DB.Orgs().SetRateLimit(t.Context(), s.OrgID, &limit); err != nil {
@@ -123,10 +123,10 @@ func (s scene) overTheLimit(t *testing.T, all []route) {
 
 // retryAfter checks that the header Retry-After and the member retry_after have the same
 // number of seconds.
-func (s scene) retryAfter(t *testing.T, what string, got answer) {
+func (s shapeScene) retryAfter(t *testing.T, what string, got answer) {
 	t.Helper()
 	seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
-	if err != nil || seconds < 1 || !strings.Contains(string(got.body), `"retry_after":`+strconv.Itoa(seconds)) {
+	if err != nil || seconds < 1 || !strings.Contains(got.body, `"retry_after":`+strconv.Itoa(seconds)) {
 		t.Errorf("%s: Retry-After %q: %s", what, got.header.Get("Retry-After"), got.body)
 	}
 }

@@ -1,4 +1,4 @@
-package shapes_test
+package parity
 
 // Each constant lists the members of one record or one response, with the kinds of their
 // values.

@@ -1,7 +1,6 @@
-package shapes_test
+package parity
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -9,11 +8,11 @@ import (
 // headers checks the headers of the responses to GET requests. Only the response of
 // /v1/account may be cached. Only the list of undeliverable addresses has the header with
 // the version of its rules. A page of a list links to the next page.
-func (s scene) headers(t *testing.T, all []route) {
+func (s shapeScene) headers(t *testing.T, all []routeShape) {
 	var rules struct{ Version string }
 	s.decode(t, s.get(t, s.own, "/v1/undeliverable/rules"), &rules)
 	for _, r := range all {
-		got := s.send(t, http.MethodGet, s.own, r.target(), "", "X-Request-Id", "ours-1")
+		got := s.getWith(t, s.own, r.target(), map[string]string{"X-Request-Id": "ours-1"})
 		want := map[string]string{
 			"Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": "ours-1",
 			"X-Service-Rules-Version": "", "RateLimit-Limit": "", "X-RateLimit-Limit": "", "Retry-After": "",
@@ -37,7 +36,7 @@ func (s scene) headers(t *testing.T, all []route) {
 
 // follow reads two pages of one item each, and checks that the Link header of the first
 // page has the URL of the second.
-func (s scene) follow(t *testing.T, r route) {
+func (s shapeScene) follow(t *testing.T, r routeShape) {
 	t.Helper()
 	var page struct {
 		Data       []any
@@ -57,9 +56,9 @@ func (s scene) follow(t *testing.T, r route) {
 		t.Errorf("%s: Link %q, %s", r.path, link, got.body)
 		return
 	}
-	first := string(got.body)
+	first := got.body
 	next := s.get(t, s.own, address)
-	if s.decode(t, next, &page); len(page.Data) != 1 || string(next.body) == first {
+	if s.decode(t, next, &page); len(page.Data) != 1 || next.body == first {
 		t.Errorf("%s: the next page is %s", r.path, next.body)
 	}
 }
