@@ -28,7 +28,9 @@ const (
 )
 
 // openSQLite opens the database file in c.Dir with one connection for writes and several
-// for reads.
+// for reads. It connects for writes, to find out whether the file is usable. The other
+// connections are opened when a call needs them, because a new connection parses the
+// schema, which takes 3 ms of processor time.
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
@@ -47,22 +49,26 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	// may undo the last commits, and acknowledged writes must not be lost. busy_timeout
 	// is how long another process, such as an import, may hold the lock.
 	busy := fmt.Sprintf("_pragma=busy_timeout(%d)", cmp.Or(c.CallerWait, callerWait).Milliseconds())
-	write, err := openSQLitePool(ctx, path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
+	write, err := openSQLitePool(path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, err
+	}
+	if err := write.sql.PingContext(ctx); err != nil {
+		_ = write.close()
+		return nil, fmt.Errorf("storage: open sqlite: %w", err)
 	}
 	write.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: sqliteWriters})
 	readers := map[core.Lane]int{
 		core.Calls: sqliteReaders, core.Vital: sqliteVitalReaders, core.Background: sqliteBackgroundReaders,
 	}
-	read, err := openSQLitePool(ctx, path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, busy, queryOnly)
+	read, err := openSQLitePool(path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, busy, queryOnly)
 	if err != nil {
 		return nil, errors.Join(err, write.close())
 	}
 	read.gate, read.idle = newGate(c.CallerWait, readers), sqliteReaders
 	// SQLite runs in this process, so expensive reads may use only half of the processors.
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
-	expensive, err := openSQLitePool(ctx, path, slots, busy, queryOnly)
+	expensive, err := openSQLitePool(path, slots, busy, queryOnly)
 	if err != nil {
 		return nil, errors.Join(err, read.close(), write.close())
 	}
@@ -102,7 +108,9 @@ func createPrivate(path string) error {
 	return nil
 }
 
-func openSQLitePool(ctx context.Context, path string, size int, busy string, options ...string) (*pool, error) {
+// openSQLitePool returns a pool of up to size connections to the database file. It opens
+// no connection.
+func openSQLitePool(path string, size int, busy string, options ...string) (*pool, error) {
 	name := (&url.URL{Scheme: "file", Path: path}).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	for _, option := range options {
 		name += "&" + option
@@ -113,9 +121,5 @@ func openSQLitePool(ctx context.Context, path string, size int, busy string, opt
 	}
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	if err := db.PingContext(ctx); err != nil {
-		_ = db.Close()
-		return nil, fmt.Errorf("storage: open sqlite: %w", err)
-	}
 	return newPool(db, SQLite, size), nil
 }
