@@ -26,26 +26,28 @@ type Config struct {
 	Commit  string
 }
 
-// New builds all pages and returns their handler. The handler serves the path of DocsURL
-// and everything below it, and redirects "/" to the start page.
+// New returns the handler of the pages. It serves the path of DocsURL and everything below
+// it, and redirects "/" to the start page. A page is rendered at its first request.
 func New(cfg Config) (http.Handler, error) {
 	root, err := url.Parse(cfg.DocsURL)
 	if err != nil {
 		return nil, fmt.Errorf("docs: address: %w", err)
 	}
-	s := &site{prefix: strings.TrimSuffix(root.Path, "/"), pages: map[string]page{}}
-	if err := s.render(cfg); err != nil {
-		return nil, fmt.Errorf("docs: %w", err)
-	}
+	s := &site{prefix: strings.TrimSuffix(root.Path, "/"), pages: map[string]rendering{}}
+	s.addPages(cfg)
 	return s, nil
 }
 
 // site has all pages of the documentation, by their path below the path of DocsURL.
 type site struct {
 	prefix  string
-	pages   map[string]page
-	missing page
+	pages   map[string]rendering
+	missing rendering
 }
+
+// rendering returns a page. It renders the page at the first call. It fails if a template
+// fails, which does not depend on the request; TestEveryPageIsReached renders every page.
+type rendering func() (page, error)
 
 // page is a prepared response.
 type page struct {
@@ -86,12 +88,16 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve writes the page at the request's path. For an unknown path it writes a page with
-// status 404.
+// status 404. It panics if a template fails.
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	path, below := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), s.prefix)
-	found, ok := s.pages[path]
+	render, ok := s.pages[path]
 	if !below || !ok {
-		found, ok = s.missing, false
+		render, ok = s.missing, false
+	}
+	found, err := render()
+	if err != nil {
+		panic(fmt.Errorf("docs: %w", err))
 	}
 	h := w.Header()
 	h.Set("Content-Type", found.contentType)

@@ -32,48 +32,51 @@ type view struct {
 	Data    any
 }
 
-// render builds every page of the documentation. It fails if a template fails.
-func (s *site) render(cfg Config) error {
-	s.pages["/style.css"] = newPage("text/css; charset=utf-8", stylesheet)
+// addPages adds every page of the documentation to the site.
+func (s *site) addPages(cfg Config) {
+	style := newPage("text/css; charset=utf-8", stylesheet)
+	s.pages["/style.css"] = func() (page, error) { return style, nil }
 	for _, p := range []struct {
 		path, file, title, section string
-		data                       any
+		data                       func() (any, error) // nil for none
 	}{
 		{"", "start.html", "Mailhelm", "start", nil},
-		{"/api", "operations.html", "Tools and routes", "api", operationsOf(cfg)},
+		{"/api", "operations.html", "Tools and routes", "api", func() (any, error) { return operationsOf(cfg), nil }},
 		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
 		{"/guides/agent-endpoint", "agent-endpoint.html", "Connect an agent", "", nil},
 		{"/guides/sending-account", "sending-account.html", "Connect a sending account", "", nil},
 		{"/guides/contacts", "contacts.html", "Create and change contacts", "", nil},
 		{"/guides/attributes", "attributes.html", "Define attributes of contacts", "", nil},
-		{"/guides/predicates", "predicates.html", "Write predicates for segments", "", predicate.Reference},
+		{"/guides/predicates", "predicates.html", "Write predicates for segments", "", func() (any, error) { return predicate.Reference, nil }},
 		{"/guides/activities", "activities.html", "Record activities", "", nil},
 		{"/guides/refresh-tokens", "refresh-tokens.html", "Fix a refresh token that was used twice", "", nil},
 		{"/guides/passwords", "passwords.html", "Set and reset passwords", "", nil},
 		{"/guides/observability", "observability.html", "Monitor a server", "", nil},
-		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
-		{"/api/errors", "errors.html", "Errors", "errors", core.Codes()},
+		{"/scopes", "scopes.html", "Scopes", "scopes", func() (any, error) { return scopesOf(cfg), nil }},
+		{"/api/errors", "errors.html", "Errors", "errors", func() (any, error) { return core.Codes(), nil }},
 	} {
-		made, err := s.page(cfg, p.file, p.title, p.section, p.data)
-		if err != nil {
-			return err
-		}
-		s.pages[p.path] = made
+		s.pages[p.path] = s.rendering(cfg, p.file, p.title, p.section, p.data)
 	}
 	for _, info := range core.Codes() {
-		detail, err := errorPage(cfg, info)
-		if err != nil {
-			return err
-		}
-		made, err := s.page(cfg, "error.html", string(info.Code), "errors", detail)
-		if err != nil {
-			return err
-		}
-		s.pages["/api/errors/"+string(info.Code)] = made
+		detail := func() (any, error) { return errorPage(cfg, info) }
+		s.pages["/api/errors/"+string(info.Code)] = s.rendering(cfg, "error.html", string(info.Code), "errors", detail)
 	}
-	missing, err := s.page(cfg, "missing.html", "Page not found", "", nil)
-	s.missing = missing
-	return err
+	s.missing = s.rendering(cfg, "missing.html", "Page not found", "", nil)
+}
+
+// rendering returns the rendering of a page from the template in a file. data returns the
+// page's own data; nil means none.
+func (s *site) rendering(cfg Config, file, title, section string, data func() (any, error)) rendering {
+	return sync.OnceValues(func() (page, error) {
+		var own any
+		if data != nil {
+			var err error
+			if own, err = data(); err != nil {
+				return page{}, err
+			}
+		}
+		return s.page(cfg, file, title, section, own)
+	})
 }
 
 // page renders the template in a file with the given data and returns the page.
