@@ -38,7 +38,7 @@ const (
 	// textsPerOrganization is the number of texts that are stored in one organization. It
 	// limits the number of the organization's attributes, because every write of a contact
 	// reads all of them.
-	textsPerOrganization = 48
+	textsPerOrganization = 24
 )
 
 // TestStoredTextComesBackAsText stores each hostile test text in contacts, lists, attribute
