@@ -1,7 +1,9 @@
 package doctor_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,26 +28,71 @@ import (
 // newConfig returns a valid configuration with an empty data folder and free ports.
 func newConfig(t *testing.T) config.Config {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "data")
+	dir := filepath.Join(storagetest.Folder(t), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return configOf(dir)
+}
+
+// configOf returns a valid configuration with the data folder dir and free ports.
+func configOf(dir string) config.Config {
 	return config.Config{DataDir: dir, Role: config.All, Listen: configtest.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: config.Public{
 		API: "https://api.example.com", Auth: "https://auth.example.com", App: "https://app.example.com",
 		MCP: "https://mcp.example.com", Fetch: "https://fetch.example.com",
 	}}
 }
 
-// used returns a valid configuration with which a server has run and stopped.
+// leftFile is a file that a server left in its data folder.
+type leftFile struct {
+	name    string
+	mode    os.FileMode
+	content []byte
+}
+
+// leftFiles returns the files that a server left in its data folder after it has run and
+// stopped. It starts a server once for all tests.
+var leftFiles = sync.OnceValues(func() ([]leftFile, error) {
+	dir, err := os.MkdirTemp("", "mailhelm-doctor-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // in the temporary folder
+	h, err := serve.Start(context.Background(), configOf(dir))
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Stop(context.Background()); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var left []leftFile
+	for _, entry := range entries {
+		info, infoErr := entry.Info()
+		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err := errors.Join(infoErr, err); err != nil {
+			return nil, err
+		}
+		left = append(left, leftFile{entry.Name(), info.Mode().Perm(), content})
+	}
+	return left, nil
+})
+
+// used returns a valid configuration with a copy of the data folder that a server left.
 func used(t *testing.T) config.Config {
 	t.Helper()
-	cfg := newConfig(t)
-	h, err := serve.Start(t.Context(), cfg)
+	left, err := leftFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
+	cfg := newConfig(t)
+	for _, f := range left {
+		if err := os.WriteFile(filepath.Join(cfg.DataDir, f.name), f.content, f.mode); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return cfg
 }
