@@ -156,8 +156,8 @@ func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfil
 		{"rows", strconv.Itoa(sum.Rows)},
 		{"created", strconv.Itoa(sum.Created)},
 		{"updated", strconv.Itoa(sum.Updated)},
-		{"rejected", lineCount(sum.Rejected, sum.RejectedLines)},
-		{"not mailable", lineCount(sum.NotMailable, sum.NotMailableLines)},
+		{"rejected", cli.LineCount(sum.Rejected, sum.RejectedLines)},
+		{"not mailable", cli.LineCount(sum.NotMailable, sum.NotMailableLines)},
 		{"skipped", strconv.Itoa(sum.DoneBefore)},
 	}
 	if name := rejected.createdName(); name != "" {

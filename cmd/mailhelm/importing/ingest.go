@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/backfill"
@@ -86,29 +85,7 @@ func printEvents(s *installation.Session, org core.Org, sum backfill.Summary) er
 		{"events", strconv.Itoa(sum.Events)},
 		{"new", strconv.Itoa(sum.New)},
 		{"duplicates", strconv.Itoa(sum.Duplicates)},
-		{"malformed", lineCount(sum.Malformed, sum.MalformedLines)},
-		{"failed", lineCount(sum.Failed, sum.FailedLines)},
+		{"malformed", cli.LineCount(sum.Malformed, sum.MalformedLines)},
+		{"failed", cli.LineCount(sum.Failed, sum.FailedLines)},
 	})
-}
-
-// lineCount describes a number of lines and the first line numbers, such as "3 (lines 4, 5,
-// 6)". An ellipsis follows if the parameter first has fewer than count numbers. lineCount
-// returns "0" if count is 0.
-func lineCount(count int, first []int) string {
-	if count == 0 {
-		return "0"
-	}
-	numbers := make([]string, len(first))
-	for i, n := range first {
-		numbers[i] = strconv.Itoa(n)
-	}
-	word := "line"
-	if count > 1 {
-		word = "lines"
-	}
-	text := fmt.Sprintf("%d (%s %s", count, word, strings.Join(numbers, ", "))
-	if count > len(first) {
-		text += ", ..."
-	}
-	return text + ")"
 }
