@@ -66,10 +66,7 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 		}
 		s.mounts = append(s.mounts, m)
 	}
-	openAPI, err := s.openAPI()
-	if err != nil {
-		return nil, fmt.Errorf("openapi document: %w", err)
-	}
+	openAPI := s.serveOpenAPI()
 	metadata, err := newDocument(s.resource)
 	if err != nil {
 		return nil, fmt.Errorf("protected-resource document: %w", err)
@@ -84,8 +81,8 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	s.engine.NoRoute(s.answerNoRoute)
 	s.engine.NoMethod(s.answerNoMethod)
 	s.get("/v1/_health", s.health)
-	s.get("/v1/openapi.json", openAPI.serve)
-	s.get("/openapi.json", openAPI.serve)
+	s.get("/v1/openapi.json", openAPI)
+	s.get("/openapi.json", openAPI)
 	s.get(access.ProtectedResourcePath, metadata.serve)
 	for _, m := range s.mounts {
 		s.handle(m.Method, m.Path, s.call(m))
