@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
@@ -48,7 +48,7 @@ func seed(ctx context.Context, cfg config.Config) (seedResult, error) {
 		return seedResult{}, err
 	}
 	defer account.Close() //nolint:errcheck // likewise
-	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
+	s := demodata.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
 		return seedResult{}, err
@@ -59,7 +59,7 @@ func seed(ctx context.Context, cfg config.Config) (seedResult, error) {
 	other, err := secondOrg(ctx, s)
 	return seedResult{
 		demo: Org{
-			OrgID: c.OrgID, Contact: demo.FirstEmail,
+			OrgID: c.OrgID, Contact: demodata.FirstEmail,
 			Live: Credentials{c.ClientID, c.ClientSecret, c.APIKey},
 			Test: Credentials{c.TestClientID, c.TestClientSecret, c.TestAPIKey},
 		},
@@ -69,7 +69,7 @@ func seed(ctx context.Context, cfg config.Config) (seedResult, error) {
 
 // cheapSignIn replaces the demo user's password hash by a hash of the same password that is
 // quick to check. Many tests sign in, and a usual hash would slow them down.
-func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error {
+func cheapSignIn(ctx context.Context, db *storage.DB, c demodata.Credentials) error {
 	user, err := db.Users().UserByEmail(ctx, c.UserEmail)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error 
 func (p *Product) MakePast(t testing.TB) {
 	t.Helper()
 	h := p.host
-	err := demo.Past{
+	err := demodata.Past{
 		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
 	}.Ensure(t.Context(), p.OrgID)
 	if err != nil {
@@ -95,7 +95,7 @@ const otherContact = "someone.else@example.org"
 
 // secondOrg creates an organization with a sending account, a contact list and one contact
 // with the address otherContact. The demo organization has no contact with otherContact.
-func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
+func secondOrg(ctx context.Context, s demodata.Seeder) (Org, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})
 	if err != nil {

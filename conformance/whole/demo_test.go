@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -59,7 +59,7 @@ func aboutSending(bounced, address string) map[string]demoRead {
 // takes seconds to create, so the parts of the test share one.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	product.OnceWith(t, product.Options{Past: true, Recipients: demo.Recipients}, func(t *testing.T, p *product.Product) {
+	product.OnceWith(t, product.Options{Past: true, Recipients: demodata.Recipients}, func(t *testing.T, p *product.Product) {
 		t.Run("there is something to look at", func(t *testing.T) { checkReads(t, p) })
 		t.Run("a message gets its events", func(t *testing.T) { checkSending(t, p) })
 		t.Run("history is seeded once", func(t *testing.T) { checkSecondStart(t, p) })
@@ -159,7 +159,7 @@ func checkSending(t *testing.T, p *product.Product) {
 	t.Helper()
 	id, err := p.Simulator.Send(t.Context(), p.OrgID, sending.Message{
 		Envelope: sending.Envelope{From: "Fernhill Coffee <news@example.org>", ConfigurationSet: "marketing"},
-		To:       []string{demo.FirstEmail}, Content: sending.Content{Template: "weekly-newsletter", TemplateData: `{"first_name":"Ada"}`},
+		To:       []string{demodata.FirstEmail}, Content: sending.Content{Template: "weekly-newsletter", TemplateData: `{"first_name":"Ada"}`},
 	})
 	if err != nil {
 		t.Fatal(err)

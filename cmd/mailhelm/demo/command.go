@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
@@ -34,7 +35,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Recipients: Recipients, Log: log, Build: config.Build(cli.Build())}
+	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Recipients: demodata.Recipients, Log: log, Build: config.Build(cli.Build())}
 	if c.Port > 0 {
 		cfg.Listen = config.PortRow(c.Port)
 	}
@@ -55,7 +56,7 @@ func (c *Command) Run(p *cli.Program) error {
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host) error {
-	credentials, err := Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
+	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
 	}
@@ -77,11 +78,11 @@ func (c *Command) show(p *cli.Program, h *serve.Host) error {
 func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()
-	return Past{
+	return demodata.Past{
 		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
 		Progress: func(done, all int) {
 			line.Resize(int64(all))
-			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, HistoryDays))
+			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, demodata.HistoryDays))
 		},
 	}.Ensure(p.Ctx, orgID)
 }
@@ -95,12 +96,12 @@ type demoOutput struct {
 	FetchURL string `json:"fetch_url"`
 	SMTPAddr string `json:"smtp_addr"`
 	AdminURL string `json:"admin_url"`
-	Credentials
+	demodata.Credentials
 }
 
 // newPrinted returns the object that --json prints, from the addresses of the server and
 // the credentials, including the secrets.
-func newPrinted(a serve.Addresses, c Credentials) demoOutput {
+func newPrinted(a serve.Addresses, c demodata.Credentials) demoOutput {
 	return demoOutput{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
 		SMTPAddr: a.SMTP, AdminURL: a.Admin, Credentials: c,

@@ -1,12 +1,5 @@
-// Package demo is `mailhelm demo`. It fills an empty installation with an organization to
-// try: Fernhill Coffee, an invented roaster with 500 invented customers. The organization
-// has a simulated sending account and credentials of every kind.
+// Package demo is `mailhelm demo`. It starts a server, fills an empty installation with
+// the data of package demodata, and prints addresses, credentials and commands to paste.
 //
-// The people, their attributes and their choices are the same in every installation, so
-// that examples can name them. Ids, secrets and dates differ. Every address is in
-// example.com, example.org or example.net, which are reserved for examples (RFC 2606
-// section 3).
-//
-// The package defines the data, the file that stores the credentials, and what the command
-// prints. Package provision creates organizations and keys. Package serve runs the server.
+// Package demodata defines the data. Package serve runs the server.
 package demo

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
 // printDemo prints the demo's addresses, its credentials and commands to try, for a person.
 // It prints secrets in clear text.
-func printDemo(p *cli.Program, a serve.Addresses, c Credentials, dir string) error {
+func printDemo(p *cli.Program, a serve.Addresses, c demodata.Credentials, dir string) error {
 	fmt.Fprintf(p.Stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts and 90 days of mail. Nothing is sent. Everything is kept in %s.\n\n", dir)
 	for _, table := range [][][]string{addressRows(a), credentialRows(c)} {
 		if err := p.PrintTable("  ", table); err != nil {
@@ -38,7 +39,7 @@ func addressRows(a serve.Addresses) [][]string {
 
 // credentialRows returns the rows of the printed table of credentials: group, kind and
 // value.
-func credentialRows(c Credentials) [][]string {
+func credentialRows(c demodata.Credentials) [][]string {
 	return [][]string{
 		{"Live", "client id", c.ClientID},
 		{"", "client secret", c.ClientSecret},
@@ -81,7 +82,7 @@ const tokenVariable = "MAILHELM_TOKEN"
 
 // tokenCommand returns the shell command that stores an access token for the agent endpoint
 // in the variable tokenVariable. The command contains the secret of the live OAuth client.
-func tokenCommand(a serve.Addresses, c Credentials) string {
+func tokenCommand(a serve.Addresses, c demodata.Credentials) string {
 	return fmt.Sprintf(`export %s=$(curl -sS %s/oauth/token -u '%s:%s' \
   -d grant_type=client_credentials -d resource=%s | sed 's/.*"access_token": *"\([^"]*\)".*/\1/')`,
 		tokenVariable, a.Auth, c.ClientID, c.ClientSecret, a.MCP)
@@ -96,7 +97,7 @@ func listCommand(a serve.Addresses) string {
 // tool.
 func callCommand(a serve.Addresses) string {
 	return mcpCommand(a, fmt.Sprintf(
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"%s"}}}`, FirstEmail))
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"%s"}}}`, demodata.FirstEmail))
 }
 
 // mcpCommand returns the shell command that posts body to the agent endpoint with the token

@@ -1,4 +1,4 @@
-package demo_test
+package demodata_test
 
 import (
 	"encoding/json"
@@ -6,18 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 )
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 15, 30, 0, 0, time.UTC)
-	events := demo.History(now)
-	if !slices.EqualFunc(events, demo.History(now), func(a, b demo.PastEvent) bool { return a.At.Equal(b.At) && string(a.Raw) == string(b.Raw) }) {
+	events := demodata.History(now)
+	if !slices.EqualFunc(events, demodata.History(now), func(a, b demodata.PastEvent) bool { return a.At.Equal(b.At) && string(a.Raw) == string(b.Raw) }) {
 		t.Error("the history differs from one time to the next")
 	}
 	count, badDay := map[string]int{}, map[string]int{}
-	last := now.AddDate(0, 0, -demo.HistoryDays-1)
+	last := now.AddDate(0, 0, -demodata.HistoryDays-1)
 	for _, e := range events {
 		var event struct {
 			EventType string
