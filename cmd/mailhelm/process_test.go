@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,11 +51,27 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
+	flag.Parse()
+	runAtOnce(4)
 	code := m.Run()
 	if path, err := binary(); err == nil {
 		os.RemoveAll(filepath.Dir(path)) //nolint:errcheck // in the temporary folder
 	}
 	os.Exit(code)
+}
+
+// runAtOnce sets the number of tests that run at the same time, unless the flag -parallel
+// was given or the default is higher. The tests mostly wait for servers, so the default, the
+// number of processors, leaves processors idle.
+func runAtOnce(tests int) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given || runtime.GOMAXPROCS(0) >= tests {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {
+		panic(err) // cannot happen: the flag exists and takes numbers
+	}
 }
 
 const (
