@@ -207,8 +207,8 @@ func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// HashPassword returns the hash of a password, as [passwords.Cost.Hash] does. It first waits while the maximum
-// number of passwords (hashesAtOnce) is being hashed.
+// HashPassword returns the hash of a password, as [passwords.Cost.Hash] does. It first waits
+// while the maximum number of passwords (hashesAtOnce) is being hashed.
 func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
 	leave, err := s.enterHashing(ctx)
 	if err != nil {

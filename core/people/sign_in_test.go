@@ -110,6 +110,7 @@ func memoryOfAttempt(t *testing.T, h *peopletest.House, email string) uint64 {
 	runtime.ReadMemStats(&after)
 	return (after.TotalAlloc - before.TotalAlloc) / attempts
 }
+
 func TestSigningInEndsThePreviousSession(t *testing.T) {
 	t.Parallel()
 	h := peopletest.New(t, storagetest.SQLite(t))
