@@ -2,9 +2,10 @@ package core
 
 import "fmt"
 
-// StartAsync starts f in a goroutine and returns a function that waits for its result. If f
-// panics, the returned function fails, because the caller could not recover the panic. The
-// caller need not wait for the result. To stop f, cancel its context and then wait.
+// StartAsync starts f in a goroutine and returns a function that waits for the result of f.
+// If f panics, the returned function returns an error, because the caller cannot recover a
+// panic of another goroutine. The caller need not wait for the result. To stop f, cancel
+// the context that f uses, and then wait.
 func StartAsync[T any](f func() (T, error)) func() (T, error) {
 	type outcome struct {
 		value T

@@ -6,7 +6,7 @@ import "time"
 // the two; see [AgentViewer] and the field tag "only".
 type Surface string
 
-// The two surfaces.
+// The values of Surface, the protocol of a call.
 const (
 	REST  Surface = "rest"
 	Agent Surface = "agent"
@@ -19,7 +19,7 @@ type Call struct {
 	Surface   Surface
 	RequestID string
 	// Now is the instant at which the call began. Most records that the call stores have
-	// this time; contacts and list memberships have a later one.
+	// this time. Contacts and list memberships have the time at which they are written.
 	Now time.Time
 
 	subject string

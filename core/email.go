@@ -25,12 +25,12 @@ func IsEmail(s string) bool {
 	return at > 0 && at <= maxLocalPart && len(s) <= maxAddress && isDotString(s[:at]) && isDomain(s[at+1:])
 }
 
-// CanonicalEmail returns an address in the form that mail uses. A domain with characters
-// beyond ASCII is converted to its ASCII form by the rules for looking up a name (UTS 46,
-// nontransitional; RFC 5891 section 5). A domain in ASCII keeps its spelling. The local
-// part is never changed. It returns false if IsEmail refuses the result, for example for a
-// local part beyond ASCII: that needs SMTPUTF8 (RFC 6531), which sending accounts do not
-// support.
+// CanonicalEmail returns an address in the form in which mail is sent to it. A domain with
+// characters beyond ASCII is converted to its ASCII form by the rules for looking up a name
+// (UTS 46, nontransitional; RFC 5891 section 5). A domain in ASCII keeps its spelling. The
+// local part is never changed. The second result is false if IsEmail refuses the first, for
+// example for a local part beyond ASCII: that needs SMTPUTF8 (RFC 6531), which sending
+// accounts do not support.
 func CanonicalEmail(s string) (string, bool) {
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {

@@ -119,8 +119,9 @@ func Invalid(field, reason string) *Error {
 	return InvalidFields(FieldError{Field: field, Reason: reason})
 }
 
-// namedFaults is how many faults the message of [InvalidFields] names, since some agents
-// read only the message. The member `errors` of the problem document lists all of them.
+// namedFaults is the maximum number of faults that the message of [InvalidFields] names, so
+// that an agent that reads only the message can correct several. The member `errors` of the
+// problem document lists up to maxFieldErrors.
 const namedFaults = 3
 
 // InvalidFields returns validation_failed for several members of the request.
@@ -180,8 +181,9 @@ func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
 }
 
-// Overloaded returns the error overloaded: the call waited for the longest allowed time, or
-// too many calls were waiting already. The call did nothing.
+// Overloaded returns the error overloaded: the call waited too long for the database or for
+// its turn among expensive reads, or too many such reads were waiting already. The call
+// stored nothing.
 func Overloaded(retryAfter time.Duration) *Error {
 	return &Error{Code: CodeOverloaded, Message: "Too many calls are waiting, so this one was refused. Nothing was stored.", RetryAfter: retryAfter}
 }

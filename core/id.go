@@ -3,7 +3,7 @@ package core
 import "github.com/google/uuid"
 
 // NewID returns a new identifier: a UUIDv7 (RFC 9562 section 5.7) in canonical form. UUIDs
-// of version 7 are ordered by time, so new rows are next to each other in an index.
+// of version 7 are ordered by time, so inserts write to few pages of an index.
 func NewID() string {
 	return uuid.Must(uuid.NewV7()).String()
 }

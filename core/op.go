@@ -41,10 +41,10 @@ type Op[In, Out any] struct {
 	Writes Subject
 	Replay ReplayScope
 
-	// Confirm returns the consequence of a call to which the caller must agree first. It is
-	// meant for irreversible operations; nil means that no confirmation is needed. It runs
-	// when the caller requests the confirmation, when the caller confirms, and in the
-	// transaction before Do. So it must not use the network or change anything.
+	// Confirm describes what a call of an irreversible operation would do. The caller must
+	// agree to the description before Do runs; nil means that no confirmation is needed.
+	// Confirm runs when the caller requests the confirmation, when the caller confirms, and
+	// before Do in the same transaction. So it must not use the network or change anything.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)
 	// Prepare runs before the transaction and may use the network. Do receives the input
 	// that Prepare returns. If Prepare is nil, Do receives the original input.
@@ -129,14 +129,14 @@ type PullRequest struct {
 	URL string
 }
 
-// Confirmation is the consequence to which a caller must agree before an irreversible
-// operation. Both fields are signed. If either differs in the confirming call, the
-// agreement is void.
+// Confirmation describes what a call of an irreversible operation will do. The caller must
+// agree to it before the operation runs. Both fields are signed. If either differs when the
+// caller confirms, the agreement is void.
 type Confirmation struct {
-	// Message states the consequence, with numbers that Mailhelm computed. Names that
-	// customers wrote must be quoted and shortened; see [Quote].
+	// Message says in a sentence what the call will do, with numbers that Mailhelm computed.
+	// Names that customers wrote must be quoted and shortened; see [Quote].
 	Message string
-	// Preview describes the consequence of the call as structured data.
+	// Preview describes as structured data what the call will do.
 	Preview any
 }
 

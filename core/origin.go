@@ -5,7 +5,7 @@ type Origin string
 
 // The places where a definition (a list, a topic or the like) can be edited.
 const (
-	ManagedOrigin Origin = "managed" // in Mailhelm
+	ManagedOrigin Origin = "managed" // edited in Mailhelm
 	GitOrigin     Origin = "git"     // edited in the connected repository; read-only in Mailhelm
 )
 

@@ -224,9 +224,9 @@ func jsonName(f reflect.StructField) string {
 	return tag
 }
 
-// foldNullable replaces a schema with two alternatives, one type or null, by one schema
-// with the types, for example "boolean" and "null". The new schema is half as long in a
-// list of tools and keeps the description at the top.
+// foldNullable replaces a schema with two alternatives, a type or null, by one schema that
+// lists both types, for example "boolean" and "null". The new schema is half as long, which
+// matters in the response to tools/list, and keeps the description at the top.
 func foldNullable(s *reflector.Schema) {
 	if s == nil {
 		return

@@ -48,8 +48,8 @@ type strictReader struct {
 	mayHoldNUL bool
 }
 
-// decoders has decoders for reuse. The names that a decoder caches are most of the memory
-// that a short request needs.
+// decoders has decoders for reuse: the cache of names that a new decoder allocates would
+// be most of the memory that a short request needs.
 var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
 var noInput = strings.NewReader("")

@@ -1,7 +1,8 @@
 package core
 
-// Subject is the kind of record that a write changes. A write of a contact ends replays for
-// that contact; see [ReplayUntilNextWrite].
+// Subject is the kind of record that a write changes. After a write of a contact, repeated
+// calls no longer get the stored results of earlier writes of that contact; see
+// [ReplayUntilNextWrite].
 type Subject int
 
 // The kinds of records that a write changes.

@@ -29,8 +29,8 @@ type Text struct {
 }
 
 // textsOf returns the members of a result type that contain text, in order of declaration.
-// It omits identifiers, times and members with a closed set of values, which cannot contain
-// a sentence.
+// It omits identifiers, times and members with a closed set of values, because these cannot
+// contain free text.
 func textsOf(t reflect.Type) []Text {
 	var found []Text
 	collectTexts(t, "", "", &found)

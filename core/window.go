@@ -17,10 +17,11 @@ func LastDays(now time.Time, n int) Window {
 
 // WindowOf returns the window between from and to, which may be nil. If to is nil, the
 // window ends now. If from is nil, it begins 30 days before the earlier of now and to, but
-// not earlier than the retention allows. It fails with validation_failed if from is not
-// before to. It fails with plan_retention_exceeded if from exceeds the retention by more
-// than a minute. If from is nil, it also fails with this code if to is not after the start
-// of the retention.
+// at most retentionDays before now.
+//
+// WindowOf fails with validation_failed if from is not before to. It fails with
+// plan_retention_exceeded if from is more than retentionDays and a minute before now. If
+// from is nil, it also fails with this code if to is at least retentionDays before now.
 func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, error) {
 	oldest := now.AddDate(0, 0, -retentionDays)
 	w := Window{To: now}

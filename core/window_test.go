@@ -46,7 +46,7 @@ func TestWindows(t *testing.T) {
 
 func TestLastDaysAreWholeButForToday(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 0, 30, 0, 0, time.FixedZone("", 3600)) // still February, UTC
+	now := time.Date(2026, 3, 1, 0, 30, 0, 0, time.FixedZone("", 3600)) // in UTC it is still February
 	want := core.Window{From: time.Date(2026, 2, 22, 0, 0, 0, 0, time.UTC), To: now}
 	if got := core.LastDays(now, 7); !got.From.Equal(want.From) || !got.To.Equal(want.To) {
 		t.Errorf("%v, want %v", got, want)

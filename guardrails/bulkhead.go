@@ -87,8 +87,9 @@ func newSlots(inAll int) *slots {
 	if inAll == 0 {
 		inAll = expensiveSlots
 	}
-	// One organization can use at most all slots but one, so that other organizations can
-	// still get a slot. If there is a single slot, every organization can use it.
+	// One organization can use at most expensivePerOrg slots, and at least one slot is
+	// left for other organizations. If there is a single slot, every organization can use
+	// it.
 	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
 }
 

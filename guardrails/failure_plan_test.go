@@ -18,7 +18,7 @@ import (
 )
 
 // failureKind is a simulated failure of a call: of the operation, of the caller's
-// connection or of the process. The value lives is a call without a failure.
+// connection or of the process. The constant lives means that the call does not fail.
 type failureKind string
 
 const (
@@ -48,7 +48,7 @@ func (f failureKind) dies() bool { return f == diesReserved || f == diesInside |
 type failurePlan struct {
 	kind  failureKind
 	leave context.CancelFunc
-	// If pause is not nil, the call calls it when it has reserved its key.
+	// pause, if not nil, runs within the call after the call has reserved its key.
 	pause  func()
 	effect string // id of the user that the operation inserted, committed or not
 }

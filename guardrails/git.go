@@ -60,8 +60,8 @@ func (p *passage) propose(ctx context.Context) error {
 }
 
 // branch returns the name of the branch for a call's pull request. Every attempt of a call
-// gets the same name, so that a later attempt finds the pull request of one that did not
-// commit. A call with another idempotency key gets another name.
+// gets the same name, so that a later attempt finds the pull request of an attempt that
+// did not commit. A call with another idempotency key gets another name.
 func (p *passage) branch() (string, error) {
 	arguments, err := p.canonicalArguments()
 	if err != nil {

@@ -136,11 +136,12 @@ func (p *passage) remember(ctx context.Context) error {
 	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// supersede deletes the stored results of the caller's earlier calls without an idempotency
-// key that wrote the same contact as this call. After a write of many contacts, it deletes
-// such results about all contacts. A repetition of such an earlier call then takes effect
-// again. supersede runs in the transaction after the write, while the contact is locked, so
-// concurrent writes to a contact run it one after the other.
+// supersede deletes stored results of the caller's earlier calls that had no idempotency
+// key: of calls that wrote the same contact as this call, or that wrote any contact if
+// this call writes many. So a repetition of an earlier call takes effect again, instead of
+// returning a result that this call has made outdated. supersede runs in the transaction
+// after the write, while the contact is locked, so concurrent writes to a contact run it
+// one after the other.
 func (p *passage) supersede(ctx context.Context) error {
 	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
 	switch {

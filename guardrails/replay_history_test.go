@@ -155,9 +155,10 @@ func (h *history) one(client int, chance *rand.Rand) {
 	h.add(client, in, outputOf(result, err, m.kind), began)
 }
 
-// rest makes a client inactive until the other clients have ended the number of calls or
-// none of them is active. So the calls of the clients interleave whatever the scheduler
-// does. With the number 0 the client has ended, and rest returns at once.
+// rest makes a client inactive until the other clients have ended this many further calls,
+// or until no client is active. So the calls of several clients overlap, whatever the
+// order in which Go runs goroutines. For 0 calls, rest marks the client as ended and
+// returns at once.
 func (h *history) rest(calls int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

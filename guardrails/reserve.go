@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
-// maxHolders limits how often a call tries to reserve its idempotency key. If another call
-// has reserved the key, a try may wait until it is known whether that call's process has
-// ended.
+// maxHolders is the maximum number of times that a call tries to reserve its idempotency
+// key. If another call has reserved the key, the call may wait before the next try until
+// it is known whether the process of that other call has ended.
 const maxHolders = 3
 
 // contest is the result of an attempt to reserve an idempotency key.

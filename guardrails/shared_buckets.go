@@ -58,8 +58,8 @@ func newSharedBuckets(cfg Config) Buckets {
 	return s
 }
 
-// Take takes tokens from the shared store, or from the buckets of this process while the
-// store fails. It never returns an error.
+// Take takes tokens from the shared store and from the buckets of this process, or from
+// the latter alone while the store fails. It never returns an error.
 func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error) {
 	if !s.mayAsk() {
 		s.fallbacks.WithLabelValues("skipped").Inc()

@@ -17,8 +17,9 @@ import (
 const clientRefused = "Client authentication failed: the client is not known or was revoked, or its secret is missing or wrong."
 
 // VerifyClient returns the client if its secret is right, or if it is public and sends no
-// secret. The hash comparison is also made for an unknown client, and every failure has the
-// same text. VerifyClient reads the store each time, so a revoked client fails at once.
+// secret. For an unknown client it compares hashes too, and every failure has the same
+// text, so that neither time nor text reveals which client ids exist. VerifyClient reads
+// the store each time, so a revoked client fails at once.
 func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	attempt := attemptOf(ctx)
 	found, err := p.clients.find(ctx, r.Data.ClientID)

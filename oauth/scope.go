@@ -27,8 +27,8 @@ func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refu
 
 // offeredScopes returns the requested scopes to show on a consent page. Unlike
 // grantedScopes it drops unregistered scopes and fails only if none is left, because MCP
-// clients request every scope in the resource's metadata. The token response lists the
-// granted scopes.
+// clients request every scope in the resource's metadata, registered for it or not. The
+// token response lists the granted scopes.
 func offeredScopes(requested string, registered core.Scopes) (core.Scopes, *refusal) {
 	asked, refused := readScopes(requested)
 	if refused != nil {

@@ -8,7 +8,8 @@ import (
 )
 
 // tokenResponse is the successful answer of the token endpoint (RFC 6749 section 5.1). It
-// always contains the scope, even if the requested scope was granted.
+// always contains the scope, which the RFC makes optional if the requested scope was
+// granted.
 type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
@@ -50,8 +51,8 @@ type personalAnswer struct {
 }
 
 // answerPerson issues an access token that acts for a person, and returns the answer with
-// it. The token has the scopes of the grant. Each use of it is also limited to the person's
-// current permissions.
+// it. The token has the scopes in a.scopes, which are among those of the grant. Each use
+// of the token is also limited to the person's current permissions.
 func (t *tokenAnswers) answerPerson(attempt *attempt, a personalAnswer) (*op.Response, error) {
 	attempt.orgID = a.allowed.OrgID
 	return t.answerToken(attempt, grant{

@@ -174,9 +174,9 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 }
 
 // repeatedMembers returns the names of the path parameters that are also members of the
-// body. So a client may send the answer of a GET back as a body. It fails if a member
-// differs from the path parameter of the same name. It ignores other faults of the body,
-// which the operation reports.
+// body. They are allowed there, so that a client can send back the answer of a GET. It
+// fails if a member differs from the path parameter of the same name. It ignores other
+// faults of the body, which the operation reports.
 func (m *mount) repeatedMembers(body []byte, texts []string) ([]string, error) {
 	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))

@@ -217,8 +217,8 @@ func TestContentTypesThatAreJSON(t *testing.T) {
 	}
 }
 
-// TestBodyWithoutLength checks the limits of a body without the header Content-Length. Its
-// bytes are counted while it is read, and a GET is refused at the first byte.
+// TestBodyWithoutLength checks requests without the header Content-Length. A POST must be
+// refused if its body is missing or too large, and a GET if it has any body.
 func TestBodyWithoutLength(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)

@@ -299,7 +299,7 @@ func TestRoutesHaveOperations(t *testing.T) {
 			}
 		}
 		reads := op.Info().Effect == core.Reads
-		// a preview reads, but takes a body
+		// The operation of a preview only reads, although its route is a POST.
 		previews := route.Method == http.MethodPost && strings.HasSuffix(route.Path, "/preview")
 		if (route.Method == http.MethodGet || previews) != reads {
 			t.Errorf("%s %s: the operation %s", route.Method, route.Path, op.Info().Effect)

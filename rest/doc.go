@@ -10,9 +10,9 @@
 //
 // # What it does not contain
 //
-// It decides nothing about an operation: its scopes, arguments and results are declared in
-// core and checked in guardrails. It imports only core and guardrails: not storage, not
-// oauth and not tools, the agent endpoint.
+// The package decides nothing about an operation: its scopes, arguments and results are
+// declared in core and checked in guardrails. The package imports only core and guardrails:
+// not storage, not oauth and not tools, the agent endpoint.
 //
 // # How a request is read
 //

@@ -115,8 +115,8 @@ func TestPagesAreLinked(t *testing.T) {
 }
 
 // nextOf returns the path and query of the URL in a Link header, or "" without the header.
-// It fails the test unless the URL is on this host and has the filters of the first
-// request.
+// It fails the test unless the URL is that of /v1/contacts on this host and has the filters
+// and the limit with which the test requests the first page.
 func nextOf(t *testing.T, link string) string {
 	t.Helper()
 	if link == "" {

@@ -84,7 +84,8 @@ func (m *mount) itemsBody(properties []property) object {
 		}
 		_ = json.Unmarshal(p.schema, &list) // a schema of ours
 		// The schema of an item in a list may allow any JSON value, because an invalid item
-		// fails alone. A single item must be an object.
+		// is reported in its own result and the other items are processed. A single item
+		// must be an object.
 		single := object{{"type", "object"}, {"allOf", []json.RawMessage{list.Items}}}
 		return object{{"oneOf", []any{single, p.schema}}}
 	}

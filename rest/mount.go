@@ -35,8 +35,8 @@ type mount struct {
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
-	// isAddress is true if the path member is an email address. Several spellings of an
-	// address are equal.
+	// isAddress is true if the path member is an email address. The body may then spell the
+	// address differently from the path, for example in upper case.
 	isAddress bool
 }
 

@@ -21,7 +21,7 @@ type Route struct {
 	// Other successful calls are answered with the status in Success.
 	MayCreate bool
 	// Header is the name of an additional response header, or "". The operation's result
-	// provides the value, see [headed].
+	// provides the value, see [headerResult].
 	Header string
 	// Also has additional error statuses of this route for the OpenAPI document.
 	Also []int

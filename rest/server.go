@@ -130,9 +130,9 @@ func (s *Server) pattern(c *gin.Context) string {
 	return s.patterns[routeKey{c.Request.Method, c.FullPath()}]
 }
 
-// ginPath replaces each {name} in a path by the number of its segment. Gin requires the
-// same name at the same position of all routes, but the routes name parameters by their
-// meaning.
+// ginPath replaces each {name} in a path by a colon and the number of its segment:
+// /v1/contacts/{email} becomes /v1/contacts/:3. Gin requires that routes with a common
+// prefix use the same parameter name after it. The names in braces differ between routes.
 func ginPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {

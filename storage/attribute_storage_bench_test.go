@@ -23,7 +23,8 @@ import (
 //	MAILHELM_BENCH_CONTACTS=1000000 MAILHELM_BENCH_ACTIVITIES=10000000 go test ./storage \
 //	    -run NONE -bench AttributeStorage -benchtime 5x -timeout 2h
 //
-// This takes 12 GB of disk for SQLite, and then for PostgreSQL.
+// With these numbers the SQLite database takes 12 GB of disk; after it is deleted, the
+// PostgreSQL database takes as much.
 func BenchmarkAttributeStorage(b *testing.B) {
 	contacts, activities := benchSize(b, "MAILHELM_BENCH_CONTACTS", 10_000), benchSize(b, "MAILHELM_BENCH_ACTIVITIES", 100_000)
 	eachBench(b, func(b *testing.B, db *storage.DB) {
@@ -299,8 +300,9 @@ func (w *attributeWorld) count(b *testing.B, query string) int {
 }
 
 // writes returns the SQL updates for each way of storing attributes. They change the
-// contacts whose ids are at least $1 and less than $2. The update of the JSON changes one
-// attribute, the others two. Each round of the benchmark passes a range of 1,000 contacts.
+// contacts whose ids are at least $1 and less than $2. The update of the contact's JSON
+// changes one attribute; the updates of slots and of rows change two. Each round of the
+// benchmark passes a range of 1,000 contacts.
 func (w *attributeWorld) writes() []benchQuery {
 	within := ` WHERE org_id = '` + w.org + `' AND %[1]s >= $1 AND %[1]s < $2`
 	record := `UPDATE contacts SET attributes = replace(attributes, '"mrr":', '"mrr":1')` + fmt.Sprintf(within, "id")

@@ -98,9 +98,9 @@ func run(b *testing.B, name string, f func(i int) error) {
 	})
 }
 
-// BenchmarkMirror measures MirrorConsent, which stores, in the mirror, the consent of one
-// page of the sending account's contacts. The page has 5,000 contacts. They are all new, or
-// all unchanged after the first call.
+// BenchmarkMirror measures MirrorConsent, which copies the consent of one page of the
+// sending account's contacts to the database. The page has 5,000 contacts. They are all
+// new, or all unchanged after the first call.
 func BenchmarkMirror(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		now := core.SystemClock()

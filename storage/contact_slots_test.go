@@ -133,8 +133,9 @@ func (m *slotModel) rename(t *rapid.T) {
 }
 
 // retype changes the type of an attribute. If a pass over the contacts is due, retype
-// finishes it first. Otherwise, for a value that the pass has not yet converted, the store
-// would convert once but the model twice. The resulting texts may differ.
+// finishes it first. Without that, the store would convert a value that the pass has not
+// yet reached once, from its first type to its last. The model converts it at each change
+// of type, and the results may differ.
 func (m *slotModel) retype(t *rapid.T) {
 	m.finish()
 	_, kind := m.definition(t)

@@ -8,10 +8,11 @@
 // interface, for which this package passes the store of the other. The migrations of all
 // subpackages are in schema, in one order.
 //
-// Package bulk is the exception: it imports contacts, because a write of a thousand
-// contacts stores the same columns and choices as a write of one. DB has no methods for the
-// stores of bulk. The caller constructs them, as in bulk.NewJobStore(db.DB), because an
-// import of bulk here would exceed the repository's limit for import chains.
+// Package bulk is an exception: it imports storage/contacts, which owns tables, because a
+// write of a thousand contacts stores the same columns and choices as a write of one. DB
+// has no methods for the stores of bulk. The caller constructs them, as in
+// bulk.NewJobStore(db.DB), because an import of bulk here would exceed the repository's
+// limit for import chains.
 //
 // This package makes no decisions: it checks no permission, validates nothing and sets no
 // default.

@@ -66,7 +66,8 @@ func predicatesAbout(name, text string) []string {
 
 // TestLongTextsAreJudgedWhole checks that predicates compare the complete text of an
 // attribute, although an index holds only its beginning. That must hold before a rename of
-// the attribute, between the rename and its pass over the contacts, and after the pass.
+// the attribute, after the rename, and after the background pass that moves the contacts'
+// values to the new name.
 func TestLongTextsAreJudgedWhole(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

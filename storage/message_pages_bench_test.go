@@ -84,9 +84,9 @@ type timedPage struct {
 
 // BenchmarkMessagePages reads pages of a million messages, with every combination of
 // filters: the first page, one in the middle and one at the end. It also counts the
-// messages. For each class of filters (see classOf) it prints the three slowest. Each page
-// is read three times and the shortest time counts, because other programs run on the
-// machine. Inserting the messages takes minutes, so select the benchmark by name.
+// messages. For each class of filters (see classOf) it prints the three slowest filters.
+// Each page is read three times and the shortest time counts, because other programs run on
+// the machine. Inserting the messages takes minutes, so select the benchmark by name.
 func BenchmarkMessagePages(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()

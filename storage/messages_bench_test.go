@@ -17,8 +17,8 @@ import (
 // BenchmarkIngest records events like the server does, in transactions of about 500 events.
 // Each transaction also updates the report figures and the suppression list, and queues
 // contacts for the evaluation of segments. It runs with new events and with events that are
-// stored already. One variant runs without the queue, another one without the queue and its
-// index.
+// stored already. One variant does not queue contacts. Another one does not queue them and
+// lacks the index message_events_of_recipient, which finds the events of a recipient.
 func BenchmarkIngest(b *testing.B) {
 	b.Run("product", func(b *testing.B) {
 		eachBench(b, func(b *testing.B, db *storage.DB) { ingest(b, db, true) })

@@ -17,13 +17,14 @@ var wholeOrganization = regexp.MustCompile(`USING (COVERING )?INDEX (sqlite_auto
 
 // TestLargeTablesAreReadByMoreThanTheOrganization checks the SQLite query plans of all
 // statements: none may read all rows of an organization from a large table. Without
-// statistics SQLite expects ten rows in each organization. It therefore may prefer an index
-// that has all needed columns to an index that finds the row.
+// statistics SQLite expects ten rows in each organization. It may then read all rows of the
+// organization from an index with all needed columns, instead of the matching rows from a
+// more selective index.
 func TestLargeTablesAreReadByMoreThanTheOrganization(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	// The allowed exceptions: they need the whole index, or stop at the first row that they
-	// find.
+	// These statements may read all rows of an organization: they need each row, or stop at
+	// the first row that matches.
 	whole := []string{
 		"count drop-out of activity property", "last change of undeliverable", "names of activities", "value stands",
 	}

@@ -59,7 +59,8 @@ var (
 	// the database, or that the rules of package engine forbid.
 	unportable = regexp.MustCompile(`(?i)\bnow\(|current_timestamp|datetime\(|::|\bilike\b|\bany\(|\bjsonb|\boffset\b|\?`)
 	slot       = regexp.MustCompile(`/\*pg.*?\*/`)
-	// bare matches parameters for which SQLite compiles a statement at each execution.
+	// bare matches LIMIT or LIKE directly before a parameter. SQLite would compile such a
+	// statement again at each execution, unless a plus sign precedes the parameter.
 	bare = regexp.MustCompile(`(?i)\b(LIMIT|LIKE)\s*\$`)
 )
 

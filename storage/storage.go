@@ -134,16 +134,17 @@ func (db *DB) ListMembers() lists.MemberStore { return liststore.NewMemberStore(
 // Topics returns the store of the topics that were copied from the sending account.
 func (db *DB) Topics() topics.Store { return topicstore.New(db.DB) }
 
-// TopicSync returns the store of the account's contact list. It also stores notes about
-// interrupted writes of contacts. The sync repairs these writes.
+// TopicSync returns the store of the account's contact list. It also returns and deletes
+// the notes from which a sync with the account repairs interrupted writes of contacts.
 func (db *DB) TopicSync() topics.SyncStore { return topicstore.New(db.DB) }
 
-// Subscribers returns the store through which the sync compares contacts with the sending
-// account.
+// Subscribers returns the store through which a sync compares contacts with the sending
+// account and stores the account's consent.
 func (db *DB) Subscribers() topics.SubscriberStore { return contactstore.NewSubscriberStore(db.DB) }
 
 // AccountNotes returns the store of notes about writes of contacts. A write stores its note
-// before it changes the sending account, so that the sync can repair an interrupted write.
+// before it changes the sending account, so that the next sync with the account can repair
+// an interrupted write.
 func (db *DB) AccountNotes() contacts.NoteStore { return topicstore.New(db.DB) }
 
 // Segments returns the store of segments.

@@ -17,8 +17,8 @@ import (
 // confirmation token. A client that shows forms gets the token as the request state of a
 // form. The client returns the request state unchanged, with the answer to the form. Any
 // other client gets the token in a plain result and sends it back as an argument. A token
-// is valid for one of the two ways only. A client could resend a request state
-// automatically, so without the answer to the form it confirms nothing.
+// is valid for one of the two ways only. A request state without the answer to the form
+// confirms nothing, because a client could resend the request state automatically.
 
 // confirmForm is the name under which a result requests the confirmation form, and the name
 // of the form's only field.

@@ -147,9 +147,10 @@ func TestConfirmByArgument(t *testing.T) {
 	}
 }
 
-// TestOutputSchemaHasTheMembersOfAConfirmation checks that the output schema of a tool that
-// needs confirmation lists every member of the answer that asks for it, with its type. The
-// members status and message are listed only if the result has them, as those of a failure.
+// TestOutputSchemaHasTheMembersOfAConfirmation checks the output schema of a tool that
+// needs confirmation. It must list the members of the answer that asks for the
+// confirmation, with their types. Exceptions are status and message, which a failure has
+// too. These are listed only if the operation's result has members with the same names.
 func TestOutputSchemaHasTheMembersOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,7 +188,8 @@ func TestConfirmationRefusalsAreAllTheSame(t *testing.T) {
 		if !got.IsError || got.Structured["code"] != "confirmation_invalid" {
 			t.Errorf("%s: %+v", name, got)
 		}
-		// One case has 13 recipients instead of 12. Its text must otherwise be the same.
+		// One case has 13 recipients instead of 12. Except for this number, its text must
+		// be that of the other cases.
 		refused[strings.ReplaceAll(got.Content[0].Text, "13 people", "12 people")] = true
 	}
 	hold("tampered", w.send(confirm("x"+token, "b1")))

@@ -43,8 +43,8 @@ func FuzzRequest(f *testing.F) {
 		head, body, _ := strings.Cut(wire, "\r\n\r\n")
 		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(head + "\r\n\r\n")))
 		if err != nil || strings.Contains(head, "Bearer panic") {
-			// not tested: invalid heads, which net/http refuses, and the token "panic", for
-			// which the verifier panics
+			// not tested: an invalid request line or header, which net/http refuses, and
+			// the token "panic", for which the verifier panics
 			return
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// hints says how an agent can repair an error, by error code. For these codes, the text of
-// the error catalogue is meant for callers of the REST API: most of these texts mention
-// routes or headers.
+// hints says how an agent can repair an error, by error code. It has the codes for which
+// the text of the error catalogue is meant for callers of the REST API. Most of those texts
+// mention routes or headers.
 var hints = map[core.Code]string{
 	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
 		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",

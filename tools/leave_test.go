@@ -27,8 +27,9 @@ func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithValue(ctx, leaving{}, cancel), cancel
 }
 
-// lastingTools are tools, each with another behaviour when its client disconnects: some
-// wait, continue, report progress after the answer, or panic.
+// lastingTools are tools that could leave a goroutine running after a call. Some disconnect
+// their client, and then wait, continue or panic. Others report progress or send requests
+// to the client after the answer.
 var lastingTools = map[string]sdk.ToolHandler{
 	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		disconnect(ctx)

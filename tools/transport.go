@@ -14,9 +14,9 @@ import (
 )
 
 // deliver passes the parsed request to the SDK and writes the SDK's answer. The SDK's own
-// HTTP handler would read the body again, up to eight times with 32 KB each. Instead,
-// deliver opens a session in memory for this one request. A tool call is passed with its
-// params, any other request as a message.
+// HTTP handler is not used, because it would decode the body up to eight times, each time
+// with a buffer of 32 KB. Instead, deliver opens a session in memory for this one request.
+// A tool call is passed with its params, any other request as a message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	id, err := sdkID(x.message)
 	if err != nil {

@@ -26,9 +26,10 @@ const (
 	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
-// jsonCommand is a command to run with --json, and the member names that its JSON output
-// must have. If the field list is not "", the output must have only the member with that
-// name. Its value is an array, and each element must have the members.
+// jsonCommand is a command to run with --json. The field members has the member names that
+// its JSON output must have, separated by blanks. If the field list is not "", the output
+// must have only one member, which is named by list and is an array. Each element of the
+// array must then have the names in members.
 type jsonCommand struct {
 	command, list, members string
 	arguments              []string
@@ -130,7 +131,8 @@ func administered(t *testing.T, s shell, port int) []string {
 
 // TestEveryAdminCommandSpeaksJSON checks that every admin command with --json prints one
 // object with fixed members. The audit log must then hold every change, with the operator
-// as actor and the changed values. On SQLite each command is a process of its own.
+// as actor and the changed values. On SQLite the test starts a process for each command;
+// on PostgreSQL it runs the commands in its own process.
 func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	t.Parallel()
 	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {

@@ -19,8 +19,9 @@ import (
 // wasted if the write ends before the kill.
 const killedTries = 5
 
-// killedRows returns the number of rows of the bulk write. 3000 rows are three transactions:
-// the kill follows the first, so it interrupts the second or the third.
+// killedRows returns the number of rows of the bulk write. 3000 rows are stored in three
+// transactions. The test kills the server after the first transaction, so the kill
+// interrupts the second or the third.
 func killedRows() int {
 	if storagetest.Full() {
 		return 5000

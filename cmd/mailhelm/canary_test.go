@@ -16,9 +16,9 @@ var address = regexp.MustCompile(`[A-Za-z0-9._+-]+(@|%40)[A-Za-z0-9-]+\.[a-z]+`)
 // wrongSecret is a client secret that is sent and refused.
 const wrongSecret = "ocs_WRONGWRONGWRONG"
 
-// callWithAddresses sends calls to a demo that contain secrets, and email addresses that
-// begin with "canary". It returns the access token of some calls. The log must contain none
-// of these; see checkLog.
+// callWithAddresses sends calls to the demo d. The calls contain secrets, and email
+// addresses with the word "canary". It returns the access token that some of the calls use.
+// The log must contain no secret, token or address; see checkLog.
 func callWithAddresses(t *testing.T, d demoOutput) string {
 	t.Helper()
 	token := tokenFrom(t, d, d["client_id"], d["client_secret"], d["mcp_url"])

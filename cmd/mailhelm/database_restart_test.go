@@ -94,8 +94,9 @@ func (r *relay) serve(c net.Conn) {
 	both.Wait()
 }
 
-// add records open connections, so that the method cut can close them. It returns false if
-// cut was called earlier; the caller must then close the connections.
+// add records open connections, so that closeConnections can close them. After
+// closeConnections it returns false, until the relay listens again. If add returns false,
+// the caller must close the connections.
 func (r *relay) add(both ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +118,7 @@ func (r *relay) closeConnections() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.down = true
-	_ = r.listener.Close() // only cut closes it
+	_ = r.listener.Close() // already closed is fine
 	for c := range r.open {
 		_ = c.Close() // already closed is fine
 	}

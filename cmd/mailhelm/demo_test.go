@@ -17,8 +17,8 @@ import (
 )
 
 // TestDemo checks three starts of the demo on one data folder, and a start without the
-// credentials file. The tests share the folder because a first start creates 90 days of
-// events, which takes seconds.
+// credentials file. The subtests share one folder because the first start on a folder
+// creates 90 days of events, which takes seconds.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(storagetest.Folder(t), "data")

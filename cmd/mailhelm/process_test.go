@@ -89,8 +89,8 @@ type process struct {
 	err    error // of Wait, after ended
 }
 
-// launch starts the compiled program with the arguments and additional environment
-// variables. It stops the process at the end of the test.
+// launch starts a process of the program (see the variable binary) with the arguments and
+// additional environment variables. It stops the process at the end of the test.
 func launch(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	path, err := binary()

@@ -48,8 +48,9 @@ func shellOn(t *testing.T, database storage.Config) shell {
 }
 
 // inProcesses returns a shell for the same installation that starts a process for each
-// command. It is for tests of what one process leaves to the next, or of everything that a
-// process prints. A process takes several times the processor time of the command.
+// command. Use it only in tests of what one process leaves to the next, or of everything
+// that a process prints: a command in a process of its own takes several times the
+// processor time of a command in the test's process.
 func (s shell) inProcesses() shell {
 	s.processes = true
 	return s

@@ -44,7 +44,7 @@ func TestCredentialsElsewhereAreNotSeen(t *testing.T) {
 }
 
 // TestOtherOriginsReadNothing checks that web pages of other origins cannot read answers of
-// the public API, the admin host and the fetch host. The agent endpoint must refuse requests
+// the public API, the admin host and the fetch host. The MCP endpoint must refuse requests
 // of such origins, even if the host name of the origin resolves to this machine.
 func TestOtherOriginsReadNothing(t *testing.T) {
 	t.Parallel()

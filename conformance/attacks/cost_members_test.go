@@ -10,8 +10,9 @@ import (
 )
 
 // TestManyWrongMembersCostNoMemory checks the memory that one request with 120,000 invalid
-// members allocates. The schema library could build an error of some 800 bytes for each
-// member, 150 MB in total, although an answer lists only twenty.
+// members allocates; the limit is costMemory. If the schema library built an error of some
+// 800 bytes for each member, the request would allocate about 150 MB in total, although an
+// answer lists only twenty errors.
 func TestManyWrongMembersCostNoMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	p := product.Start(t, product.Options{})
 	var choices strings.Builder

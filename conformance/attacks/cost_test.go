@@ -42,8 +42,9 @@ func TestLongNumbersCostNoTime(t *testing.T) {
 }
 
 // TestManyMistakesCostNoMemory checks the memory that one request with up to 500,000
-// invalid array elements allocates. The schema library could build an error of some 800
-// bytes for each element, 400 MB in total, although an answer lists only twenty.
+// invalid array elements allocates; the limit is costMemory. If the schema library built an
+// error of some 800 bytes for each element, that would be 400 MB, although an answer lists
+// only twenty errors.
 func TestManyMistakesCostNoMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	p := product.Start(t, product.Options{})
 	c := caller{p, p.Live.APIKey}

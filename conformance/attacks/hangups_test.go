@@ -108,8 +108,8 @@ func TestHangingUpLeavesNothingRunning(t *testing.T) {
 // has such a function on its stack while it runs a tool call.
 const running = "mailhelm/tools."
 
-// awaitRunning waits until the number of goroutines that have the pprof label and run a tool
-// call is right.
+// awaitRunning counts the goroutines that have the pprof label and run a tool call. It
+// waits until the function right returns true for their number.
 func awaitRunning(t *testing.T, label string, right func(n int) bool) {
 	t.Helper()
 	product.Await(t, cleanupWait, func() error {

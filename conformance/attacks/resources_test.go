@@ -10,7 +10,7 @@ import (
 )
 
 // TestCredentialsAreGoodForOneHost checks that an access token for the public API or for
-// the agent endpoint works at that host, and is refused by the others.
+// the MCP endpoint is accepted by that host and refused by the other hosts.
 func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

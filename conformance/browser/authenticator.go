@@ -5,8 +5,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Authenticator is a virtual passkey device of a tab. It confirms every request of a page
-// as if its owner did, until Recognize(false) is called.
+// Authenticator is a virtual passkey device of a tab. It confirms every request of a page,
+// as if the owner of the device did, until Recognize(false) is called.
 type Authenticator struct {
 	// tab is the only tab whose pages can use the virtual device.
 	tab *Tab

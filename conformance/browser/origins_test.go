@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// asking is a page whose script sends cross-origin requests to the agent endpoint. The page
+// asking is a page whose script sends cross-origin requests to the MCP endpoint. The page
 // shows what the script could read of three answers: a valid call, a refused call, and the
-// protected-resource document.
+// protected-resource metadata (RFC 9728).
 const asking = `<!doctype html><html lang="en"><title>Asks</title><link rel="icon" href="data:,"><body><script>
 const call = (token) => fetch(%[1]q + '/mcp', {
   method: 'POST',
@@ -44,8 +44,8 @@ document.body.lastChild.id = 'done'
 </script></html>`
 
 // TestOnlyPagesOfAllowedOriginsCallTheEndpoint checks that a page of an allowed origin can
-// read every answer of the agent endpoint. A page of another origin can read only the
-// protected-resource document.
+// read every answer of the MCP endpoint. A page of another origin can read only the
+// protected-resource metadata (RFC 9728).
 func TestOnlyPagesOfAllowedOriginsCallTheEndpoint(t *testing.T) {
 	t.Parallel()
 	var page string

@@ -35,9 +35,10 @@ var wholePage = page.CaptureScreenshotParams{
 	Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true), FromSurface: new(true), OptimizeForSpeed: new(true),
 }
 
-// Picture stores screenshots of the whole page: on a phone and on a desktop, light and
-// dark. It fails the test if the page is wider than the screen. Files are named
-// name-screen-scheme.png. Afterwards the tab has the desktop size and the light scheme.
+// Picture stores screenshots of the whole page, on a phone and on a desktop, light and
+// dark. It stores them as name-screen-scheme.png in the folder that the environment
+// variable FolderVariable names. It fails the test if the page is wider than the screen.
+// Afterwards the tab has the desktop size and the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)

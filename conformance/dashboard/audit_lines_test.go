@@ -45,7 +45,8 @@ func lineCount(t *testing.T, p *product.Product) int {
 }
 
 // refused checks that the public API refuses a bearer credential with status 401 and the
-// given error code. The WWW-Authenticate header must name the protected-resource document.
+// given error code. The WWW-Authenticate header must contain the URL of the API's
+// protected-resource metadata (RFC 9728).
 func refused(t *testing.T, p *product.Product, bearer, code string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/v1/lists", nil)

@@ -71,9 +71,10 @@ func (b *browser) secret() string {
 	return ""
 }
 
-// proof returns form values with a valid form token for any path. No page shows a form for
-// another organization, so the test computes the token itself. The path is then the only
-// wrong part of the request.
+// proof returns form values with a form token that is valid for the organization and the
+// path. No page shows a form for an object of another organization, so the test computes
+// the token itself. A refusal of such a form can then only be due to the object in the
+// path.
 func (b *browser) proof(orgID, path string) url.Values {
 	mac := hmac.New(sha256.New, []byte(b.secret()))
 	mac.Write([]byte("mailhelm form 1\x00" + orgID + "\x00dashboard\x00" + path))

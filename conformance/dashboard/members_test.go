@@ -104,7 +104,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
-	// A member who manages members can give only permissions that they have.
+	// A member who may manage members can grant only permissions that this member has.
 	if err := p.DB.Members().SetMember(t.Context(), members.Member{OrgID: p.OrgID, UserID: ada.ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayManageMembers, members.MayViewLists}}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // scene is a running product, with an API key for the public API and an access token for
-// the agent endpoint.
+// the MCP endpoint.
 type scene struct {
 	p           *product.Product
 	rest, agent string

@@ -215,9 +215,9 @@ func TestForgedTopics(t *testing.T) {
 	amazon.askedOnly(t, stranger)
 }
 
-// askedOnly checks that the product sent exactly the following requests to Amazon. One
-// confirms a subscription. For each publisher, which are s and others, one requests the
-// publisher's certificate.
+// askedOnly checks that the product sent exactly these requests to Amazon: one that
+// confirms a subscription, and one for the signing certificate of each publisher. The
+// publishers are s and others.
 func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	t.Helper()
 	want := []string{"sns.eu-west-1.amazonaws.com/"}

@@ -11,7 +11,7 @@ import (
 )
 
 // declarations returns the description of every operation (name, purpose, scopes and so
-// on), in the order of the catalogue.
+// on), in the order of [catalogue.Operations].
 func declarations() []core.OperationInfo {
 	var all []core.OperationInfo
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {

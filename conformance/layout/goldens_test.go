@@ -12,9 +12,9 @@ import (
 // to files. "make generate" runs only these tests.
 const goldenTest = "TestGolden"
 
-// TestGoldensAreWrittenByName checks test names. A test that reads the variable update,
-// itself or through a function of its package, must be named TestGolden..., and no other
-// test may be.
+// TestGoldensAreWrittenByName checks test names. A test that reads the flag variable update
+// of its package, directly or through functions that it calls, must have a name that begins
+// with TestGolden. No other test may have such a name.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
 	uses := map[string]map[string][]string{} // the names that each function uses, by folder and function

@@ -93,8 +93,8 @@ var adapterEdges = map[[2]string]string{
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
-// (implementation of an interface), and why. All other adapters are chosen in cmd. There is
-// only one implementation of those listed here, so there is no choice.
+// (implementation of an interface), and why. Usually cmd chooses the adapter. Each adapter
+// listed here is the only implementation of its interface, so cmd has no choice to make.
 var surfaceAdapters = map[[2]string]string{
 	{"rest/ingest", "core/outbound/fetch"}:          "the limits of fetching certificates are stated where they are verified",
 	{"oauth/clientdocument", "core/outbound/fetch"}: "the limits of fetching documents are stated where they are read",

@@ -81,9 +81,9 @@ func items(from int64, n int, keys bool) string {
 
 // BenchmarkActivityPages measures reads of 51 activities from a table of 200,000. It reads
 // the newest ("first"), and those that follow after half of the table ("deep"). The filter
-// is none, a name or a contact. PostgreSQL is measured before its ANALYZE command
-// ("postgres-uncounted") and after it, because autovacuum runs ANALYZE only after about a
-// minute.
+// is none, a name or a contact. PostgreSQL is measured without statistics of the table
+// ("postgres-uncounted"), and then again after the command ANALYZE. Autovacuum runs ANALYZE
+// only about a minute after the inserts, so a product's table lacks statistics until then.
 func BenchmarkActivityPages(b *testing.B) {
 	pages := activityPages{org: core.NewID(), contact: core.NewID(), start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}
 	db := storagetest.SQLite(b)

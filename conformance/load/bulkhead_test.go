@@ -20,8 +20,8 @@ import (
 )
 
 // attackedEvents is the number of open events of the organization that requests expensive
-// segment previews. A preview over this many events takes seconds, but stays within the
-// limit of steps.
+// segment previews. A preview over this many events takes seconds, but needs fewer steps
+// (see predicate.Weight) than a preview may take, so it is not refused.
 const attackedEvents = 50_000
 
 // callerWait is how long a call waits for a database connection, equal to the default of
@@ -88,7 +88,7 @@ func recordOpens(b *testing.B, p *product.Product) {
 }
 
 // attack starts parallel clients of the demo organization. Each requests an expensive
-// segment preview again and again, until the returned function stops it.
+// segment preview again and again. The returned function stops the clients.
 func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	b.Helper()
 	body := expensivePreview("3650d")

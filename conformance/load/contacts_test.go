@@ -48,8 +48,9 @@ func BenchmarkContactPages(b *testing.B) {
 }
 
 // mirror stores the benchmark's contacts in the way in which a sync from the sending
-// account does, 5,000 in each call. Their times are later than those of the demo's
-// contacts, and one second later with each call.
+// account does, 5,000 in each call. Contacts of one call have the same time of change, one
+// second later than those of the call before. All of them changed later than the contacts
+// of the demo.
 func mirror(b *testing.B, p *product.Product) {
 	b.Helper()
 	start := p.Clock.Now().Add(time.Hour)

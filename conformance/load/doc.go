@@ -2,10 +2,10 @@
 // server in the same run. The ratio of the two measurements depends less on the machine
 // than one measurement alone.
 //
-// The other servers do only a part of the work, such as a minimal go-sdk server or a
-// minimal Gin handler. They run in the same process, on the loopback interface, and the
-// same client calls each server in turn. The import of contacts can be compared with that
-// of listmonk, which runs as a process of its own.
+// The other servers, such as a minimal go-sdk server or a minimal Gin handler, do only a
+// part of the product's work. They run in the same process, on the loopback interface, and
+// the same client calls each server in turn. The import of contacts can be compared with
+// that of listmonk, which runs as a process of its own.
 //
 // Run the benchmarks with "make bench". RESULTS.md has the results of a run and describes
 // the machine. No benchmark fails because of a measured time. The package has no tests, so

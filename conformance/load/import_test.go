@@ -23,9 +23,9 @@ const (
 
 // BenchmarkImportCommand measures `mailhelm import contacts` on PostgreSQL, with a file of
 // 100,000 contacts with five attributes each. The time includes the start and the end of
-// the program. If listmonkVariable is set, the benchmark alternates with listmonk's import
-// of the same contacts on the same database server. Each import begins with an empty
-// database.
+// the program. If the environment variable named by listmonkVariable is set, the benchmark
+// alternates with listmonk's import of the same contacts on the same database server. Each
+// import begins with an empty database.
 func BenchmarkImportCommand(b *testing.B) {
 	peer := os.Getenv(listmonkVariable)
 	if peer == "" {

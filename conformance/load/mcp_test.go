@@ -15,9 +15,9 @@ import (
 
 // BenchmarkMCPLookup compares the product's tool contacts_lookup with three minimal
 // servers. Two use the libraries go-sdk and mcp-go, and have one tool with a constant
-// answer. The third only decodes JSON-RPC and sends it back. The product also checks the
-// access token and the rate limit, reads consent from the sending account, validates
-// schemas and counts metrics.
+// answer. The third only decodes JSON-RPC and returns the params of the request as its
+// result. The product also checks the access token and the rate limit, reads consent from
+// the sending account, validates schemas and counts metrics.
 func BenchmarkMCPLookup(b *testing.B) {
 	p := product.Start(b, product.Options{})
 	token := p.Token(b, p.MCPURL, "api.contacts.view")

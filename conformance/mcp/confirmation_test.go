@@ -68,7 +68,7 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 				spoil(fmt.Sprint("truncated at ", at), func(a *attempt) { a.token = a.token[:at] })
 			}
 		}
-		// in Base64, some of these last letters decode to the same bytes as the original one
+		// a lenient Base64 decoder reads some of these letters as the last letter of the token
 		for _, last := range "AEIMQUYcgkosw048" {
 			if !strings.HasSuffix(good.token, string(last)) {
 				spoil("another last letter", func(a *attempt) { a.token = a.token[:len(a.token)-1] + string(last) })
@@ -154,7 +154,7 @@ func TestEqualArgumentsConfirm(t *testing.T) {
 
 // TestConfirmationsOutliveMidnight checks that a confirmation stays valid at midnight, when
 // the signing key changes, and in another process over the same database. It also checks
-// that a key of the next day is not accepted.
+// that a confirmation signed with the key of the next day is refused.
 func TestConfirmationsOutliveMidnight(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {

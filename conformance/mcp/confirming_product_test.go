@@ -17,8 +17,8 @@ import (
 )
 
 // broadcastProduct is a running product with an additional operation that needs
-// confirmation. It imitates sending mail to people, and only counts its calls. Calls of
-// this operation pass the same guardrails, listeners and token checks as in the product.
+// confirmation, broadcasts_send. That operation sends no mail and only counts its
+// executions. Its calls pass the guardrails, listeners and token checks of the product.
 type broadcastProduct struct {
 	p *product.Product
 
@@ -168,9 +168,9 @@ func (r *broadcastProduct) byForm(t *testing.T) {
 	}
 }
 
-// refused makes four calls: with a token without the required scope, with a token of a test
-// credential, with a token for the API, and with an API key. Each call must be refused, and
-// no answer may contain a confirmation token.
+// refused calls broadcasts_send four times: with a token without the required scope, with a
+// token of a test credential, with a token for the API, and with an API key. Each call must
+// be refused, and no answer may contain a confirmation token.
 func (r *broadcastProduct) refused(t *testing.T) {
 	t.Helper()
 	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")

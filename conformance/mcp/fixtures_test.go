@@ -118,9 +118,9 @@ var (
 	askRoots = &sdk.ListRootsParams{}
 )
 
-// rounds returns a handler that asks for one set of inputs after the other and then returns
-// a result. The member requestState, which the client returns with its answers, names the
-// round. The handler refuses an unknown state.
+// rounds returns a handler that asks the client for one set of inputs after the other and
+// then returns a result. With its inputs the client returns the member requestState, which
+// says for which set the handler asked. The handler refuses an unknown requestState.
 func rounds(all ...inputRequests) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		at := 0

@@ -37,9 +37,9 @@ func (r *repository) OpenPullRequest(_ context.Context, _, branch string, _ core
 	return core.PullRequest{URL: "https://git.test/" + branch}, nil
 }
 
-// definitions returns two operations on definitions, such as lists and templates. If a Git
-// repository owns the definitions, one operation is refused and the other opens a pull
-// request instead. They have names of existing tools.
+// definitions returns two operations that change a definition, such as a list or a
+// template. If a Git repository owns the definitions, contacts_set_list_membership is
+// refused, and templates_author opens a pull request instead of the change.
 func definitions() []core.Operation {
 	saved := func(context.Context, *core.Call, definitionIn) (definitionOut, error) {
 		return definitionOut{Status: "saved", Message: "Saved."}, nil

@@ -81,9 +81,10 @@ func (s *replayScene) request(bearer, method, path, body string) string {
 }
 
 // TestADerivedReplayEndsWithTheNextWrite checks when a repeated call without an idempotency
-// key is replayed. The call is executed again after the same caller wrote something else
-// about the contact, over MCP or REST. Writes of other callers or about other contacts do
-// not matter.
+// key gets the stored result of the first call. If the same caller has written the contact
+// between the two calls, over MCP or REST, the second call must be executed. It must still
+// get the stored result after refused writes, and after writes by other callers or of other
+// contacts.
 func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 	t.Parallel()
 	const out, in = `{"email":"EMAIL","unsubscribe_all":true}`, `{"email":"EMAIL","unsubscribe_all":false}`
@@ -144,8 +145,9 @@ func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 }
 
 // TestDerivedReplaysOfOtherTools checks that a repeated change of list membership is
-// executed again after a change in between, also after the list was deleted. A repeated
-// contacts_archive is replayed for five minutes in any case.
+// executed if the membership was changed between the two calls, or the list was deleted and
+// created again. A repeated contacts_archive gets the stored result for five minutes, even
+// if the contact was written between the two calls.
 func TestDerivedReplaysOfOtherTools(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -178,7 +178,8 @@ func fillToMaximum(t *testing.T, p *product.Product, count int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each InsertAttribute reads all definitions, so these get their long texts afterwards.
+	// Each InsertAttribute reads all definitions, which would be slow with long texts. So
+	// the definitions get their long texts only after all of them are inserted.
 	values := `["` + strings.Join(slices.Repeat([]string{strings.Repeat("é", 50)}, 30), `","`) + `"]`
 	const lengthen = `UPDATE attributes SET enum_values = $1, description = $2 WHERE org_id = $3 AND name LIKE 'flood%'`
 	changed, err := p.SQL(t).ExecContext(t.Context(), lengthen, values, strings.Repeat("\u202e<", 500), p.OrgID)
@@ -213,8 +214,8 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 		}
 	}
 	found := post(t, p, token, revision, tool("contacts_lookup", `{"email":"`+p.Contact+`"}`, "")).structured(t)
-	// The contact is on one list more than the function flood has created, because a call
-	// above added it to another list.
+	// The contact is on one list more than fillToMaximum has created, because a call above
+	// added it to another list.
 	if shortened := fmt.Sprint(found["shortened"]); !strings.Contains(shortened, "at:contact.lists of:items") || !strings.Contains(shortened, fmt.Sprintf("total:%d]", lists+1)) {
 		t.Errorf("contacts_lookup does not say how many lists there are: %.300s", shortened)
 	}

@@ -95,7 +95,8 @@ func TestAttackClientSecretTiming(t *testing.T) {
 }
 
 // expectUnconditional checks the source code of the function f, which must always compare
-// the hashes of the client secret. Before that comparison, f may return only for an error.
+// the hashes of the client secret. Before that comparison, f may return only because of an
+// error (a condition err != nil).
 func expectUnconditional(t *testing.T, f *ast.FuncDecl) {
 	t.Helper()
 	for _, statement := range f.Body.List {

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// TestAttackCodeInjection checks that a stolen authorization code gives the thief no token
-// and is invalid afterwards. The victim's earlier tokens must stay valid.
+// TestAttackCodeInjection checks that a stolen authorization code gives the thief no token.
+// The thief's attempt makes the code invalid, unless it failed at the authentication of the
+// client. The tokens that the victim got earlier must stay valid.
 func TestAttackCodeInjection(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

@@ -74,8 +74,9 @@ func TestAttackOrganizationConfusion(t *testing.T) {
 	})
 }
 
-// TestAttackForgedConsent checks that an approval counts only if its form is the consent
-// page shown to this person, in this session, for this request.
+// TestAttackForgedConsent checks that an approval is accepted only from the form of the
+// consent page that was shown to the same person, in the same session, for the same
+// request. It must not grant scopes that the request did not ask for.
 func TestAttackForgedConsent(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

@@ -8,7 +8,8 @@ import (
 )
 
 // TestAttackIntrospectionByAStranger checks that a self-registered client can introspect
-// only its own tokens. Tokens of an organization that blocks the client are inactive to it.
+// only the tokens that were issued to it. If an organization blocks the client,
+// introspection must report the client's tokens of this organization as inactive.
 func TestAttackIntrospectionByAStranger(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -8,8 +8,9 @@ import (
 )
 
 // audienceOfAnswer checks the parameters of an authorization answer as a client that uses
-// several servers must (RFC 9207 section 2.4). promised says whether the metadata announces
-// the iss parameter.
+// several authorization servers must (RFC 9207 section 2.4). expected is the issuer of the
+// server to which the client sent its request, and state is the request's state. promised
+// says whether the server's metadata announces the iss parameter.
 func audienceOfAnswer(answer url.Values, expected, state string, promised bool) error {
 	switch {
 	case len(answer["iss"]) > 1 || len(answer["state"]) > 1 || len(answer["code"]) > 1 || len(answer["error"]) > 1:

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// redirectMutations are variants of https://app.example/cb, and other addresses that
-// attackers try. Some URL parsers read many of them as that address, or as an address on
-// the attacker's host.
+// redirectMutations are variants of the registered redirect URI https://app.example/cb, and
+// other addresses that attackers try. Some URL parsers read many of them as the registered
+// URI, or as an address on the attacker's host.
 var redirectMutations = map[string]string{
 	"path below":                  "https://app.example/cb/evil",
 	"path above":                  "https://app.example/",

@@ -11,9 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// TestAuthorizationNeverRedirectsToAStranger checks requests with an unknown client, or
-// without exactly one of the client's redirect URIs. It also checks registered redirect
-// URIs that are not allowed. Each request must be refused without a redirect.
+// TestAuthorizationNeverRedirectsToAStranger checks requests with an unknown client, with a
+// missing or repeated redirect URI, or with one that is not registered for the client. It
+// also checks redirect URIs that are registered but not allowed, such as http:// URIs of a
+// public host. Each request must be refused without a redirect.
 func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {

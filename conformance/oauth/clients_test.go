@@ -76,8 +76,9 @@ func TestLibrariesOfOthers(t *testing.T) {
 				if way == "none" {
 					used = public
 				}
-				// The program authorizes twice. Revoking an access token keeps the grant of the
-				// first authorization. Revoking a refresh token ends the grant of the second.
+				// The program authorizes twice. It then revokes the access token of the first
+				// authorization, which keeps the grant, and the refresh token of the second,
+				// which ends the grant. So one grant remains.
 				if grants := grantsOf(t, p, used.ClientID); len(grants) != 1 {
 					t.Errorf("the product lists %d grants of the client, want 1: %+v", len(grants), grants)
 				}

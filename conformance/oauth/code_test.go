@@ -154,7 +154,8 @@ func TestCodeReplayEndsTheFamily(t *testing.T) {
 }
 
 // expectAudited checks that the audit log of the client's organization has an event for the
-// replay, with the ids of the client, the grant and the request.
+// replay of an authorization code. The event must have the ids of the client, the grant and
+// the request.
 func (w *world) expectAudited(t *testing.T, c registeredClient) {
 	t.Helper()
 	events, err := w.db.Audit().FindAudit(t.Context(), c.OrgID, access.AuditFilter{Limit: 200})

@@ -51,8 +51,8 @@ func TestAssistantsOfOthers(t *testing.T) {
 			"metadata document":     {MetadataURL: document.address},
 		} {
 			t.Run(program+" "+name, func(t *testing.T) {
-				// The subtests are not parallel, because two of them would share the grants of
-				// the client with the metadata document.
+				// The subtests are not parallel. The two with the metadata document use the same
+				// client, so each would count and revoke the grants of the other.
 				task.MCP, task.Redirect = p.MCPURL, nativeURI
 				connect(t, p, program, task)
 			})

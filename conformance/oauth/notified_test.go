@@ -22,7 +22,8 @@ import (
 const notifyTimeout = 20 * time.Second
 
 // node imitates another server process on the same PostgreSQL database. It caches which
-// caller each token belongs to, and applies the changes of which PostgreSQL notifies it.
+// caller each token belongs to. When PostgreSQL notifies it of a change, such as a revoked
+// grant, it removes the entries that the change concerns from its cache.
 type node struct {
 	t       *testing.T
 	auth    *access.Authenticator
@@ -49,7 +50,8 @@ func newNode(t *testing.T, w *world, url string) *node {
 	return n
 }
 
-// await waits until the node has applied the change. It fails the test after 20 seconds.
+// await waits until the node has applied the change to its cache. It fails the test after
+// 20 seconds.
 func (n *node) await(want access.Change) {
 	n.t.Helper()
 	deadline := time.After(notifyTimeout)

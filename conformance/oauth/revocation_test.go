@@ -77,8 +77,8 @@ func TestRevokedAccessTokenIsDenied(t *testing.T) {
 	})
 }
 
-// expectDenied checks that a purge keeps the denylist entry of a token that has not
-// expired.
+// expectDenied checks that the token with this id, which must not have expired, is still on
+// the denylist after a purge of expired entries.
 func (w *world) expectDenied(t *testing.T, id string) {
 	t.Helper()
 	_, err := w.db.Grants().PurgeGrants(t.Context(), w.clock())

@@ -76,7 +76,8 @@ func TestTokensOutliveARotation(t *testing.T) {
 		if w.publishes(old) {
 			t.Error("the old key is still published")
 		}
-		// This token has not expired, so only its key can be the reason for a refusal.
+		// Neither of the next two tokens has expired. So only the key id in the header can be
+		// the reason why the second is refused.
 		kid, private := w.keys.Current()
 		late := w.forge(func(f *forgery) { f.claims["exp"] = w.clock().Add(time.Minute).Unix() })
 		if _, err := w.auth.Authenticate(t.Context(), late, access.API); err != nil || kid != next || private == nil {

@@ -46,7 +46,7 @@ func (s *scene) fill(b *http.Client, page, path string, pairs ...string) answer 
 }
 
 // guard stops the clock and sets up an authenticator app for the victim on the security
-// page. It returns the app's secret and the recovery codes.
+// page. The returned scene has the app's secret and the recovery codes.
 func (s *scene) guard() *sceneWithSecondFactor {
 	s.t.Helper()
 	s.p.Clock.Freeze(s.p.Clock.Now())

@@ -35,7 +35,7 @@ const (
 )
 
 // logged holds everything that the tests of this package log, at every level. It includes
-// the OpenID Connect library, which uses the default logger.
+// the messages of the OpenID Connect library, which uses slog's default logger.
 var (
 	logged lockedBuffer
 	logger = slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -5,7 +5,7 @@
 // problem. A test fails if this package does not compare every operation that has a tool
 // and a route.
 //
-// The files named shape compare responses with tables of their members. A table lists
+// The files named shape_* compare responses with tables of their members. A table lists
 // each member by its path, with the JSON types of its values and whether it may be null
 // or absent. For an enumerated member it also lists the allowed words. Each table is
 // checked against real responses about an organization with all kinds of data, and

@@ -15,9 +15,9 @@ import (
 type routeShape struct {
 	path  string
 	table string
-	// own and other have ends of URLs. A test calls the URL that consists of the part of
-	// path before its first path parameter and one of these ends. The first organization
-	// uses the ends in own, the second organization those in other.
+	// own and other complete the URLs of the calls: each URL is the part of path before its
+	// first path parameter, followed by one of these strings. The first organization makes
+	// the calls with the strings in own, the second organization those with other.
 	own, other []string
 }
 

@@ -58,8 +58,8 @@ func (s shapeScene) seed(t *testing.T) {
 	}
 }
 
-// recordUndelivered records a message whose only event is Send. At night, the demo's
-// history has no such message.
+// recordUndelivered records a message whose only event is Send. The demo's history has such
+// a message only if its newest mail was sent minutes ago, so it has none at night (UTC).
 func (s shapeScene) recordUndelivered(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// AwaitJob waits until the product has ended a run of the job of this kind, such as the one
-// at its start. A test calls AwaitJob before it stores what the job would replace, or makes
-// the sending account fail.
+// AwaitJob waits until at least one job of this kind has ended, such as one that the
+// product queued when it started. A test calls AwaitJob before it stores data that the job
+// would overwrite, or before it makes the sending account fail, which the job needs.
 func (p *Product) AwaitJob(t testing.TB, kind string) {
 	t.Helper()
 	db := p.SQL(t)

@@ -103,8 +103,9 @@ func (d *demo) checkContacts(t *testing.T) {
 	d.checkNextSteps(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
 }
 
-// checkSending does the same for the section "Sending" and the guide about sending
-// accounts.
+// checkSending runs the commands in the README's section "Sending", after the two blocks of
+// "Try it" that set the variables. The section must link to the guide about sending
+// accounts, and the demo must serve that page.
 func (d *demo) checkSending(t *testing.T) {
 	t.Helper()
 	d.checkNextSteps(t, "Sending", sent, "http://localhost:8081/docs/guides/sending-account")

@@ -216,7 +216,7 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 			t.Errorf("came back as %+v", c)
 		}
 		// The product's own job also writes the consent to the account. If that job is
-		// quicker, the loop below has nothing to write.
+		// quicker, the loop below writes nothing and finds the consent in the account.
 		p.Clock.Advance(time.Minute)
 		var back, made *sending.Contact
 		product.Await(t, bulkWait, func() error {

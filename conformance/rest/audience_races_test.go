@@ -19,8 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// withLongTimeout returns the same caller with a timeout of five minutes. Concurrent calls
-// about one contact run one after another, so the last call waits for all others.
+// withLongTimeout returns a copy of the caller whose requests time out after five minutes.
+// The server runs concurrent calls about one contact one after another, so the last call
+// waits for all others.
 func (a *api) withLongTimeout() *api {
 	p, other := *a.Product, *a
 	p.HTTP = &http.Client{Transport: a.HTTP.Transport, Timeout: 5 * time.Minute}

@@ -18,7 +18,7 @@ import (
 // description is the OpenAPI document of a running product, with which responses are
 // checked.
 type description struct {
-	raw []byte // with the addresses of this product
+	raw []byte // the JSON of the document, with the addresses of this product
 	*parsedDescription
 }
 

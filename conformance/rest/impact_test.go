@@ -47,10 +47,10 @@ func (a *api) attributeID(t *testing.T, name string) string {
 	return ""
 }
 
-// TestAChangeOfTheRegistryReachesSegments checks that the preview and the change of an
-// attribute return the affected segments. A segment whose expression is still valid has a
-// warning, in REST and MCP, until it is saved. A segment whose expression is no longer
-// valid becomes invalid and keeps its members.
+// TestAChangeOfTheRegistryReachesSegments renames an attribute. The preview and the change
+// must return the segment that tests the attribute. The change must make this segment
+// invalid, with a warning in REST and MCP, and keep its members. When the attribute has its
+// old name again, the segment must be active without a warning.
 func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

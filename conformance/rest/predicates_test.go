@@ -100,8 +100,8 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.wholesale = true`, "f", "incremental"},
 	{`attr.wholesale = false`, "", "incremental"},
 	{`not attr.wholesale = false`, "f", "incremental"},
-	// A contact cannot be written with a value outside of its enum, but a predicate may test
-	// for one.
+	// A contact cannot be written with a value that its enum does not have, but a predicate
+	// may test for such a value.
 	{`attr.subscription = "monthly"`, "f", "incremental"},
 	{`attr.subscription = "never heard of"`, "", "incremental"},
 	{`attr.last_order_at > 2001-02-03`, "f", "incremental"},

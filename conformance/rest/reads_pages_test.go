@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// orderedRoute is a route with parameters that returns a list, newest first. by is the
-// member with the time by which the list is sorted, or "".
+// orderedRoute is a route with parameters that returns a list. by is the member with the
+// time by which the list is sorted, newest first. If by is "", the order is not checked.
 type orderedRoute struct{ target, by string }
 
 func readsInOrder(bounced string) []orderedRoute {

@@ -327,7 +327,8 @@ func TestOtherOrganizationsObjectsAreNotFound(t *testing.T) {
 		if len(page.Data) != 1 {
 			t.Errorf("the other organization sees %d contacts, has 1", len(page.Data))
 		}
-		// With a cursor of another organization, a caller gets only rows of its own.
+		// A cursor that one organization got returns only rows of the organization that
+		// uses it.
 		page = a.do(t, "GET", "/v1/contacts?limit=1", "").want(200).page()
 		page = theirs.do(t, "GET", "/v1/contacts?cursor="+*page.Pagination.NextCursor, "").want(200).page()
 		for _, c := range page.Data {

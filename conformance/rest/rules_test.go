@@ -32,8 +32,8 @@ type step struct {
 	code   core.Code
 	// want is JSON that the response must contain. For an object in want, the response must
 	// have the named members with their values; for an array, exactly these elements in
-	// order. A string "~x" is a regular expression, and "!x" means any string but x. lacks
-	// names members that the response must not have.
+	// order. A string "~x" is a regular expression, and "!x" means any value but x and null.
+	// lacks names members that the response must not have.
 	want  string
 	lacks string
 	// keep is a member of the response, as a path with dots. Later steps can use its value

@@ -165,8 +165,8 @@ func (d segmentsCaller) has(t *testing.T, want, method, path, body string) {
 }
 
 // TestSegmentsFollowTheRegistry changes attributes. The preview and the response to the
-// change announce which segments the change affects. The test checks that the background
-// jobs then affect exactly these segments.
+// change say which segments the change affects. The test checks that the status or the
+// members of exactly these segments then change.
 func TestSegmentsFollowTheRegistry(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -219,8 +219,8 @@ func TestSegmentsFollowTheRegistry(t *testing.T) {
 }
 
 // TestSegmentsFollowProperties changes promoted properties of activities. The preview and
-// the response to the change must announce an effect on segments. The test checks that the
-// jobs then cause exactly this effect.
+// the response to the change say which segments the change affects. The test checks that
+// the status or the members of exactly these segments then change.
 func TestSegmentsFollowProperties(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

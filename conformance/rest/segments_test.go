@@ -78,8 +78,8 @@ func TestMembersOfASegment(t *testing.T) {
 	})
 }
 
-// TestPausedSegmentsKeepTheirMembers checks that no contact enters a paused segment, and
-// that contacts enter again after it is resumed.
+// TestPausedSegmentsKeepTheirMembers checks that a contact that is created while a segment
+// is paused does not enter it. A contact that is created while it is active must enter it.
 func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -133,9 +133,9 @@ func TestPagesOfDefinitions(t *testing.T) {
 }
 
 // TestARepositorysSegmentTakesThePlaceOfAManagedOne checks that a segment defined in a Git
-// repository replaces one with the same key that was defined in Mailhelm, and not the
-// reverse. A segment that the repository no longer defines is archived and keeps its
-// members.
+// repository replaces a segment with the same key that was defined in Mailhelm. The reverse
+// must fail with a conflict. A segment that is archived must keep its members, and
+// predicates must not be able to test it.
 func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

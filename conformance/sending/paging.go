@@ -84,8 +84,9 @@ func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 	}
 }
 
-// pagesSurviveChanges adds and deletes contacts on earlier and later pages between two
-// reads. A contact that always exists must be read exactly once, and no contact twice.
+// pagesSurviveChanges reads all pages of contacts. After each page it adds and deletes
+// contacts on earlier and later pages. A contact that exists from the first read to the
+// last must be read exactly once, and no contact twice.
 func pagesSurviveChanges(t *testing.T, s Subject) {
 	const n = 3*maxPage + 500
 	all := contactsWithOptOuts(n)

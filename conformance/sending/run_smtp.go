@@ -120,8 +120,8 @@ func serverCannot(t *testing.T, s Subject) {
 }
 
 // serverHasNone calls methods about templates, channels and suppressed addresses, which
-// SMTP does not have. A read of a list and a deletion must succeed. A read of one object
-// must fail with NotFound.
+// SMTP does not have. Calls that list such objects or delete one must succeed. Calls that
+// read one must fail with NotFound.
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	all := Calls(t, s.Account, "org")

@@ -94,7 +94,7 @@ func listen(t *testing.T) string {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.Serve(l) })
 	t.Cleanup(func() {
-		_, _ = s.Close(), l.Close() // s.Close closes l only after s.Serve has begun to use it
+		_, _ = s.Close(), l.Close() // s.Close does not close l if s.Serve has not begun yet
 		serving.Wait()
 	})
 	return l.Addr().String()

@@ -15,8 +15,9 @@
 // The account fails in two ways: the simulated account is set to fail, or a local server in
 // place of Amazon SES sends broken answers. Other tests stop the database, fill its disk or
 // occupy its connections. For these tests, two functions named init change SQLite in the
-// whole test process: they override the SQL function replace, and act on new connections.
-// Both do what SQLite does, unless a test has named a word or a database file.
+// whole test process. One replaces the SQL function replace by a version that can block
+// searches for a word. The other can limit the size of a database file. They have no effect
+// until a test chooses the word or the file.
 //
 // Tests can move the clock of buckets in memory, but not that of a real Redis. With a real
 // Redis a test either waits, or measures the elapsed time and accounts for the tokens that

@@ -131,10 +131,10 @@ func (n neighbour) work(t *testing.T, round string) {
 }
 
 // TestOneOrganizationStallsNoOther checks that one organization cannot block another. It
-// runs 8 and then 24 heavy reads of one organization that do not finish, so that it may
-// start no further heavy read. Calls of another organization must succeed, and the
-// readiness check too. Light reads of the same organization must succeed even with their
-// most expensive arguments. Its other heavy reads must wait.
+// runs 8 and then 24 heavy reads of the first organization that do not finish and use up
+// its limit of heavy reads. The calls of the second organization and the readiness check
+// must succeed. Light reads of the first organization must succeed even with their most
+// expensive arguments. Its further heavy reads must wait or fail with the code overloaded.
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
@@ -188,8 +188,8 @@ func (s *faultScene) checkNeighbour(t *testing.T, n neighbour, postgres bool, pa
 }
 
 // worst has the most expensive arguments of read operations. A key is the HTTP method, or
-// "tool", and the operation. A read without an entry in worst gets its arguments from the
-// variable calls.
+// "tool", then a space and the name of the operation. A read without an entry in worst gets
+// its arguments from the variable calls.
 var worst = map[string]string{
 	"GET contacts_list":               "/v1/contacts?topic=put&subscription_status=OPT_OUT&unsubscribe_all=false&attribute_key=read-ROUND&attribute_value=x&limit=200",
 	"GET messages_list":               "/v1/messages?identity=nowhere.example&status=Delivery&template=welcome&limit=200",
@@ -241,7 +241,7 @@ func (s *faultScene) readEverything(t *testing.T, postgres bool, attacked func()
 	running.Wait()
 }
 
-// readsEvents has the operations of low cost that read the table message_events. On
+// readsEvents has the light operations that read the table message_events. On
 // PostgreSQL the test locks that table, so it does not call these operations.
 var readsEvents = map[string]bool{"messages_events": true, "messages_get": true, "messages_diagnose": true, "sending_readiness_check": true}
 
@@ -272,8 +272,8 @@ func or(a, b string) string {
 
 // TestEveryReadHasItsWorstArguments checks the table worst, which has the arguments that
 // make a call most expensive. Each entry must belong to a call that the tests make. Each
-// operation that is declared heavy must have an entry. An operation needs no entry if it
-// counts as heavy even with only its required arguments.
+// operation that is declared heavy must have an entry, unless it counts as heavy even with
+// only its required arguments.
 func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	t.Parallel()
 	hasWorst := map[string]bool{}

@@ -54,8 +54,9 @@ func TestTheWriterIsHeld(t *testing.T) {
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		s := newFaultScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
 		s.begin(t, "held")
-		// The server caches callers for five seconds. On a slow machine they would expire
-		// before the writes, which then could not read their caller on PostgreSQL.
+		// The server caches callers for five seconds. The clock is stopped, so that the cached
+		// callers do not expire before the writes on a slow machine. On PostgreSQL the server
+		// could not read the callers again while the connections are in use.
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		var writes []call
 		for _, c := range databaseCalls {

@@ -60,8 +60,8 @@ func (c call) name() string {
 const messageID = "message-of-faults"
 
 // listed has the calls that cannot be built from the declarations of operations alone.
-// These are the calls of operations that use the sending account, and the calls with
-// arguments that are neither in the input schema nor in [seeded].
+// These are the calls of operations that use the sending account, and the calls for whose
+// arguments neither the input schema nor [seeded] has values.
 var listed = []call{
 	{"account_get", "GET", "/v1/account", "", partial},
 	{"sending_readiness_check", "", "", `{}`, refused},

@@ -17,7 +17,7 @@ import (
 var calls, underived = allCalls()
 
 // seeded has values for the required arguments of calls that are built from the operations'
-// declarations. An example are ids of data that the method begin creates.
+// declarations, such as the ids of data that the method begin creates.
 var seeded = ordinary.Values{
 	"email":      "read-ROUND@example.com",
 	"contact":    "read-ROUND@example.com",

@@ -81,7 +81,7 @@ func init() {
 		}
 		most := "1073741823"
 		if bounded {
-			most = "1" // SQLite raises a limit below the file's present size to that size
+			most = "1" // SQLite raises this limit to the present size, so the file cannot grow
 		}
 		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
 		fullDisks.writer <- path
@@ -97,7 +97,9 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	fullDisks.mu.Lock()
 	fullDisks.files[path] = bounded
 	fullDisks.mu.Unlock()
-	for { // repeat until the write connection is opened again: GiveBack does not close it while a job uses it
+	// Repeat until the write connection is opened again, because the limit changes only then.
+	// GiveBack closes the connection, but not while a job uses it.
+	for {
 		if err := p.DB.GiveBack(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -105,8 +105,8 @@ func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 }
 
 // TestRefusalsBeforeATokenIsReadCostNothing checks requests that the server refuses before
-// it knows the caller, such as those without a valid credential. Their answers must have no
-// rate-limit headers, and they must not count as calls.
+// it knows the caller, such as requests without a valid credential. The requests must not
+// count toward a rate limit, and their answers must have no rate-limit headers.
 func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 4)

@@ -39,9 +39,9 @@ func traced(t *testing.T, requests func(t *testing.T, p *product.Product)) (*col
 }
 
 // TestParents checks the parents of spans. If _meta of a tool call names a parent, the span
-// has that parent, and a link to the one in the traceparent header. Otherwise the
-// traceparent header names the parent. The span of an operation is a child of the span of
-// its request.
+// has that parent, and a link to the span that the traceparent header names. If _meta names
+// none, the parent is the span in the traceparent header. The span of an operation is a
+// child of the span of its request.
 func TestParents(t *testing.T) {
 	t.Parallel()
 	meta := `"traceparent":"` + traceparent(metaTrace, metaSpan) + `","tracestate":"vendor=one","baggage":"who=nobody"`

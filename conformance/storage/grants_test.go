@@ -98,7 +98,7 @@ func TestRevokingGrants(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
 		first, second, third := newGrant(t, db, org), newGrant(t, db, org), newGrant(t, db, org)
-		elsewhere := newGrant(t, db, newOrg(t, db)) // of the same client
+		elsewhere := newGrant(t, db, newOrg(t, db)) // a grant to the same client in another organization
 		other := access.Grant{ID: core.NewID(), OrgID: org, ClientID: "oc_live_other", CreatedAt: start}
 		must(t, store.InsertGrant(ctx, other))
 

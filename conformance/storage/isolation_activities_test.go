@@ -39,8 +39,9 @@ func (o ownedObjects) onceClaim() activities.OnceClaim {
 	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
 }
 
-// activityState returns the owner's activities, promoted properties, contacts named by
-// activities, and the keys by which duplicates are found.
+// activityState returns the owner's activities, promoted properties, the contacts found by
+// address or external id, and the stored claims: idempotency keys, and pairs of contact and
+// name, by which duplicate activities are found.
 func (o ownedObjects) activityState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()

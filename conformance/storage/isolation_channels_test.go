@@ -37,8 +37,9 @@ func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 }
 
-// channelState returns the owner's channels, identities, tracking domains, last sync,
-// template and request for production access.
+// channelState returns the owner's channels, identities, tracking domains, template and
+// request for production access, and the record of the last run of the job that copies
+// channels from the sending account.
 func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()

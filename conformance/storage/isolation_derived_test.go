@@ -25,7 +25,7 @@ func (o ownedObjects) names() []string {
 
 // instants returns the times with which the method is called: one before and one after all
 // times of the owner's objects, so that a lower and an upper bound both match the objects.
-// A method without a time needs one call only.
+// For a method without a time parameter it returns one time, so that there is one call.
 func (m storeMethod) instants() []time.Time {
 	for in := range m.signature().Ins() {
 		if in == reflect.TypeFor[time.Time]() {
@@ -49,8 +49,8 @@ func derivableMethods(t *testing.T) []storeMethod {
 	})
 }
 
-// derivedCalls generates calls of the methods. Each call runs as the organization org with
-// one name of the owner's objects, and with each of its instants.
+// derivedCalls generates calls of the methods as the organization org. There is one call
+// for each method, each of o.names() and each time that storeMethod.instants returns.
 func derivedCalls(methods []storeMethod, o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
 	for _, m := range methods {

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownPeople gives the organization that o owns a member with a session, and another
-// person's grant to an OAuth client. It also creates an invitation, tokens of the grant and
-// a blocked client.
+// ownPeople gives the organization o.org a member with a session, and another person's
+// grant to an OAuth client. It also creates an invitation, tokens of the grant and a
+// blocked client.
 func (o *ownedObjects) ownPeople(t *testing.T, db *storage.DB) {
 	t.Helper()
 	o.member = members.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts}}

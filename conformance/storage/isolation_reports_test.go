@@ -60,7 +60,7 @@ func reportCalls(org string) map[string]storeCall {
 		},
 		"FromEvents": func(t *testing.T, db *storage.DB) (any, error) {
 			rows, err := db.Reports().FromEvents(t.Context(), org, counted)
-			slices.SortFunc(rows, func(a, b reports.GroupCounts) int { return cmp.Compare(a.Channel, b.Channel) }) // in no order
+			slices.SortFunc(rows, func(a, b reports.GroupCounts) int { return cmp.Compare(a.Channel, b.Channel) }) // FromEvents returns rows in no fixed order
 			return rows, err
 		},
 		"AnyMessage": func(t *testing.T, db *storage.DB) (any, error) {

@@ -29,9 +29,9 @@ func (o *ownedObjects) ownSegments(t *testing.T, db *storage.DB) {
 	must(t, db.SegmentChanges().ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
 }
 
-// question returns a query that matches the contact of the organization that o owns. It
-// searches the organization org, but its predicate is compiled with the attributes of o's
-// organization.
+// question returns a query whose predicate matches the contact in o. The query searches the
+// organization org, but the predicate is compiled with the attributes of the organization
+// o.org.
 func (o *ownedObjects) question(t *testing.T, db *storage.DB, org string) segments.Question {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// ownUndeliverable gives an organization suppression rules, a complaint event and an entry
-// for the undeliverable address. It returns the entry.
+// ownUndeliverable gives an organization suppression rules, and a complaint event from the
+// address gone@x. It stores and returns the suppression entry of this address.
 func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entry {
 	t.Helper()
 	ctx := t.Context()

@@ -35,7 +35,7 @@ import (
 type ownedObjects struct {
 	org      string
 	contact  contacts.Contact
-	shell    contacts.Contact // made by a sync
+	shell    contacts.Contact // a contact that the sync job created
 	list     lists.List
 	client   access.Client
 	apiKey   access.APIKey
@@ -336,11 +336,11 @@ var exempt = []string{
 	"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
 	"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "HoldSigningKeys", "ReplaceSigningKeys", "PurgeSigningKeys", "AppendAudit",
 	"InsertContact", "InsertList", "InsertAttribute", "PassesDue", "SaveContactList", "ReplaceMembership", "Purge",
-	"APIKeysPastGrace", // for all organizations
+	"APIKeysPastGrace", // returns keys of all organizations
 	"InsertGrant", "InsertCode", "RedeemCode", "InsertRefreshToken", "PeekRefreshToken",
 	"DenyToken", "PurgeGrants",
 	"InsertSession", "Session", "TouchSession", "DeleteSession", "DeleteSessionsOf", "DeleteOtherSessionsOf", "PurgeSessions",
-	"SaveDocumentClient", "UnusedDynamicClients", "PurgeDynamicClients", // no organization's
+	"SaveDocumentClient", "UnusedDynamicClients", "PurgeDynamicClients", // clients that belong to no organization
 	"HoldUser", "SetAuthenticatorApp", "AuthenticatorApp", "UseStep", "DeleteAuthenticatorApp",
 	"SetRecoveryCodes", "UseRecoveryCode", "RecoveryCodesLeft",
 	"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
@@ -403,9 +403,9 @@ func storesWith(name string) []reflect.Type {
 
 // TestStoreCallsCoverEveryMethod checks every store method with an organization argument.
 // The function storeCalls must call it, the list exempt must name it, or derivedCalls must
-// generate a call. No store may be listed twice. A name in exempt must be a method of
-// exactly one store, so that it exempts no method of another store; likewise the name of a
-// call, unless it has the store too.
+// generate a call. No store may be listed twice. A method name in exempt must belong to
+// exactly one store, because it would otherwise exempt methods of other stores too. A key
+// of storeCalls must include the store if several stores have a method of the name.
 func TestStoreCallsCoverEveryMethod(t *testing.T) {
 	t.Parallel()
 	for i, store := range stores {

@@ -60,7 +60,7 @@ func TestAPIKeysPastGrace(t *testing.T) {
 			}
 			must(t, db.Keys().InsertAPIKey(ctx, key))
 		}
-		must(t, db.Keys().InsertAPIKey(ctx, newAPIKey(newOrg(t, db), 0))) // was never rotated
+		must(t, db.Keys().InsertAPIKey(ctx, newAPIKey(newOrg(t, db), 0))) // a key without ExpiresAt, because it was never rotated
 		for limit, want := range map[int][]string{1: {"early"}, 10: {"early", "due"}} {
 			keys, err := db.Keys().APIKeysPastGrace(ctx, later(10), limit)
 			must(t, err)

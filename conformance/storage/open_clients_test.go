@@ -66,7 +66,7 @@ func TestBlockedClients(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, open, mine, other := t.Context(), db.OpenClients(), newOrg(t, db), newOrg(t, db)
-		for i, id := range []string{documentID, "oc_live_A", documentID} { // twice is no error
+		for i, id := range []string{documentID, "oc_live_A", documentID} { // blocking twice is no error
 			must(t, open.BlockClient(ctx, mine, id, later(i)))
 		}
 		for org, want := range map[string]bool{mine: true, other: false} {
@@ -85,7 +85,7 @@ func TestBlockedClients(t *testing.T) {
 			if blocked, err := open.IsClientBlocked(ctx, mine, documentID); err != nil || blocked != want {
 				t.Errorf("blocked: %v, %v, want %v", blocked, err, want)
 			}
-			for range 2 { // twice is no error
+			for range 2 { // unblocking twice is no error
 				must(t, open.UnblockClient(ctx, mine, documentID))
 			}
 		}

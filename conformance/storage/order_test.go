@@ -21,8 +21,8 @@ import (
 var orderIDs = []string{"a", "B", "b", "A", "ä", "z", "Z", "-a", "_a", "10", "9", "a b", "ab", "é", "日本"}
 
 // TestPagesComeInTheSameOrderOnBothEngines checks that rows with equal creation times are
-// ordered by the bytes of their ids. The collations of SQLite and PostgreSQL could
-// otherwise differ.
+// ordered by the bytes of their ids, and not by a collation, which could differ between
+// SQLite and PostgreSQL.
 func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 	t.Parallel()
 	want := slices.Clone(orderIDs)

@@ -188,7 +188,7 @@ func TestPurgeGrants(t *testing.T) {
 			}
 		}
 		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(200)))
-		newCode(t, db, newGrant(t, db, org)) // until 60 s, both
+		newCode(t, db, newGrant(t, db, org)) // expires after 60 s, like the code used below
 		used := newCode(t, db, endless)
 		_, _, err := db.Tokens().RedeemCode(ctx, used.Hash, start)
 		must(t, err)

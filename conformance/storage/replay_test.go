@@ -33,7 +33,7 @@ func TestReplayOfACompletedCall(t *testing.T) {
 		}
 		result := []byte(`{"n":"ü"}`)
 		must(t, store.Complete(ctx, k, record.Token, replay.Outcome{Result: result, Expires: later(1000)}))
-		must(t, store.Release(ctx, k, record.Token)) // too late to give up
+		must(t, store.Release(ctx, k, record.Token)) // has no effect on a completed call
 		done, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "d2"}, later(999))
 		if err != nil || won || !done.Done || done.Digest != "d1" || string(done.Result) != string(result) {
 			t.Errorf("when it is done: %+v, %v, %v", done, won, err)
@@ -183,7 +183,7 @@ func TestSpendAndPurge(t *testing.T) {
 			t.Errorf("after a rollback: %v, %v, %v", ok, err, spendErr)
 		}
 
-		_, _, err = store.Reserve(ctx, k, replay.Claim{Digest: "d"}, start) // until 60 s
+		_, _, err = store.Reserve(ctx, k, replay.Claim{Digest: "d"}, start) // the reservation expires after 60 s
 		must(t, err)
 		for _, step := range []struct{ at, want int }{{59, 0}, {60, 1}, {100, 1}, {199, 0}, {200, 1}, {201, 0}} {
 			if n, err := store.Purge(ctx, later(step.at)); err != nil || n != step.want {

@@ -70,7 +70,7 @@ func TestAuthenticatorApps(t *testing.T) {
 			if app.ConfirmedAt == nil {
 				app.ConfirmedAt = new(confirmed)
 			}
-			confirmed = confirmed.Add(1e9) // the first confirmation stays
+			confirmed = confirmed.Add(1e9) // later uses do not change ConfirmedAt
 		}
 		app.UsedStep = 102
 		want(app)

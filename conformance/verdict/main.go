@@ -3,11 +3,11 @@
 // test ran. With CI=true it also fails if a test was skipped, because a skipped test has
 // checked nothing.
 //
-// The command passes its arguments to go test. "go test ./..." gives the same
-// results without the rules about skipped tests and about runs without tests. It takes a
-// little longer: verdict lets all processes collect garbage less often (see [environment]),
-// and runs one package more at a time than the machine has processors, because many tests
-// wait for a database. The flag -p overrides that number.
+// The command passes its arguments to go test. A plain "go test ./..." gives the same
+// results without the rules about skipped tests and about runs without tests. Verdict is a
+// little faster: it lets all processes collect garbage less often (see [environment]), and
+// runs one package more at a time than the machine has processors, because many tests wait
+// for a database. The flag -p overrides that number of packages.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// journal keeps the product's log.
+// journal is a writer that keeps the product's log in memory.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -23,11 +23,11 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// TestHostileArgumentsAreQuotedOrNotRepeated sends hostile texts of each kind in every text
-// member of every operation's input. It also sends them as an unknown member, and as the
-// name of a tool and of a method. No answer may be a server error or contain the text
-// unquoted, and the log must not contain the text. A full run sends every text to every
-// operation.
+// TestHostileArgumentsAreQuotedOrNotRepeated sends one hostile text of each kind in every
+// text member of every operation's input, and as an unknown member. It sends every text as
+// the name of a tool and of a method. No answer may be a server error or contain the text
+// unquoted, and the log must not contain the text. If MAILHELM_TEST_FULL is 1, it also
+// sends every text to every operation.
 func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	t.Parallel()
 	log := new(journal)

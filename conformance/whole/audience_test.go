@@ -16,9 +16,9 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// The ways to name segments, activities, bulk writes and promoted properties, such as by
-// id. The first function of a kind creates an object of the other organization and returns
-// its name.
+// Each variable is one way to name a segment, an activity, a bulk write or a promoted
+// property, such as by id. Its first function creates an object of the other organization
+// and returns the object's name. Its second function returns a name that no object has.
 var (
 	segmentID = kind{"segment id", func(t *testing.T, w world, n int) string {
 		return w.segment(t, w.p.Other.OrgID, fmt.Sprintf("foreign-segment-%03d", n)).ID
@@ -79,9 +79,9 @@ var (
 	})
 )
 
-// predicateOf returns a kind of text: predicates that name an object, such as in list "x".
-// format is the predicate with %s or %q for the name. makes creates an object with the name
-// in the other organization.
+// predicateOf returns the kind of texts that are predicates and name an object. An example
+// is the predicate `in list "x"`. format is the predicate with %s or %q for the name. makes
+// creates an object with the name in the other organization.
 func predicateOf(sort, format string, makes func(t *testing.T, w world, name string)) kind {
 	return kind{"predicate of a " + sort, func(t *testing.T, w world, n int) string {
 		t.Helper()

@@ -22,7 +22,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   string
-	object map[string]any // nil without a body
+	object map[string]any // nil if the body is empty
 }
 
 // subject is one operation on one surface: a tool or a route.
@@ -30,7 +30,7 @@ type subject struct {
 	core.OperationInfo
 	surface core.Surface
 	input   *core.Schema
-	route   rest.Route // on [core.REST]
+	route   rest.Route // only if surface is [core.REST]
 }
 
 // name returns the name of the tool, or the method and path of the route, for messages of

@@ -55,7 +55,7 @@ func isConcealed(r rune) bool {
 	return false
 }
 
-// findConcealed finds a concealed character.
+// findConcealed returns the first concealed character of text, and false if it has none.
 func findConcealed(text string) (rune, bool) {
 	for _, r := range text {
 		if isConcealed(r) {

@@ -12,7 +12,7 @@ import (
 // hostile is a malicious test text from the file testdata/hostile.txt.
 type hostile struct {
 	kind   string
-	number int // among those of a test
+	number int // index of the text in a test; makes names of objects unique
 	// literal is the text as JSON, and text is its value. A text that must be refused, such
 	// as a lone surrogate or a NUL, has a literal only.
 	literal, text string

@@ -55,8 +55,8 @@ func aboutSending(bounced, address string) map[string]demoRead {
 	}
 }
 
-// TestDemo starts the demo with 90 days of sent mail and checks what it shows. Its history
-// takes seconds to create, so the parts of the test share one.
+// TestDemo starts the demo with 90 days of sent mail and checks what it shows. All parts of
+// the test use the same demo, because creating the sent mail takes seconds.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{Past: true, Recipients: demodata.Recipients}, func(t *testing.T, p *product.Product) {

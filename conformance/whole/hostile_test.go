@@ -381,8 +381,8 @@ func (w world) refuseWrites(t *testing.T, texts []hostile) {
 		for batch := range batches(texts) {
 			w.checkWrongValues(t, s, batch)
 		}
-		// Calls with a single text: one of the two operations tests the texts with an even
-		// index, the other operation the rest.
+		// Each of these calls has a single text. One of the two operations gets the texts
+		// with an even index, the other one the texts with an odd index.
 		for i := turn; i < len(texts); i += 2 {
 			w.checkWrongValues(t, s, texts[i:i+1])
 		}

@@ -60,7 +60,7 @@ func TestHostileTextsOfMessages(t *testing.T) {
 			byID := map[string]any{"id": id, "message_id": id}
 			for _, s := range subjects() {
 				if !strings.HasPrefix(s.Name, "messages_") {
-					continue // another thing's id
+					continue // the operation takes no message id
 				}
 				arguments := map[string]any{}
 				for _, member := range s.input.Members() {
@@ -82,8 +82,9 @@ func TestHostileTextsOfMessages(t *testing.T) {
 	})
 }
 
-// hostileEvents returns the events of messages with every outcome. Each text member of the
-// events has the hostile text, shortened where names have a maximum length.
+// hostileEvents returns events of the message id, one of each of seven types, such as a
+// delivery, a rejection and a hard bounce. Each text member of the events has the hostile
+// text, shortened where names have a maximum length.
 func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
 	t.Helper()
 	name := h.truncatedTo(longestName)

@@ -85,8 +85,9 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	}
 }
 
-// suppress adds an address to the account's suppression list and to the organization's
-// undeliverable addresses. The parameter why is the reason of the suppression.
+// suppress adds an address to the account's suppression list, and an entry for it to the
+// organization's undeliverable addresses. If why is not "", the entry says that a person
+// has excluded the address from them for this reason.
 func (w world) suppress(t *testing.T, orgID, email, why string) {
 	t.Helper()
 	at := w.p.Clock.Now().UTC().Truncate(time.Second)
@@ -106,8 +107,8 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 
 // TestNamesInTheMirrorComeBackAsText uses each hostile test text in the name of a channel,
 // a tracking domain and an identity. Each text is also the subject and the text of a
-// template, and the reason of a suppression. The test checks the operations in mirrored,
-// and those that read one such object.
+// template, and the reason for which an undeliverable address was excluded. The test checks
+// the operations in the list mirrored, and those that read one such object.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

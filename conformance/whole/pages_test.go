@@ -173,12 +173,14 @@ func (b *browser) must(err error) {
 	}
 }
 
-// eachPage creates an organization with things of each of the names, and calls check with
-// each page that shows names: what is the kind of the page. The organization has each of the
-// names in turn, while the pages of the things with that name are opened. Then the pages of
-// lists are opened, each with all names, and with the last one as the organization's. Lists
-// show concealed characters as escapes, so a name with such a character is left out of the
-// names that check receives for a list.
+// eachPage creates an organization with a client, an API key and a member of each of the
+// names. It calls check with each page and the names on it; what is the kind of the page.
+//
+// For each name, eachPage gives the organization this name and opens the pages that show no
+// other name, such as that of the client. It then opens the lists of keys, clients and
+// members, which show all names, and two pages that show only the organization's name, the
+// last one. Lists show concealed characters as escapes, so check does not receive names
+// with such characters for a list.
 func (b *browser) eachPage(names []string, check func(what string, page page, names ...string)) {
 	b.t.Helper()
 	b.newOrg()

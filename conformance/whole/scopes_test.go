@@ -80,7 +80,7 @@ func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		for _, env := range []core.Environment{core.Live, core.Test} {
-			callers := map[string]caller{} // by scopes
+			callers := map[string]caller{} // key: the scopes, separated by spaces
 			for _, s := range subjects() {
 				for _, h := range s.scopeSets() {
 					known := strings.Join(h.scopes.Strings(), " ")
@@ -219,9 +219,9 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	}
 }
 
-// TestScopesOfArgumentsAreComplete checks that with exactly the scopes of an operation,
-// every argument outside scopesOfArguments is allowed. The table scopesOfArguments is
-// then complete.
+// TestScopesOfArgumentsAreComplete checks that the table scopesOfArguments lists every
+// argument that requires a further scope: a caller with exactly the scopes of an operation
+// must be allowed every argument that is not in the table.
 func TestScopesOfArgumentsAreComplete(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

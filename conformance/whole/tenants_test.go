@@ -52,8 +52,9 @@ func TestEveryTextArgumentIsClassified(t *testing.T) {
 // organization's data. Reading all of that data takes longer than a case.
 const casesPerComparison = 25
 
-// foreignCase is one call with a name of another organization's object of this kind in the
-// member place of the operation's input. number makes its names unique.
+// foreignCase is one call of an operation. The input member at the path place names an
+// object of another organization, in the way that kind says. number makes the names of the
+// case unique.
 type foreignCase struct {
 	subject
 	place  string
@@ -236,7 +237,8 @@ func (w world) othersState(t *testing.T) map[string]string {
 			arguments["source"] = everybody
 		}
 		state[s.name()] = w.read(t, s, arguments)
-		// without its times, because a sync of the contact list may finish between two reads
+		// compare contact_list_get without its times: they change if the job that copies the
+		// contact list finishes between two calls of othersState
 		if s.Name == "contact_list_get" {
 			state[s.name()] = normalize(state[s.name()])
 		}
@@ -262,7 +264,8 @@ func (w world) read(t *testing.T, s subject, arguments map[string]any) string {
 var addresses = regexp.MustCompile(`"email":"([^"]+)"`)
 
 // readContacts reads each contact of a page one by one, and stores the results in state.
-// These reads include the consent that only the sending account has.
+// Unlike the list of contacts, these results include the consent that the sending account
+// has at the moment.
 func (w world) readContacts(t *testing.T, page string, state map[string]string) {
 	t.Helper()
 	for _, found := range addresses.FindAllStringSubmatch(page, -1) {

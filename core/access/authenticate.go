@@ -19,7 +19,7 @@ const (
 
 // Token has the claims of a verified access token.
 type Token struct {
-	ID        string // jti
+	ID        string // the claim "jti"
 	ClientID  string
 	OrgID     string
 	UserID    string // the person that the token acts for; "" with the client_credentials grant
@@ -94,7 +94,8 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 // with
 //   - wrong_host for an API key at the agent endpoint,
 //   - key_revoked or key_expired for an existing API key that no longer works,
-//   - invalid_key for everything else, always with the same text.
+//   - invalid_key for any other credential that is refused, always with the same text,
+//   - the store's error if a store cannot be read.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resource Resource) (core.Principal, error) {
 	isKey := LooksLikeAPIKey(bearer)
 	if isKey && resource != API {

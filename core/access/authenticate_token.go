@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// resolveToken returns the principal of an access token.
+// resolveToken returns the principal of an access token, and the time at which the token
+// expires.
 func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (cachedPrincipal, time.Time, error) {
 	token, err := a.from.Tokens.VerifyToken(ctx, bearer, resource)
 	if err != nil {
@@ -23,8 +24,9 @@ func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principa
 	return found.principal, err
 }
 
-// examine checks all stored records that can end a token before it expires: the denylist,
-// the client, the grant and the membership.
+// examine returns the principal of a verified token, and the time at which the token
+// expires. It checks all stored records that can end a token before that time: the
+// denylist, the client, the grant and the membership.
 func (a *Authenticator) examine(ctx context.Context, token Token) (cachedPrincipal, time.Time, error) {
 	denied, err := a.from.Stores.Tokens.IsTokenDenied(ctx, token.ID)
 	if err != nil {

@@ -12,7 +12,7 @@ func TestBearer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		headers []string
-		want    string // "" when refused
+		want    string // expected credential; "" if the header must be refused
 	}{
 		"plain":               {[]string{"Bearer abc.def-_~+/="}, "abc.def-_~+/="},
 		"any case of scheme":  {[]string{"bEARER abc"}, "abc"},

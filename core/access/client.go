@@ -43,7 +43,7 @@ const (
 	// DocumentClient is described by a metadata document; the client id is the URL of the
 	// document.
 	DocumentClient ClientKind = "document"
-	// DynamicClient registered itself (RFC 7591).
+	// DynamicClient is a client that registered itself (RFC 7591).
 	DynamicClient ClientKind = "dynamic"
 )
 
@@ -51,7 +51,8 @@ const (
 // core.CodeNotFound if the client does not exist in the organization. Every method takes
 // part in the transaction of its context.
 type ClientStore interface {
-	// InsertClient fails with core.CodeConflict when the id or the client id is taken.
+	// InsertClient stores a client. It fails with core.CodeConflict if another client has
+	// the UUID c.ID or the public client id c.ClientID.
 	InsertClient(ctx context.Context, c Client) error
 	// Client returns a client of any organization by its public client id, revoked or not.
 	Client(ctx context.Context, clientID string) (Client, error)

@@ -43,10 +43,10 @@ type openClient struct {
 	ClientID string `json:"client_id"`
 }
 
-// setBlocked calls the function do, which blocks or unblocks a client, and then revokes the
-// client's grants. If the client already has the state in the parameter to, setBlocked
-// changes nothing. Unblocking revokes grants too, because a person may have approved the
-// client at the moment when it was blocked.
+// setBlocked blocks a client in an organization (to is true) or unblocks it (to is false),
+// by a call of do. It then revokes the client's grants in the organization, even when it
+// unblocks: a person may have approved the client while it was being blocked. If the client
+// already has the wanted state, setBlocked changes nothing.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
 		return core.NotFound("client") // no query with a malformed id: PostgreSQL rejects some bytes, such as NUL

@@ -51,9 +51,9 @@ func NewRegistrations(clients ClientStore, open OpenClientStore, clock core.Cloc
 }
 
 // Register stores a client that belongs to no organization. It returns the client with its
-// secret, "" for a public one. The network is the origin of the request, see
-// [throttle.NetworkOf]. It fails with core.CodeValidationFailed for a refused redirect_uris
-// or name, and with core.CodeRateLimited after too many registrations.
+// secret, "" for a public one. network identifies the network from which the request came;
+// see [throttle.NetworkOf]. Register fails with core.CodeValidationFailed for a refused
+// redirect_uris or name, and with core.CodeRateLimited after too many registrations.
 func (r *Registrations) Register(ctx context.Context, network string, s SelfDescribed) (Client, string, error) {
 	now := r.clock()
 	client := Client{

@@ -23,8 +23,9 @@ type Grant struct {
 	RevokedAt *time.Time
 }
 
-// GrantStore stores grants. Finders and changes fail with core.CodeNotFound if the grant
-// does not exist. Every method takes part in the transaction of its context.
+// GrantStore stores grants. Methods that read or change one grant fail with
+// core.CodeNotFound if the organization has no such grant. Every method takes part in the
+// transaction of its context.
 type GrantStore interface {
 	InsertGrant(ctx context.Context, g Grant) error
 	// Grant returns a grant by id, revoked or not.
@@ -37,7 +38,7 @@ type GrantStore interface {
 	// is set already.
 	RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error
 	// RevokeGrantsOf revokes all grants of a client in an organization and returns their
-	// ids. It is called when the client is blocked or revoked.
+	// ids. It is called when the client is blocked, unblocked or revoked.
 	RevokeGrantsOf(ctx context.Context, orgID, clientID string, at time.Time) ([]string, error)
 	// RevokeGrantsOfUser revokes all grants of a person in an organization and returns their
 	// ids. It is called when the person's membership ends.

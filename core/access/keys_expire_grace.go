@@ -10,7 +10,7 @@ import (
 
 const (
 	// GraceEvery is the pause between two runs of the job that revokes rotated keys. A key
-	// is refused at the end of its grace, even before the run.
+	// is refused from the end of its grace period on, even if the job has not revoked it yet.
 	GraceEvery = time.Minute
 	graceBatch = 100
 )

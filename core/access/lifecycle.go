@@ -13,8 +13,9 @@ import (
 //
 // It does not check permissions or a second factor: callers do. An operation that is called
 // inside another transaction becomes part of that transaction. The operation then removes
-// principals from the cache before the commit. After the commit the caller must therefore
-// remove them again with the methods of the field Principals.
+// principals from the cache before the commit, and requests may cache the old ones again
+// until the commit. After the commit the caller must therefore remove them once more, with
+// the methods of the field Principals.
 type Lifecycle struct {
 	Stores
 	Orgs       Orgs

@@ -41,7 +41,7 @@ type OpenClientStore interface {
 	SaveDocumentClient(ctx context.Context, c Client) (Client, error)
 
 	// BlockClient blocks a client in an organization by its public client id; UnblockClient
-	// lifts the block. Both may be repeated.
+	// lifts the block. Repeating either call changes nothing.
 	BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error
 	UnblockClient(ctx context.Context, orgID, clientID string) error
 	// IsClientBlocked reports whether the organization blocks the client.
@@ -63,8 +63,8 @@ type BlockedClient struct {
 	BlockedAt time.Time
 }
 
-// DocumentReader reads client-ID metadata documents. Its adapter fetches them and
-// refuses addresses that are not public.
+// DocumentReader reads client-ID metadata documents. An implementation fetches them over
+// the network and refuses addresses that are not public.
 type DocumentReader interface {
 	// ReadDocument fetches and checks the metadata document at a client id. The error text
 	// is shown to the person at the browser: it names the fault and no internal detail.

@@ -62,8 +62,8 @@ func MintAuthorizationCode() Minted {
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintLink returns a new secret for a link in a mail or for a cookie. It has no marker such
-// as sk_live_, because only one page accepts it.
+// MintLink returns a new secret for a link in a mail or for a cookie. It has no prefix by
+// which people and secret scanners could recognize it, because only one page accepts it.
 func MintLink() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}

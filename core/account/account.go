@@ -31,14 +31,14 @@ type SendingAccount interface {
 	sending.ProductionAccess
 }
 
-// Connections returns how an organization's sending account is connected. It fails with
-// core.CodeNotFound if no connection is stored.
+// Connections returns the stored connection to an organization's sending account, such as
+// the provider and the region. It fails with core.CodeNotFound if no connection is stored.
 type Connections interface {
 	Connection(ctx context.Context, orgID string) (sending.Connection, error)
 }
 
 // Mirror is the copy of an account's channels, identities and tracking domains that the
-// last sync stored; see [channels.Store].
+// sync job last stored in the database; see [channels.Store].
 type Mirror interface {
 	LastSync(ctx context.Context, orgID string) (channels.Sync, error)
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Channel, error)

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// GetIn has no public fields.
+// GetIn is the input of account_get, which has no arguments.
 type GetIn struct {
 	live *sending.Overview
 	// silent is true if a sending account is connected but its state could not be read.
@@ -36,14 +36,14 @@ type Overview struct {
 // sending account did not answer, because it may answer a moment later.
 func (o Overview) IsTransient() bool { return o.Silent }
 
-// OrgRef identifies the organization.
+// OrgRef is the organization in the result of account_get.
 type OrgRef struct {
 	ID   string `json:"id" jsonschema:"format=uuid"`
 	Name string `json:"name" voice:"untrusted"`
 	Slug string `json:"slug" voice:"untrusted"`
 }
 
-// CloudAccount is the provider's account.
+// CloudAccount is the connected account at the provider, such as AWS.
 type CloudAccount struct {
 	AccountID *string `json:"account_id" voice:"untrusted" jsonschema:"nullable"`
 	Region    string  `json:"region" voice:"untrusted"`

@@ -63,7 +63,8 @@ func (f findings) sandbox() Check {
 }
 
 // quota compares the messages of the last 24 hours with the account's daily quota. It
-// returns a warning from 90 % on, so that the customer can request more in time.
+// returns a warning from 90 % on, so that the customer can request more in time, and a
+// failure from 100 % on.
 func (f findings) quota() Check {
 	limit, sent := f.overview.Max24HourSend, f.overview.SentLast24Hours
 	detail := fmt.Sprintf("%d of %d messages of the last 24 hours are used.", sent, max(0, limit))

@@ -12,7 +12,7 @@ import (
 // StepState is the progress of an onboarding step.
 type StepState string
 
-// The states.
+// The states of an onboarding step.
 const (
 	StepPending    StepState = "pending"
 	StepInProgress StepState = "in_progress"

@@ -22,9 +22,8 @@ const (
 // customer's infrastructure template is not the newest. If the provider refuses or times
 // out, the request is stored as failed.
 //
-// Before the provider is called, the new request is stored in a transaction, which the
-// parameter asker runs. If that transaction fails, nothing is stored and the provider is
-// not called.
+// The parameter asker runs the transaction that stores the new request, before the provider
+// is called. If that transaction fails, nothing is stored and the provider is not called.
 func (a *Account) RequestProductionAccess(
 	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
 ) (sending.AccessRequest, error) {

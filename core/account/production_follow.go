@@ -65,8 +65,8 @@ func nextStatus(r sending.AccessRequest, o sending.Overview, known bool, now tim
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
 	// A failed review may belong to an earlier request, so it counts only once this request
-	// has the age settling. A denied review counts as no answer. So a request that is not
-	// granted counts as failed once it has the age decisionTimeout.
+	// has the age settling. A denied review does not end a request that is under review. Such
+	// a request fails at the age decisionTimeout, if it is not granted before.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:

@@ -87,7 +87,7 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	_, err = a.Mirror.LastSync(ctx, org)
 	switch {
 	case err == nil:
-		return in, nil // read from the mirror
+		return in, nil // checkReadiness reads the copy in the database
 	case core.AsError(err).Code != core.CodeNotFound:
 		return in, err
 	}

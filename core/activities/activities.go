@@ -37,7 +37,7 @@ type Config struct {
 // [propertyOperations].
 type Activities struct{ Config }
 
-// propertyOperations has the operations on promoted properties, and what these share.
+// propertyOperations has the operations on promoted properties, with their helper methods.
 type propertyOperations struct{ Config }
 
 // New returns an Activities.

@@ -37,7 +37,7 @@ func (a *Activities) activitiesList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListActivitiesIn) core.Cost {
-			if in.Contact != "" && in.Name != "" { // no index has both
+			if in.Contact != "" && in.Name != "" { // no index has both the contact and the name
 				return core.Heavy
 			}
 			return core.Light

@@ -22,7 +22,7 @@ type Recorded struct {
 // RecordedForAgent is [Recorded] as the MCP tool returns it, with the numbers of accepted
 // and rejected items.
 type RecordedForAgent struct {
-	Accepted int         `json:"accepted"` // duplicates among them
+	Accepted int         `json:"accepted"` // includes duplicates
 	Rejected int         `json:"rejected"`
 	Items    []agentItem `json:"items"`
 }
@@ -39,7 +39,7 @@ type agentItem struct {
 	Duplicate  bool   `json:"duplicate,omitempty"`
 }
 
-// AgentView counts the results.
+// AgentView returns the results with the numbers of accepted and rejected items.
 func (r Recorded) AgentView() RecordedForAgent {
 	view := RecordedForAgent{Items: make([]agentItem, len(r.Data))}
 	for i, item := range r.Data {

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// TestABusyDatabaseRefusesTheRequest holds the only write transaction longer than calls
-// wait for it. It checks that a request then fails and stores nothing, and that the same
-// request with the same idempotency keys succeeds later.
+// TestABusyDatabaseRefusesTheRequest keeps a write transaction open for longer than calls
+// wait; SQLite allows only one at a time. It checks that a request fails during that time
+// and stores nothing, and that the same request succeeds later.
 func TestABusyDatabaseRefusesTheRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// SummarizeIn names a contact.
+// SummarizeIn names the contact whose activities are summarized.
 type SummarizeIn struct {
 	ID string `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id, address or external id of the contact."`
 }

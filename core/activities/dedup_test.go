@@ -66,7 +66,8 @@ func TestDeduplicationHasNoTimeLimit(t *testing.T) {
 }
 
 // TestAThousandClaimsOfOneName checks that 1,000 concurrent calls with the same item store
-// one activity. One item has the dedup_mode "once", the other has an idempotency key.
+// one activity. It does this for an item with the dedup_mode "once", and for an item with
+// an idempotency key.
 func TestAThousandClaimsOfOneName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -19,7 +19,9 @@ const maxLooks = 5
 // items require. The rules:
 //   - A known external id selects its contact, and the item's address is ignored.
 //   - Otherwise an address selects its contact, or a new stub.
-//   - An unknown external id that came with an address is bound to the contact of the address. If that contact has another external id, the item fails with external_id_conflict.
+//   - An unknown external id that came with an address is bound to the contact of the
+//     address. If that contact has another external id, the item fails with
+//     external_id_conflict.
 //   - An unknown external id without an address fails with unknown_external_id.
 //
 // Items of a batch are handled in order: a later item finds the contacts that an earlier

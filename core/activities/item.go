@@ -27,16 +27,16 @@ const KeyWindow = 24 * time.Hour
 
 // The limits of an item.
 const (
-	maxName       = 200 // characters, as the next two
+	maxName       = 200 // in characters, like maxExternalID and maxKey
 	maxExternalID = 255
 	maxKey        = 256
-	maxProperties = 32 << 10 // bytes, as sent
+	maxProperties = 32 << 10 // in bytes, of the JSON text as it was sent
 )
 
 // Reason is the reason for which an item is refused.
 type Reason string
 
-// The reasons.
+// The reasons for which an item is refused.
 const (
 	InvalidName           Reason = "invalid_name"
 	InvalidEmail          Reason = "invalid_email"
@@ -78,7 +78,7 @@ type sent struct {
 	email      string // email, emailKey and externalID are "" if the caller did not send them.
 	emailKey   string
 	externalID string
-	key        string // "" also in mode Once
+	key        string // idempotency key; "" if none was sent, and in mode Once
 	once       bool
 	properties json.RawMessage
 	occurredAt time.Time
@@ -132,7 +132,7 @@ func (i item) read(index int, now time.Time, emailKey func(string) string) sent 
 		s.occurredAt = i.OccurredAt.UTC()
 	}
 	if i.Email != nil {
-		email, _ := core.CanonicalEmail(*i.Email) // a fault otherwise
+		email, _ := core.CanonicalEmail(*i.Email) // never fails: i.fault() has refused invalid addresses
 		s.email, s.emailKey = email, emailKey(email)
 	}
 	if i.ExternalID != nil {

@@ -26,7 +26,7 @@ var itemMembers = []core.RowMember{
 	{Name: "dedup_mode", Description: "String: retry (by key) or once (per contact and name)."},
 }
 
-// JSONSchema describes an item.
+// JSONSchema returns the schema of the list of items, with the members of an item.
 func (Items) JSONSchema() *jsonschema.Schema {
 	return core.RowsSchema(1, maxItems, "An invalid item fails alone.", itemMembers)
 }

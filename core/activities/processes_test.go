@@ -39,7 +39,7 @@ func TestTwoProcesses(t *testing.T) {
 			for batch := range batches {
 				items := ""
 				for i := range people {
-					who := (i*(at*2+1) + batch) % people // the two have different orders
+					who := (i*(at*2+1) + batch) % people // each process has another order
 					items += fmt.Sprintf(`,{"name":"key","email":"p%d@x.example","idempotency_key":"k%d-%d"},{"name":"once%d","email":"p%d@x.example","external_id":"u%d","dedup_mode":"once"}`,
 						who, batch, who, batch, who, who)
 				}

@@ -101,7 +101,9 @@ type PropertyStore interface {
 	// PropertyPage returns one page of promoted properties, newest first, ordered by
 	// creation time and id.
 	PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]Property, error)
-	// UpdateProperty fails as InsertProperty does.
+	// UpdateProperty replaces the activity name, property, type and description of the
+	// property with the id of p. It fails with core.CodeNotFound if there is none, and with
+	// core.CodeConflict as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error
 	// CountDropout counts the active contacts that predicates would no longer find by the

@@ -41,8 +41,8 @@ type Impact struct {
 	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value existing predicates no longer match."`
 }
 
-// AffectedSegment is a segment whose predicate tests the changed property. The segment is
-// still evaluated as far as possible, with a warning.
+// AffectedSegment is a segment whose predicate tests the changed property. If the predicate
+// no longer compiles after the change, the segment becomes invalid and keeps its members.
 type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`

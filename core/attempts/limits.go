@@ -13,8 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// The limits on attempts at passwords. Each limit refuses a network or a device, never an
-// address as a whole: attempts of others must not lock the owner of the address out.
+// The limits on attempts at passwords. Each allows a number of attempts at once, and one
+// more after each period in its Refill constant. Each limit refuses a network or a device,
+// never an address as a whole: attempts of others must not lock the owner of the address
+// out.
 const (
 	// The limit on attempts from one network, for all addresses together.
 	attemptsPerNetwork = 30

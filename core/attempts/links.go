@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// The limits on requests for links that reset a password. Each limit refuses a network,
-// never an address as a whole.
+// The limits on requests for links that reset a password: for each network, and for each
+// pair of a network and an address. Each allows a number of requests at once, and one more
+// after each period in its Refill constant. No limit refuses an address as a whole.
 const (
 	linksPerNetwork   = 10
 	linkNetworkRefill = time.Minute

@@ -177,7 +177,7 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		}
 		w.runPass(t)
 		w.holds(t, "one@x.test", `{"city":12}`)
-		w.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
+		w.holds(t, "two@x.test", `{"city":1.5}`) // archived contacts are converted too
 		w.holds(t, "three@x.test", `{"age":3}`)  // "Rome" is no number: the value remains stored, and reads omit it
 		w.Want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		w.holds(t, "three@x.test", `{"age":5}`)

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// DeleteAttributeIn names the attribute.
+// DeleteAttributeIn has the id of the attribute to delete.
 type DeleteAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
 

@@ -15,7 +15,8 @@ type UpdateAttributeIn struct {
 	counted *countedDropout
 }
 
-// Updated is an attribute after a change, with the effect of the change.
+// Updated is an attribute after a change, with what the change affects: its class and, if
+// it is disruptive, the segments and contacts.
 type Updated struct {
 	Attribute
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`

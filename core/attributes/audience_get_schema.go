@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// GetSchemaIn has no fields.
+// GetSchemaIn is the input of audience_get_schema, which has no arguments.
 type GetSchemaIn struct {
 	live []sending.Topic
 }
@@ -26,7 +26,7 @@ type Schema struct {
 	GitConnected       bool              `json:"git_connected" jsonschema_description:"Whether definitions come from a repository and are read-only here."`
 }
 
-// SchemaProperty is a property that predicates may test, of the activities with one name.
+// SchemaProperty is a property of the activities with one name; predicates may test it.
 type SchemaProperty struct {
 	Activity string `json:"activity" voice:"untrusted"`
 	Property string `json:"property" voice:"untrusted"`
@@ -41,8 +41,8 @@ type SchemaAttribute struct {
 	Description string   `json:"description,omitempty" voice:"untrusted"`
 }
 
-// SchemaTopic has the names, the description and the default choice of a topic of the
-// sending account.
+// SchemaTopic has the names and the description of a topic of the sending account, and the
+// default: opt-in or opt-out, for contacts without a choice of their own.
 type SchemaTopic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`
@@ -50,7 +50,7 @@ type SchemaTopic struct {
 	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
-// GetSchema returns the task audience_get_schema.
+// GetSchema returns the operation audience_get_schema.
 func (a *Attributes) GetSchema() core.Operation {
 	return core.Declare(core.Op[GetSchemaIn, Schema]{
 		Name:  "audience_get_schema",

@@ -66,7 +66,7 @@ func coerceNumber(value any) (any, string) {
 		text = v.String()
 	case string:
 		text = v
-	case float64: // stored
+	case float64: // a stored number; a number that a caller sends is a json.Number
 		return limitNumber(v)
 	}
 	if !isJSONNumber(text) {

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxAttributes = 500
-	maxEnumValue  = 255 // bytes
+	maxEnumValue  = 255 // in bytes
 )
 
 // builtIn is the name of the attribute that every contact has without registration.

@@ -20,7 +20,7 @@ func Settle(values map[string]any, registered map[string]Attribute, moved map[st
 			continue
 		}
 		if present, taken := values[to]; taken {
-			value = present // written after the renaming
+			value = present // was written after the renaming, so it is newer
 		}
 		put(from, to, value)
 	}

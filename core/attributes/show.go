@@ -7,7 +7,7 @@ type Exception struct {
 	// Name is the name under which the values are stored. Present is the attribute's present
 	// name: Name if only its type changed, "" if it was deleted.
 	Name, Present string
-	// Type is the attribute's type.
+	// Type is the attribute's present type, to which reads convert the values.
 	Type Type
 }
 

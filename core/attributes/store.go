@@ -24,7 +24,7 @@ type Store interface {
 	// store values under it.
 	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
 	// UpdateAttribute replaces the attribute's name, type, enum values, description and
-	// update time. A background pass later moves and converts the stored values of contacts.
+	// update time. A background job later moves and converts the stored values of contacts.
 	// UpdateAttribute fails with core.CodeConflict if another attribute has the new name. It
 	// also fails if contacts may still store values of another renamed attribute, or of a
 	// deleted one, under the new name. Those values would mix.

@@ -107,7 +107,8 @@ type PushedList interface {
 // Repairer undoes, at the account, single writes of contacts that changed the account and
 // whose transaction then failed.
 type Repairer interface {
-	// Repair returns the number of interrupted writes that it undid. It may be called again.
+	// Repair undoes the interrupted writes and returns their number. It is safe to call it
+	// again, also after an error.
 	Repair(ctx context.Context, orgID string) (int, error)
 }
 
@@ -188,8 +189,9 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	return b.finish(ctx, pushes, failures)
 }
 
-// ask reads each contact from the account and merges the account's consent into the push.
-// It returns one error for each push, nil if the read succeeded.
+// ask reads from the account the consent of each contact that is not archived, and merges
+// it with the consent of the contact's push. It returns one error for each push, nil if
+// the read succeeded.
 func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	failures := make([]error, len(pushes))
 	known, err := b.pushes.List.Topics(ctx, b.org)

@@ -26,8 +26,8 @@ func (b bundle) push(t *testing.T) bulk.PushReport {
 	return report
 }
 
-// TestPushesNeverLowerConsent checks that a push keeps an opt-out of the account, unless a
-// bulk row states another choice after the opt-out.
+// TestPushesNeverLowerConsent checks that a push does not remove an opt-out that the
+// sending account has, unless a bulk row stated another choice after the opt-out.
 func TestPushesNeverLowerConsent(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -76,8 +76,8 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 }
 
 // TestPushesWaitForTheAccount checks that a push that the account does not accept is
-// retried, after a longer pause each time. A sync between the retries must not undo the
-// stored consent.
+// retried after a pause. A sync with the account during the pause must not replace the
+// stored consent, which the account does not have yet.
 func TestPushesWaitForTheAccount(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -110,8 +110,8 @@ func TestPushesWaitForTheAccount(t *testing.T) {
 	})
 }
 
-// flakyAccount is a sending account whose bulk writes of contacts are throttled in the
-// batches with these numbers, counted from 1.
+// flakyAccount is a sending account that refuses some bulk writes of contacts as throttled:
+// those whose number, counted from 1, is in the field throttled.
 type flakyAccount struct {
 	sending.Account
 	throttled []int

@@ -122,8 +122,8 @@ func (b *Bulk) bulkProgress(ctx context.Context, org string, in GetIn) (Progress
 			return Progress{}, core.Invalid("cursor", "is not a cursor of this job")
 		}
 	}
-	// The job with its counts is read before the outcomes. Rows that are processed between
-	// the two reads are left out, so that a page has no row that the counts do not include.
+	// The job with its counts is read first, then the outcomes. Outcomes that are stored in
+	// between are left out, so that a page has no row that the counts do not include.
 	job, err := b.Store.BulkJob(ctx, org, in.JobID)
 	if err != nil {
 		return Progress{}, err

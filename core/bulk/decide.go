@@ -188,7 +188,7 @@ func (s *bulkState) drop(email string) {
 }
 
 // put replaces the contact in c by the contact after. It records that the contact must be
-// written to the database. It also records the consent that the row states for the account.
+// written to the database, and which consent must then be pushed to the sending account.
 func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Plan) {
 	isNew, archived, wasStub, oldEmail := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
 	if !isNew {

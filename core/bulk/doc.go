@@ -7,6 +7,7 @@
 // account. Its consent is stored as a push. A job (contact_pushes.go) later merges it with
 // the account's consent and writes the result to the account.
 //
-// Rows are stored in chunks with their job. One transaction writes the contacts and the
-// outcomes of a chunk, so that a job may be interrupted and repeated.
+// All rows are stored, in chunks, before the first one is processed. One transaction writes
+// the contacts and the outcomes of a chunk, so that processing may be interrupted and
+// continued.
 package bulk

@@ -14,10 +14,10 @@ type PushStore interface {
 	// by until.
 	ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]Push, error)
 	// SettlePushes ends the pushes in settled, which the account accepted or refused for
-	// good. It deletes those whose claim ends at the time until. In the contacts of the
-	// deleted pushes, it stores the consent that settled has, with the time at. It keeps a
-	// push that was queued again or whose contact changed. It returns the number of deleted
-	// pushes.
+	// good. It deletes those whose claim ends at the time until, and stores in each contact
+	// the consent that the push in settled has. The parameter at becomes the time of the
+	// contact's last change. SettlePushes keeps a push that was queued again, or whose
+	// contact changed, after the claim. It returns the number of deleted pushes.
 	SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []Push) (int, error)
 	// PutOffPushes postpones the pushes of these contacts to the time next. It changes only
 	// pushes whose claim ends at the time given by until.

@@ -84,7 +84,7 @@ func (c *Cache[K, V]) evict() {
 }
 
 // Remove drops every entry for whose value matches returns true. It visits all entries,
-// which is affordable because revocations are rare.
+// which is affordable because callers need it rarely, such as when a token is revoked.
 func (c *Cache[K, V]) Remove(matches func(V) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

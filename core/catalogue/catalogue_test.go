@@ -103,9 +103,8 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 	}
 }
 
-// TestEveryTextOfAResultSaysWhoseItIs checks that every text in a result has the tag
-// "voice", which says whether Mailhelm or an outsider wrote it. A new text without the tag
-// fails.
+// TestEveryTextOfAResultSaysWhoseItIs checks that every field with text in the result of an
+// operation has the tag "voice", which says whether Mailhelm or an outsider wrote the text.
 func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	untrusted := map[string][]string{}

@@ -21,7 +21,7 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Account has the methods of the sending account that the sync uses.
+// Account has the methods of the sending account that [Channels.Sync] uses.
 type Account interface {
 	Overview(ctx context.Context, orgID string) (sending.Overview, error)
 	Identities(ctx context.Context, orgID string) ([]sending.Identity, error)

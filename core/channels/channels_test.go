@@ -65,8 +65,8 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("another channel came back: %+v", again)
 		}
-		// A configuration set of the same name in another account is no longer active,
-		// because the organization has not adopted it there.
+		// The organization now uses another account. The channel of the same name there is
+		// not active, because the organization has not adopted it in that account.
 		w.account[w.org].overview.AccountID = "999999999999"
 		status(channels.Discovered)
 	})

@@ -43,9 +43,9 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 	})
 }
 
-// countLooks runs the job every 2 minutes for the given time. It returns how often the job
-// checks the DNS records of click.example.com. The function late returns the delay of each
-// run.
+// countLooks calls Channels.Verify every 2 minutes for the given time. It returns how often
+// Verify has checked the DNS records of click.example.com. The function late returns the
+// delay of each call.
 func (w *world) countLooks(t *testing.T, during time.Duration, late func() time.Duration) int {
 	t.Helper()
 	checked := func() time.Time {
@@ -72,7 +72,7 @@ func (w *world) countLooks(t *testing.T, during time.Duration, late func() time.
 	return count
 }
 
-// tracks gives the organization's account one configuration set with each of the tracking
+// tracks gives the organization's account a configuration set for each of the tracking
 // domains, and syncs.
 func (w *world) tracks(t *testing.T, domains ...string) {
 	t.Helper()

@@ -20,7 +20,8 @@ type Store interface {
 	// Adopt takes a channel into use and reserves it, with its identities, for the
 	// organization. It fails with core.CodeConflict if another organization on the same
 	// provider's account has reserved the channel or one of the identities. It also fails
-	// with that code if the account does not have the channel now. It may be repeated.
+	// with that code if the account does not have the channel now. It succeeds if the
+	// organization has already adopted the channel.
 	Adopt(ctx context.Context, orgID, id string, at time.Time) error
 
 	Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]Identity, error)

@@ -37,8 +37,8 @@ func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	}
 }
 
-// readings is how often a sync reads the account, at most, because other syncs of the
-// organization have stored what they read meanwhile.
+// readings is the maximum number of times that a sync reads the account. It reads again if
+// another sync of the organization has stored a result while the account was read.
 const readings = 3
 
 // Sync updates one organization's channels, identities and tracking domains in the database
@@ -58,8 +58,9 @@ func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	return err
 }
 
-// readAndMirror reads the account and stores what it has. It fails with core.CodeConflict,
-// and changes nothing, if another sync has stored what it read meanwhile.
+// readAndMirror reads the account and stores what it has read. It fails with
+// core.CodeConflict, and changes nothing, if another sync of the organization has stored a
+// result while the account was read.
 func (c *Channels) readAndMirror(ctx context.Context, orgID string) error {
 	last, err := c.Store.LastSync(ctx, orgID)
 	if err != nil && !core.IsNotFound(err) {

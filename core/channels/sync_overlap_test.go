@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// interruptedAccount is a sending account that calls read once, after the last read of a
-// sync and before the sync gets the result.
+// interruptedAccount is a sending account that calls the function in its field read once:
+// after a sync's last request to the account, before the sync gets the result.
 type interruptedAccount struct {
 	account
 	read func()
@@ -26,10 +26,10 @@ func (a *interruptedAccount) Identities(ctx context.Context, orgID string) ([]se
 	return identities, err
 }
 
-// TestAnOlderSyncDoesNotUndoALaterOne runs a sync while another one, which has already read
-// the account, has not ended. Channels, identities and tracking domains must be those of the
-// later sync, whether the organization was synced before or not. The clock stands still,
-// because syncs must not depend on it.
+// TestAnOlderSyncDoesNotUndoALaterOne runs a whole sync while another one has read the
+// account and not yet stored the result. The stored channels, identities and tracking
+// domains must be those that the account had last, whether the organization was synced
+// before or not. The clock stands still, because syncs must not depend on it.
 func TestAnOlderSyncDoesNotUndoALaterOne(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]int{"first syncs": 0, "synced before": 1} {

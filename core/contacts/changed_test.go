@@ -20,8 +20,8 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 		name, arguments string
 		notified        []string
 	}{
-		// contacts_lookup itself changes nothing, so the report is still that of
-		// contacts_create above
+		// contacts_lookup changes nothing, so TakeChanged still returns the contact that
+		// contacts_create above reported
 		{"contacts_lookup", `{"email":"ada@example.com"}`, ada},
 		{"contacts_update", `{"email":"ada@example.com","lists":{"add":["beta"]}}`, ada},
 		{"contacts_replace", `{"email":"ada@example.com"}`, ada},

@@ -8,9 +8,10 @@ import (
 )
 
 // prepare checks a plan and then writes its consent to the sending account. It returns the
-// write for the step store. changeOfLists returns the change of lists that the caller asked
-// for; it is called between the two, so that the account is not written if a list is
-// unknown. It is nil for a write that changes no lists.
+// write, which the transaction passes to the method store. The function changeOfLists
+// returns the change of lists that the caller asked for; it is nil for a write that changes
+// no lists. It is called before the account is written, so that an unknown list prevents
+// the write.
 func (wr writer) prepare(
 	ctx context.Context, c *core.Call, plan Plan, changeOfLists func(orgID string) (*lists.Change, error),
 ) (*write, error) {

@@ -40,9 +40,9 @@ type Contact struct {
 	Shell bool `json:"-"`
 	// Stub is true for a contact that only activities have named. It has not consented, the
 	// sending account does not have its address, and it is not mailable. It stops being a
-	// stub when a write states consent or the whole contact, see [Plan.KeepsStub], or when a
-	// sync finds its address at the account. Another contact cannot take its address,
-	// because it has activities.
+	// stub when a write creates or replaces the contact or states consent (see
+	// [Plan.KeepsStub]), or when a sync finds its address at the account. Another contact
+	// cannot take its address, because it has activities.
 	Stub bool `json:"-"`
 	// Lists is set in results about one contact; it is nil and absent in pages of contacts.
 	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`

@@ -43,10 +43,9 @@ type Told struct {
 }
 
 // mayReplaceAddress reports whether the contact still has an address that this write may
-// replace. That is the address that push wrote to the sending account, or the one that the
-// contact had before. With a third address, set by another write, the transaction must
-// fail. Otherwise consent for the third address would stay at the account, without a
-// contact.
+// replace: the address that push wrote to the sending account, or the one that the contact
+// had before. If another write has set a third address, the transaction must fail. If it
+// replaced that address, the account would keep consent for an address without a contact.
 func (w *write) mayReplaceAddress(existing *Contact) bool {
 	if existing == nil {
 		return true
@@ -135,9 +134,9 @@ const maxMoves = 5
 // lockIdentifiers locks the address and the external id that the write names. It returns
 // the existing contact that one of them identifies, or nil.
 //
-// If the contact has an address that is not locked, hold releases the address locks, locks
-// this address too, and reads the contact again. The external id is locked before any
-// address and stays locked.
+// If the contact has an address that is not locked, lockIdentifiers releases the locks of
+// addresses, locks them again together with the contact's address, and reads the contact
+// again. The external id is locked before any address and stays locked.
 func (wr writer) lockIdentifiers(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
 	org := c.Principal.Org.ID
 	var keys []string
@@ -266,7 +265,8 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	now := wr.Clock()
 	consent := w.Consent
 	if w.Spared && existing != nil {
-		// keep the stored consent, which another write may have given to the former stub
+		// push did not call the account, so w.Consent has no choices. Keep the stored
+		// consent, which another write may have set when it ended the stub.
 		consent = ConsentOf(*existing)
 	}
 	after = after.Activate(consent, w.Spared && after.Stub, now)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// race runs an operation as the guardrails do. After Prepare and before the transaction, it
-// calls the function in the parameter between.
+// race runs an operation with the steps of package guardrails: Prepare, and Do in a
+// transaction. Between the two steps, it calls the function in the parameter between.
 func (b bundle) race(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
 	t.Helper()
 	op := b.Operation(name)
@@ -186,8 +186,9 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 	}
 }
 
-// The test checks contacts_identify for a visitor whose contact another caller archives, or
-// gives another external id, after Prepare and before the transaction.
+// TestIdentifyWhileTheContactIsArchived checks that contacts_identify fails with a conflict
+// if another caller archives the visitor's contact, or gives it another external id, after
+// Prepare and before the transaction.
 func TestIdentifyWhileTheContactIsArchived(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

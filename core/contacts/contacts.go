@@ -68,9 +68,9 @@ type AccountList interface {
 type Memberships interface {
 	// ExactChange, DirectiveChange and AddAndRemove return a change of the lists that a
 	// contact is on; nil means no change. ExactChange puts the contact on exactly the named
-	// lists. AddAndRemove changes only the given lists. DirectiveChange does either of the
-	// two, as its directive says. All fail with core.CodeValidationFailed if a list does not
-	// exist.
+	// lists. AddAndRemove adds the contact to the lists in joins and removes it from those
+	// in leaves. DirectiveChange returns either kind of change, as d says. All fail with
+	// core.CodeValidationFailed if a list does not exist.
 	ExactChange(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
 	DirectiveChange(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
 	AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*lists.Change, error)

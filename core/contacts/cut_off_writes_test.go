@@ -90,8 +90,8 @@ func refusals(c sending.Contact) string {
 
 // TestSyncRepairsWritesThatWereCutOff checks the sync after a write that changed the
 // sending account and whose transaction failed. After the sync, the active contacts and the
-// account agree, and no opt-out is lost. The account's contact list has no person twice and
-// no archived person, unless the extra address is opted out.
+// account agree, and no opt-out is lost. An address that no active contact has is removed
+// from the account's contact list, unless the address is opted out.
 func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	t.Parallel()
 	type people = map[string]string
@@ -131,7 +131,8 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 					}
 					b.failTransaction(t, tc.operation, tc.arguments, inside)
 					b.Advance(time.Second)
-					// The write may still be running, so this sync must not repair it yet.
+					// The write is one second old. A sync cannot know whether it is still
+					// running, so this sync must not repair it yet.
 					if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil {
 						t.Fatal(err)
 					}

@@ -51,9 +51,9 @@ func (s *PendingConsent) Add(p Plan, oldEmail string, now time.Time) *PendingCon
 	return &pending
 }
 
-// AddOptOuts returns a copy of s that also contains the opt-outs of the contact c, which
-// was archived, stated at the time now. The sending account may have deleted these
-// opt-outs. A statement in the copy is written to the account again.
+// AddOptOuts returns a copy of s to which the opt-outs of the contact c are added, as if
+// they were stated at the time now. c was archived before, so the sending account may have
+// deleted these opt-outs; the copy causes them to be written to it again.
 func (s *PendingConsent) AddOptOuts(c Contact, now time.Time) *PendingConsent {
 	pending := *s
 	if c.UnsubscribeAll {

@@ -118,8 +118,8 @@ func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.St
 func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
 
 // KeepsStub reports whether the contact is a stub before and after the write. A stub is
-// known only from activities. After a write that states consent or the whole contact, it is
-// no longer a stub.
+// known only from activities. After a write that creates or replaces the contact or states
+// consent, it is no longer a stub.
 //
 // shell is the id of another contact that only a sync has created and whose address the
 // write sets; "" for none. After a write that sets such an address, the contact is no stub

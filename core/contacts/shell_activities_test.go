@@ -35,9 +35,9 @@ func (b bundle) act(t *testing.T, contactID string) {
 	}
 }
 
-// TestAnAddressOfAShellWithActivitiesIsTaken checks writes that give a contact the address
-// of another one that only a sync has written and that has activities. That contact is not
-// deleted, so the address is taken. In a bulk write, only that row must fail.
+// TestAnAddressOfAShellWithActivitiesIsTaken checks that a write fails if it gives a
+// contact the address of another one that only a sync has written and that has activities.
+// In a bulk write, the other rows must succeed.
 func TestAnAddressOfAShellWithActivitiesIsTaken(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -58,8 +58,9 @@ func TestAnAddressOfAShellWithActivitiesIsTaken(t *testing.T) {
 	})
 }
 
-// TestCreatingFillsAShellWithActivities checks that a shell with activities can still be
-// created, because no caller has written it. It keeps its id, and with it its activities.
+// TestCreatingFillsAShellWithActivities checks that contacts_create succeeds for the
+// address of a shell (a contact that only a sync has written) with activities. The shell
+// becomes the created contact, with the same id, so that it keeps its activities.
 func TestCreatingFillsAShellWithActivities(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,9 +71,10 @@ func TestCreatingFillsAShellWithActivities(t *testing.T) {
 	b.Refuse(t, "contacts_create", `{"email":"shell@x.example"}`, core.CodeConflict)
 }
 
-// TestAMoveOntoAShellThatGetsAnActivity checks a change of address to that of a shell which
-// gets its first activity between the two steps of the write. The write must fail, and
-// repeating it must be refused because the address is taken.
+// TestAMoveOntoAShellThatGetsAnActivity checks a write that gives a contact the address of
+// a shell (a contact that only a sync has written). After Prepare and before the
+// transaction, the shell gets its first activity. The write and its repetition must fail,
+// because the address is then taken.
 func TestAMoveOntoAShellThatGetsAnActivity(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -118,8 +118,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 }
 
 // TestStubsAndConcurrentWrites checks a write to a stub during which another write ends the
-// stub. It also checks a write that creates a contact during which an activity creates the
-// stub. The changes of both must be kept.
+// stub, and a write that creates a contact during which an activity creates a stub with the
+// same address. Each time, one contact must have the changes of both calls.
 func TestStubsAndConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -13,8 +13,9 @@ import (
 // unreachable account must not delay other customers. It returns all failures, joined. Each
 // begins with the parameter what, such as "sync", and the organization's id.
 //
-// The order is random, because one visit may use up the time of the whole run. If ctx ends
-// first, the error has the number of organizations that were not visited.
+// The order is random. So if one slow visit uses up the time of a whole run, it is not
+// always the same organizations that are left out. If ctx ends before the last visit, the
+// error has the number of organizations that were not visited.
 func ForEachOrg(
 	ctx context.Context, id string, list func(context.Context) ([]string, error), what string, visit func(ctx context.Context, orgID string) error,
 ) error {

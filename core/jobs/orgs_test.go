@@ -43,8 +43,8 @@ func TestOneOrganizationHoldsUpNoOther(t *testing.T) {
 }
 
 // TestNoOrganizationIsAlwaysBehindASlowOne checks that the order of organizations differs
-// between runs, because one slow organization may use up the time of a run. No organization
-// is visited after ctx has ended.
+// between runs, so that a slow organization does not always use up the time of the same
+// others. No organization is visited after ctx has ended.
 func TestNoOrganizationIsAlwaysBehindASlowOne(t *testing.T) {
 	t.Parallel()
 	all := []string{"a", "b", "c", "slow", "x", "y", "z"}

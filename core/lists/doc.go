@@ -6,6 +6,6 @@
 // names of lists to a Change. They apply the Change in the transaction of their write.
 //
 // The package does not write contacts and has no rules about who may be on a list.
-// Segments, whose members are determined by a predicate, are in core/segments. Both write
-// to the membership log.
+// Segments, whose members are determined by a predicate, are in core/segments. That package
+// writes to the membership log too.
 package lists

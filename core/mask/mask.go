@@ -17,10 +17,10 @@ import (
 // Mask hides nothing.
 type Mask struct {
 	hides bool
-	// whole matches the addresses of the known recipients. local matches the parts of these
-	// addresses before the @, where they occur as whole words, each in a group of its own
-	// because the match has the characters around the word too. Each is nil if there is
-	// nothing to match.
+	// whole matches the addresses of the known recipients. local matches their names (the
+	// parts of these addresses before the @) where a name is a whole word. A match of local
+	// may include a character before and after the name; a group has the name alone. whole
+	// or local is nil if it has nothing to match.
 	whole, local *regexp.Regexp
 }
 
@@ -52,8 +52,9 @@ func For(c *core.Call, recipients ...string) Mask {
 // own. Shorter local parts occur in too many words and identify no person.
 const shortestName = 3
 
-// anyOf returns an expression that matches one of the texts in any case, each as the
-// expression that the function one returns. It returns nil if there are no texts.
+// anyOf returns an expression that matches any of the texts, ignoring upper and lower case.
+// The function one converts a text to the expression that matches it. anyOf returns nil if
+// there are no texts.
 func anyOf(texts []string, one func(string) string) *regexp.Regexp {
 	if len(texts) == 0 {
 		return nil
@@ -67,16 +68,17 @@ func anyOf(texts []string, one func(string) string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i:` + strings.Join(alternatives, "|") + `)`)
 }
 
-// wordCharacters are the characters that continue a word, in a class of a regular
-// expression. The class \w has ASCII alone. Letters of other scripts, some of which separate
-// no words, continue none: rather too much is hidden than too little.
+// wordCharacters are the characters that continue a word, for a class of a regular
+// expression. The class \w has only those of ASCII. Letters of other scripts do not
+// continue a word, because some of these scripts do not separate words. So a name is masked
+// even directly beside such a letter; this may hide too much, but not too little.
 const wordCharacters = `\p{Latin}\p{Greek}\p{Cyrillic}\p{N}_`
 
 var wordCharacter = regexp.MustCompile(`[` + wordCharacters + `]`)
 
-// wholeWord returns an expression that matches the name, in a group, where no character
-// before or after it continues the word. A name that begins or ends with another character
-// than those of words has no such condition on that side.
+// wholeWord returns an expression that matches the name, in a group, unless one of the
+// wordCharacters is directly before or after it. If the name itself begins or ends with
+// another character, such as "+", any character may be beside it on that side.
 func wholeWord(name string) string {
 	expression := `(` + regexp.QuoteMeta(name) + `)`
 	first, _ := utf8.DecodeRuneInString(name)
@@ -114,7 +116,8 @@ func (m Mask) Address(address string) string {
 }
 
 // Text returns s with all email addresses masked, also where they are encoded (base64,
-// hexadecimal, percent). In a sentence it also masks the names of recipients.
+// hexadecimal, percent). If s has a space, it also masks the names of recipients, the parts
+// of their addresses before the @.
 func (m Mask) Text(s string) string {
 	if !m.hides {
 		return s

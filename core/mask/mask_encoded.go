@@ -26,8 +26,9 @@ var encodedAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-](?:@|%40)[\p{
 const maxEncodings = 3
 
 // maskEncoded returns s with *** for every sequence that decodes to text with an address or
-// a recipient's name. It decodes base64 (either alphabet, with or without padding),
-// hexadecimal digits and percent-encoding, which links in click events contain.
+// a recipient's name (the part of the address before the @). It decodes base64 (either
+// alphabet, with or without padding), hexadecimal digits and percent-encoding, which links
+// in click events contain.
 func (m Mask) maskEncoded(s string, depth int) string {
 	if depth == maxEncodings || len(s) < 8 {
 		return s

@@ -27,9 +27,10 @@ func TestARecipientThatIsNotUTF8(t *testing.T) {
 	}
 }
 
-// TestNamesThatBeginOrEndOutsideASCII checks that a recipient's name is masked as a whole
-// word if its first or last character is not ASCII, and that longer words that contain a
-// name stay. Scripts without spaces have no words to compare, so a name is masked anywhere.
+// TestNamesThatBeginOrEndOutsideASCII checks that a recipient's name is masked where it is
+// a whole word, even if its first or last character is not ASCII, and that longer words
+// that contain a name stay. In a script that does not separate words, a name is masked
+// anywhere.
 func TestNamesThatBeginOrEndOutsideASCII(t *testing.T) {
 	t.Parallel()
 	m := mask.For(&core.Call{}, "rené@example.com", "émile@example.com", "田中@example.com", "ann@example.com", "ann+b+@example.com")

@@ -62,7 +62,7 @@ func (e SettingsEdit) applyTo(s Settings) Settings {
 //
 // proven is true if the person has proved a second factor in this session. If it is false,
 // an edit that begins to require second factors fails with core.CodeConflict, because the
-// edit would lock the person out.
+// edit would lock the person out. This does not apply to the operator.
 func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID string, edit SettingsEdit, proven bool) (core.Org, error) {
 	if edit.Name != nil {
 		if err := access.CheckName(*edit.Name); err != nil {

@@ -27,8 +27,8 @@ type Memberships struct {
 	Clock       core.Clock
 	// Principals removes cached principals (authenticated callers) in this process, so that
 	// their next request reads the store. It is nil in a process that authenticates no
-	// callers. Other processes apply a change within a second on PostgreSQL, within five
-	// seconds otherwise.
+	// callers. Other processes may use a cached principal for five seconds after a change.
+	// On PostgreSQL, notifications usually shorten this to one second.
 	Principals Forgetter
 }
 

@@ -90,7 +90,7 @@ func TestSetPermissions(t *testing.T) {
 		}
 		_, err = m.SetPermissions(ctx, asManager, g.org.ID, plain.ID, got.Permissions) // equal ones change nothing
 		g.must(err)
-		// Permissions that the manager does not have are removed, too.
+		// The manager may remove even permissions that the manager does not have.
 		_, err = m.SetPermissions(ctx, asManager, g.org.ID, plain.ID, nil)
 		g.must(err)
 		_, err = m.SetPermissions(ctx, asOwner, g.org.ID, plain.ID, members.AllPermissions())

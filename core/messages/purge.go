@@ -42,8 +42,8 @@ type PurgeConfig struct {
 
 // PurgeWorker returns the worker that deletes old messages, events and statistics. Data is
 // kept for the retention of the plan, and for 365 days at least. The worker deletes whole
-// UTC days, and the same days in all stores, so that no store keeps only a part of a day.
-// An old event that arrives again would otherwise be counted for such a day.
+// UTC days, and the same days in all stores. If it deleted an event and kept the statistics
+// of its day, the event would be counted again when it arrives again.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge", cfg.purge)

@@ -71,9 +71,9 @@ type Change struct {
 	RequestID string
 }
 
-// Change sets the password of a person who is signed in. It ends the person's other
-// sessions and invalidates all links that reset the password. It returns the new secret of
-// this session.
+// Change sets the password of a person who is signed in. It ends all sessions of the person
+// except c.Session, and invalidates all links that reset the password. It returns the new
+// secret of c.Session.
 //
 // A person with a second factor must have confirmed with it recently: Change fails with the
 // error of CheckProof of the session. It fails with validation_failed for a wrong old
@@ -126,8 +126,8 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 }
 
 // notTheCurrent returns validation_failed for the error of a wrong password, and other
-// errors unchanged. The text of the sign-in error does not fit, because it mentions an
-// address and this form has none.
+// errors unchanged. The error of a failed sign-in does not fit: its text mentions an email
+// address, and the form that changes a password asks for none.
 func notTheCurrent(err error) error {
 	if core.AsError(err).Code != core.CodeInvalidKey {
 		return err

@@ -106,9 +106,9 @@ func TestLinksOfResets(t *testing.T) {
 	})
 }
 
-// TestAskingForLinksIsLimited checks that requests for reset links are limited by network,
-// never for an address as a whole. A person has at most five valid links. A letter that
-// could not be sent is retried until its link expires.
+// TestAskingForLinksIsLimited checks that the limit on requests for reset links of one
+// address counts each network separately. A person has at most five valid links. A letter
+// that could not be sent is retried until its link expires.
 func TestAskingForLinksIsLimited(t *testing.T) {
 	t.Parallel()
 	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {

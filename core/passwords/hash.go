@@ -14,7 +14,8 @@ import (
 
 // Cost has the argon2id parameters of a password hash. The zero value is the cost of the
 // product's hashes: the 19 MiB setting of OWASP's password storage cheat sheet, whose
-// settings are equal in strength. A hash with it takes about 25 ms on one core.
+// settings are equal in strength. Hashing a password at this cost takes about 25 ms on one
+// core.
 type Cost struct {
 	memory  uint32 // in KiB
 	passes  uint32

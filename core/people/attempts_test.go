@@ -12,10 +12,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/people/peopletest"
 )
 
-// TestGuessingFromOneNetworkEnds checks the block of a network after ten wrong passwords
-// for an address. The network is then refused even with the right password, and for the
+// TestGuessingFromOneNetworkEnds checks that after ten attempts for one address, further
+// attempts from the same network are refused, even with the right password and with the
 // address in upper case. This holds for addresses with and without an account. After the
-// stated wait, the network may try again.
+// wait that the error states, the network may try again.
 func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	t.Parallel()
 	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
@@ -36,9 +36,10 @@ func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	})
 }
 
-// The test checks that an attack on one address from many networks does not lock out its
-// owner. The owner can sign in from a new network, and on a known device even in an
-// attacking network. Each other network has three attempts instead of ten.
+// TestDistributedPasswordGuessingLocksNoAccount checks that many attempts at one address
+// from many networks do not lock out its owner. The owner can sign in from a new network,
+// and on a known device even in a network that has used up its attempts. After the first
+// 100 attempts, each network has three attempts at the address instead of ten.
 func TestDistributedPasswordGuessingLocksNoAccount(t *testing.T) {
 	t.Parallel()
 	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
@@ -72,8 +73,9 @@ func TestDistributedPasswordGuessingLocksNoAccount(t *testing.T) {
 	})
 }
 
-// TestDevices checks that a device known for a person has its own limit on attempts. The
-// device has no such limit for other people.
+// TestDevices checks that a device that is known for a person has a limit of its own on
+// attempts to sign in as this person. Attempts on the device to sign in as another person
+// are limited like those on an unknown device.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {
@@ -144,9 +146,9 @@ func TestSigningInForgivesEarlierMistakes(t *testing.T) {
 }
 
 // TestTheOwnerIsWarned checks that ten wrong passwords, from any networks, warn the owner
-// of the address once a day. The warning is in the audit log of each organization, on the
-// security page and in a mail. An address without an account enqueues the same job, which
-// does nothing.
+// of the address, at most once a day. The warning is in the audit log of each organization,
+// on the security page and in a mail. Wrong passwords for an address without an account
+// enqueue the same job, which then does nothing.
 func TestTheOwnerIsWarned(t *testing.T) {
 	t.Parallel()
 	peopletest.Each(t, func(t *testing.T, h *peopletest.House) {

@@ -32,7 +32,8 @@ type SecondFactorsConfig struct {
 	Sessions *Sessions
 	// Master encrypts the secrets of authenticator apps.
 	Master signing.MasterKey
-	// Passkeys is nil if the URL of the app does not allow passkeys.
+	// Passkeys is nil if the server offers no passkeys, because its URL has an IP address
+	// instead of a domain name.
 	Passkeys PasskeyProtocol
 }
 

@@ -107,7 +107,8 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 		return nil
 	}
 	next := "Add another factor first, then remove this one."
-	// if passkeys are not offered, the person cannot add another kind of factor
+	// If passkeys are not offered, an app is the only kind of second factor, so the person
+	// cannot add another one before removing this one.
 	if has.App != nil && !f.OffersPasskeys() {
 		next = "To move to another phone, ask the operator of this server to reset your second factors."
 	}

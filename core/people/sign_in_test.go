@@ -74,9 +74,9 @@ func TestSignInHidesWhichAddressesExist(t *testing.T) {
 }
 
 // TestUnknownAddressCostsAHash checks that a sign-in with an unknown address allocates the
-// memory of a password hash, like one with a known address: the 19 MiB of the product's
-// cost, or those of another cost. It measures memory, because time varies. It does not run
-// in parallel, because other tests allocate memory too.
+// memory of a password hash, as a sign-in with a known address does: 19 MiB at the
+// product's cost, and 8 MiB at the lowest cost. It measures memory, because time varies. It
+// does not run in parallel, because other tests allocate memory too.
 func TestUnknownAddressCostsAHash(t *testing.T) {
 	for memory, cost := range map[uint64]passwords.Cost{19 << 20: {}, 8 << 20: passwords.LeastCost()} {
 		h := peopletest.New(t, storagetest.SQLite(t))

@@ -57,8 +57,8 @@ type checker struct {
 	schema   Schema
 	faults   Errors
 	warnings []Warning
-	// event is the kind of event that the event test around the checked node selects, such
-	// as open in count(open); nil outside of event tests.
+	// event is set while the checker is inside an event test, such as count(open): it is the
+	// kind of event that the test selects, here open. Outside of event tests it is nil.
 	event *Event
 }
 

@@ -19,10 +19,10 @@ type Error struct {
 	Expected string
 	// Suggestion is the likely correction, "" if there is none.
 	Suggestion string
-	// Known has the existing names if an attribute, topic, list or segment does not exist
-	// and no similar name does. If none exists, it is empty but not nil. The method Error
-	// does not show Known, because its result is also shown to people who cannot change the
-	// predicate.
+	// Known has the existing names if the predicate names an attribute, topic, list or
+	// segment that does not exist, and none of the existing names is similar. It is empty
+	// but not nil if there are no names. The method Error does not show Known, because its
+	// result is also shown to people who cannot change the predicate.
 	Known []string
 	// Limit is the limit that the predicate exceeds, "" for other faults.
 	Limit Limit

@@ -116,7 +116,7 @@ func guardedSubjects(n Node, present bool) []subject {
 			return nil
 		}
 		guards := []subject{{events: sourceText(n.Source)}}
-		if present { // a contact that has a selected event also has an event of that type
+		if present { // every event that n.Source selects is of the kind n.Source.Event
 			guards = append(guards, subject{events: n.Source.Event.title()})
 		}
 		return guards

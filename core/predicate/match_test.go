@@ -122,7 +122,7 @@ var outcomes = []struct {
 	{`not count(click) > 0`, yes, yes},
 	{`exists(open)`, yes, no},
 	{`exists(open where subject = "Hello")`, yes, no},
-	// one of anna's opens has no subject, so the test is Unknown for it
+	// one of anna's open events has no subject, so the where-condition is Unknown for it
 	{`count(open where subject != "Hello") = 0`, yes, yes},
 	{`count(open where not subject = "Hello") = 0`, yes, yes},
 	{`count(open where subject is unknown) = 1`, yes, no},

@@ -84,7 +84,7 @@ type Known struct {
 	Prefix bool
 }
 
-// Age compares the age of a Datetime attribute, which is now minus its value, with a
+// Age compares the age of a Datetime attribute (now minus the attribute's value) with a
 // duration: "now - attr.trial_ends > 14d". With Between, it tests Low <= age <= High, and
 // Op is unset; otherwise it tests age Op Low. The age is negative if the value is in the
 // future. The test is Unknown if the attribute is absent.

@@ -27,8 +27,8 @@ type Occurrence struct {
 	Event Event
 	// At is the time of the event in microseconds since 1970.
 	At int64
-	// Properties has the values of the event's properties by name. For message events, the
-	// names are those that predicates use. A value counts as absent if its type is not the
-	// registered one.
+	// Properties has the values of the event's properties by name. The names for message
+	// events are those in predicates, such as sub_type. A value counts as absent if its
+	// type is not the registered one.
 	Properties map[string]Value
 }

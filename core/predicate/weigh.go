@@ -11,7 +11,7 @@ type Weight struct {
 }
 
 // SourceWeight is the number of evaluation steps for each event that Source selects. The
-// Where of Source is nil.
+// Where of Source is nil, because tests that differ only in Where share one SourceWeight.
 type SourceWeight struct {
 	Source EventSource
 	Steps  int

@@ -7,8 +7,9 @@ var eventWords = [...]string{
 	Complaint: "complaint", Reject: "reject", DeliveryDelay: "delivery_delay", ActivityEvent: "activity",
 }
 
-// eventOfVerb maps verbs that authors may write, such as "opened", to the kind of event
-// that they mean. The parser then suggests a test of this event.
+// eventOfVerb maps verbs that authors may write by mistake, such as "opened", to the kind
+// of event that they mean. The error message for such a verb suggests a test of this kind
+// of event.
 var eventOfVerb = map[string]EventKind{
 	"sent": Send, "received": Delivery, "delivered": Delivery, "opened": Open, "clicked": Click,
 	"bounced": Bounce, "complained": Complaint, "rejected": Reject,

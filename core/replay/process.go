@@ -17,8 +17,8 @@ const (
 	// Silence is the time without a heartbeat after which a process counts as ended. Other
 	// processes notice this within another second.
 	Silence = 3500 * time.Millisecond
-	// maxUnreturned is the maximum number of reservations that a process keeps in memory
-	// because releasing them failed. It retries to release them.
+	// maxUnreturned is the maximum number of reservations that a process keeps in memory to
+	// release them later, because their release failed. Further ones end with their lease.
 	maxUnreturned = 10_000
 )
 
@@ -49,8 +49,8 @@ type ProcessConfig struct {
 // Process keeps track of the reservations of idempotency keys by this process, and
 // determines which other processes still run. Another process has ended if its row is
 // deleted, or if its heartbeat has not changed for the time Silence, by this process's
-// clock. The clocks of two processes are compared only when the other process is first
-// read.
+// clock. The time in a heartbeat, which is by the clock of the other process, matters only
+// when this process reads a heartbeat of the other process for the first time.
 //
 // If a running process is wrongly considered ended, one of its calls fails. No call takes
 // effect twice, because a reservation that was taken over cannot complete. A Process is
@@ -64,7 +64,7 @@ type Process struct {
 	unreturned map[Token]unreturnedKey
 	seen       map[string]sight
 	looks      int // number of calls of the method look so far
-	// the value of looks in the call of the method look that read the heartbeats in seen
+	// the number, counted by looks, of the call of the method look whose result is in seen
 	shown  int
 	looked time.Time     // time of the last successful read of heartbeats
 	ticked chan struct{} // closed by the next Tick
@@ -74,8 +74,9 @@ type Process struct {
 type sight struct {
 	beat time.Time
 	// since is the time from which the silence of the process counts: when this process
-	// first read the heartbeat in beat. For the first heartbeat of a process it is beat, if
-	// that is earlier. After a gap in reading heartbeats, it is the time of the next read.
+	// first read the heartbeat in beat. For the first heartbeat that is read of a process,
+	// it is the earlier of this time and beat. If no heartbeats could be read for more than
+	// two intervals, the silence counts from the next successful read.
 	since time.Time
 	// beats is the number of times that the heartbeat has changed.
 	beats int

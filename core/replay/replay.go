@@ -42,9 +42,10 @@ type Claim struct {
 	// Process is the id of the calling process. If it is "", only the lease ends the
 	// reservation; see [Process].
 	Process string
-	// From is a reservation that no process uses any more; see [Verdict]. If this
-	// reservation holds the key, the claim takes the key over before the lease expires. If
-	// From is "", the claim takes the key over only after the lease has expired.
+	// From is the token of a reservation that no process uses any more; see [Verdict]. If
+	// this reservation holds the key, the claim takes the key over before the lease
+	// expires. If From is "", the claim takes the key over only after the lease has
+	// expired.
 	From Token
 }
 

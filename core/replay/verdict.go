@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Verdict is the result of [Process.Judge]: whether the call with a reservation still runs.
+// Verdict is the result of [Process.Judge]: whether the call that made a reservation of an
+// idempotency key still runs.
 type Verdict struct {
 	// Ended is true if no process uses the reservation, so that it may be taken over.
 	Ended bool

@@ -31,7 +31,7 @@ func TestMessagesSuppressedByTheAccountAreNotBounces(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := reports.Counts{Sent: 4, Bounced: 1, Complained: 1}
-		// one window ends at a full minute, the other one second earlier
+		// a report until now reads the daily counts; the other one also reads events
 		for _, to := range []time.Time{now, now.Add(-time.Second)} {
 			if h := b.health(t, map[string]any{"to": to.Format(time.RFC3339)}); h.Totals != want {
 				t.Errorf("to %v: %+v", to, h.Totals)

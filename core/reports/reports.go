@@ -24,7 +24,8 @@ type Channels interface {
 	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
-// Reports implements the operations of this package and counts events as they are stored.
+// Reports implements the operations of this package. It also counts new events when they
+// are stored; see [Reports.ObserveEvents].
 type Reports struct{ Config }
 
 // New returns a Reports.

@@ -34,8 +34,8 @@ type Affected struct {
 	Warning     string
 }
 
-// PropertyEdit describes a change of a promoted property to package segments. A promoted
-// property is a member of the activities' properties that predicates may test.
+// PropertyEdit is a change of the definition of a promoted property. A promoted property is
+// a property of activities that has a stored definition, so that predicates may test it.
 type PropertyEdit struct {
 	Before predicate.ActivityProperty
 	// After and Type are the property and its type after the change. After is nil if the

@@ -159,7 +159,7 @@ func TestSegmentsFollowTopics(t *testing.T) {
 }
 
 // topics replaces Mailhelm's copy of the sending account's topics and reports the change to
-// segments, in one transaction as the sync does.
+// segments, in one transaction, like the job that copies the topics of accounts.
 func (w *world) topics(t *testing.T, what segments.Redefinition, topics ...sending.Topic) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {

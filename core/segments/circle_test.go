@@ -75,8 +75,8 @@ func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// saving is a store that calls the function in its field before once: at the start of the
-// first call of UpdateSegment.
+// saving is a store that calls a function at the start of the first call of UpdateSegment.
+// The field before has this function.
 type saving struct {
 	segments.Store
 	before func()

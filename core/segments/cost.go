@@ -11,9 +11,9 @@ import (
 
 const (
 	// previewSteps is the maximum number of steps of a preview. A step is the unit of cost
-	// in [predicate.Weight]. SQLite needs longer than the time limit of a preview for so
-	// many steps. PostgreSQL is about five times as fast and has the same limit, so that
-	// both engines accept the same predicates.
+	// in [predicate.Weight]. SQLite takes longer for so many steps than the time limit of a
+	// preview. PostgreSQL is about five times as fast, but has the same maximum of steps,
+	// so that both engines accept the same predicates.
 	previewSteps = 40_000_000
 	// weighty is the smallest number of steps per row (event or contact) for which
 	// checkPreviewCost counts the rows. For fewer steps, counting would cost as much as

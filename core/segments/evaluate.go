@@ -241,14 +241,15 @@ func (e evaluator) endSweep(ctx context.Context, orgID string, d definition, swe
 	return current, active, err
 }
 
-// The beginnings of those texts in Segment.EvalWarning that are about a predicate that does
-// not compile or did not compile. In each text, a description of the predicate's fault
-// follows.
+// The beginnings of Segment.EvalWarning: broken and lost for a predicate that does not
+// compile, replaced for one that compiles again. A description of the predicate's fault
+// follows each of them.
 const (
 	broken = "It no longer compiles: "
-	// lost begins the warning after a list or topic was deleted. If the predicate compiles
-	// again, the warning stays, but begins with replaced. A new list or topic of the same
-	// name does not have the members or choices of the deleted one.
+	// lost is the beginning of the warning about a list or topic that was deleted. If the
+	// predicate compiles again, the warning stays, but begins with the text replaced: a new
+	// list or topic of the same name does not have the members or choices of the deleted
+	// one.
 	lost = "It no longer compiles, and what it tests was deleted: "
 	// replaced is the beginning of the warning if a list or topic that the predicate tests
 	// was deleted and a new one has its name.
@@ -261,8 +262,8 @@ const earlier = "\nBefore that: "
 
 // keptOf returns the part of a warning that stays valid after the segment's predicate
 // compiles again, for appending to the warning next. It returns "" if no such part exists.
-// It also returns "" if next does not begin with the text broken. Such a text stays in the
-// warning after the predicate compiles again.
+// It also returns "" if next does not begin with the text broken, because only a warning
+// with this beginning is cut at the separator when the predicate compiles again.
 func keptOf(warning, next string) string {
 	if kept := warningAfterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
 		return earlier + kept

@@ -368,8 +368,9 @@ func TestAttributeEditsWarn(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Invalid || seen.MemberCount != 1 {
 			t.Errorf("pros is %+v, %v", seen, err)
 		}
-		// The test does not rename the attribute plan in the registry, so the segment
-		// compiles again. The earlier warning about the removed enum value stays.
+		// The test reported a new name of the attribute plan without changing the registry
+		// of attributes, so the segment compiles again. The earlier warning about the
+		// removed enum value stays.
 		w.follow(t)
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Active || seen.EvalWarningAt == nil ||
 			seen.EvalWarning != `It tests a value that contacts can no longer have: attr.plan is never "pro".` {

@@ -28,7 +28,8 @@ type world struct {
 	contacts map[string]contacts.Contact
 	// suppressed has the addresses on the sending account's suppression list.
 	suppressed []string
-	// stuck makes the second page of that list return its own token as that of the next page.
+	// stuck makes the second page of the suppression list return its own token as the token
+	// of the next page.
 	stuck bool
 
 	mu  sync.Mutex

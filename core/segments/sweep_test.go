@@ -309,8 +309,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if notes, err := w.Changes.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
-		// The segment "inner" is paused and keeps its members. The other segments test this
-		// membership.
+		// The segment inner is paused and keeps its members. The segments that test it are
+		// evaluated with these members.
 		_, err := w.SetStatus(t.Context(), w.org, inner.ID, segments.Paused)
 		must(t, err)
 		w.put(t, "bob", map[string]any{"plan": "pro"})

@@ -42,8 +42,8 @@ type AccountsConfig struct {
 }
 
 const (
-	// connectionGoodFor is how long a connection is used before it is read again. Until
-	// then, changes by other processes have no effect.
+	// connectionGoodFor is how long a connection is used before it is read from the
+	// database again. Until then, changes by other processes have no effect.
 	connectionGoodFor = 3 * time.Second
 	// lookTimeout is the deadline for reading the stored connection settings from the
 	// database. The call to the account has its own deadline.
@@ -55,7 +55,8 @@ const (
 var _ Account = (*Accounts)(nil)
 
 // openAccount is the open account of an organization. updated is the UpdatedAt of its
-// connection, or zero without a connection. looked is when the connection was last read.
+// connection, or zero without a connection. looked is when the connection was last read
+// from the database.
 type openAccount struct {
 	account Account
 	updated time.Time
@@ -80,8 +81,9 @@ func NewAccounts(c AccountsConfig) *Accounts {
 	}
 }
 
-// Forget makes the next call read the organization's connection again. Call it after
-// changing a connection in this process.
+// Forget removes the organization's account from the cache, so that the next use of the
+// account reads the connection from the database. Call it after changing a connection in
+// this process.
 func (a *Accounts) Forget(orgID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,8 +150,9 @@ func (a *Accounts) openAccount(c Connection) (Account, error) {
 	return account, nil
 }
 
-// evict compares a few random entries of the cache a.entries. It removes the account whose
-// connection was read longest ago.
+// evict removes one account from the cache a.entries: of a few random ones, the one whose
+// connection was least recently read from the database. The connection of an account in use
+// is read every few seconds, so the removed account is usually not in use.
 func (a *Accounts) evict() {
 	var victim string
 	var longest time.Time

@@ -183,8 +183,8 @@ func TestManyAtOnceShareAnAccount(t *testing.T) {
 	}
 }
 
-// BenchmarkContact measures reading a contact, the most frequent call. It compares the
-// simulator alone with the simulator behind Accounts.
+// BenchmarkContact measures reading a contact, the most frequent call. It compares calls of
+// the simulator with calls of an Accounts that uses the simulator.
 func BenchmarkContact(b *testing.B) {
 	account := simulatortest.Open(b, simulator.Options{})
 	if err := account.Seed(b.Context(), "org", simulator.Setup{

@@ -28,8 +28,9 @@ type Connecting struct {
 	// list. Connect calls KeepList before it stores the connection of such an account. If
 	// KeepList is nil, Connect skips this step.
 	KeepList func(ctx context.Context, orgID string) error
-	// Follow schedules an early sync of the account. It takes part in the transaction that
-	// stores the connection. If it is nil, the next periodic sync reads the account.
+	// Follow enqueues the jobs that copy the account's data, such as topics and templates,
+	// to Mailhelm's database. It takes part in the transaction that stores the connection.
+	// If it is nil, the jobs copy the data at their next periodic run.
 	Follow func(ctx context.Context, orgID string) error
 	// Forget makes this process use the changed connection at once; see [Accounts.Forget].
 	// It may be nil in a process that does not call accounts.

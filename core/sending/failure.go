@@ -116,9 +116,9 @@ func IsRefusedObject(err error) bool {
 const defaultRetryAfter = 5 * time.Second
 
 // Unavailable converts a *Failure into the error that API callers get. It returns
-// upstream_unavailable with status 503, or 504 if the outcome is unknown. It returns
-// validation_failed if the account rejects a value or is full. It returns conflict if the
-// account does not send the message or does not support the operation.
+// validation_failed if the account rejects a value or is full, and conflict if the account
+// does not send the message or does not support the operation. For other errors it returns
+// upstream_unavailable, with status 504 if the outcome is unknown, else with status 503.
 //
 // The text of the cause appears only in the log. For nil it returns nil.
 func Unavailable(err error) error {

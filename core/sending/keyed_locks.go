@@ -12,7 +12,8 @@ import (
 // sending account. A writer first reads the account, then changes it, and then stores the
 // result in Mailhelm's database; it holds the lock during all of this. Without the lock,
 // two writers could leave the consent of one at the account and the consent of the other in
-// the database. The periodic sync repairs differences that other processes cause.
+// the database. The job that periodically compares the database with the account repairs
+// differences that other processes cause.
 type KeyedLocks struct {
 	mu   sync.Mutex
 	held map[string]*keyedLock

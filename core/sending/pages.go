@@ -28,7 +28,8 @@ func Pages[T any](read func(token string) (page []T, next string, err error)) it
 }
 
 // CheckNextToken returns a *Failure if the token of the next page is the token of the page
-// itself. Such a listing never ends. The pages read so far must not be taken for all of it.
+// itself. Such a listing never ends, and its pages may lack entries, so the caller must not
+// treat the pages read so far as the whole listing.
 func CheckNextToken(token, next string) error {
 	if next == "" || next != token {
 		return nil

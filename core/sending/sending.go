@@ -94,8 +94,8 @@ type Identity struct {
 	// <token>._domainkey.<domain> for each token. There are none for an address, for some
 	// providers, and possibly for simulated accounts.
 	DKIMTokens []string
-	// ConfigurationSet is the configuration set for messages from this identity that name no
-	// other; "" without a default.
+	// ConfigurationSet is the configuration set that applies to messages from this identity
+	// that do not name one; "" if the identity has no default.
 	ConfigurationSet string
 }
 

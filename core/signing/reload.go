@@ -39,7 +39,8 @@ func (k *Keys) Reload(ctx context.Context) error {
 
 // OnRevoke registers a function that runs when Reload finds that a key is no longer stored
 // although its tokens were still accepted. Functions run in the order of registration.
-// Register the cache of verified signatures before the cache of principals.
+// Register the cache of verified signatures before the cache of principals. In the other
+// order, a request in between could use a cached signature to cache its principal again.
 func (k *Keys) OnRevoke(do func()) {
 	k.revoking.Lock()
 	defer k.revoking.Unlock()

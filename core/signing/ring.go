@@ -68,9 +68,9 @@ type PublicKey struct {
 	Key *ecdsa.PublicKey
 }
 
-// NewKeys reads and decrypts the stored signing keys. If all are retired, it creates a new
-// one. It fails if the stored keys were encrypted with another master key: other processes
-// could not decrypt a key that this process creates.
+// NewKeys reads and decrypts the stored signing keys. If there is none, or if each has
+// RetiredAt set, it creates a key. It fails if the stored keys were encrypted with another
+// master key: other processes could not decrypt a key that this process creates.
 func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*Keys, error) {
 	stored, err := store.SigningKeys(ctx)
 	if err != nil {
@@ -129,8 +129,8 @@ func newSigningKey(master MasterKey, now time.Time) (Key, error) {
 	return key, nil
 }
 
-// openKeyRing decrypts the stored keys, which must be sorted newest first. It fails if all
-// are retired.
+// openKeyRing decrypts the stored keys, which must be sorted newest first. It fails if
+// there is no key without RetiredAt.
 func openKeyRing(stored []Key, master MasterKey) (*keyRing, error) {
 	if !anyInUse(stored) {
 		return nil, errors.New("the store holds no signing key that is in use")

@@ -27,7 +27,7 @@ func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return c.Store.SigningKeys(ctx)
 }
 
-// signing returns the signing keys of one process.
+// signing returns a new Keys, as another process over the same store would have.
 func (g *gate) signing(store signing.Store, master signing.MasterKey) *signing.Keys {
 	g.t.Helper()
 	keys, err := signing.NewKeys(g.t.Context(), store, master, g.clock)

@@ -52,9 +52,10 @@ type listKey struct {
 }
 
 // accountLists reads the suppression lists of accounts and caches each part (see [span])
-// for listLife. Only one call reads a part at a time; other calls wait for its result. If a
-// call fails or is cancelled, the pages that it has read stay cached, and the next call
-// continues after them.
+// for listLife. Only one call reads a part at a time; other calls wait for its result. If
+// a call is cancelled, throttled or times out, the pages that it has read stay cached, and
+// the next call continues after them. After other failures, the next call reads the part
+// from its first page.
 type accountLists struct {
 	source sending.Suppressions
 	clock  core.Clock
@@ -88,8 +89,9 @@ type reading struct {
 
 func (l *accountLists) newReading(org string) *reading { return &reading{l, org, maxPagesACall} }
 
-// readAll returns all entries of the span s, newest first. It fails if there are more
-// entries than this call may read; the next call then continues.
+// readAll returns all entries of the span s, newest first. One API call may read only
+// r.pages pages of the list. If that is not enough, readAll fails with stillReadingError,
+// and a later API call continues after the pages that are read.
 func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, error) {
 	entries, complete, err := r.part(ctx, s, r.pages)
 	if err == nil && !complete {

@@ -12,16 +12,18 @@ const (
 	// firstStretch is the length of the newest time range in which a long list is read. Each
 	// further range is twice as long as the one before.
 	firstStretch = 30 * 24 * time.Hour
-	// stretches is the number of time ranges of which the newest has the length
-	// firstStretch. All older entries are read as one range.
+	// stretches is the number of time ranges of limited length, the newest of which has
+	// the length firstStretch. All entries older than these ranges are read as one more
+	// range.
 	stretches = 7
 )
 
 // readNewest returns, newest first, at most n entries of the span s for which wanted
 // returns true. If after is not nil, it returns only entries after that position of the
-// sorted list. The account cannot sort by time, so a list of one page is read completely. A
-// longer list is read in time ranges, from the newest backwards, until there are n entries.
-// So a page of a very long list takes a few requests.
+// sorted list. The account does not sort its list by time, so the newest entries are known
+// only after all pages of a time range are read. readNewest first requests one page of s,
+// which is enough for a short list. It reads a longer list in time ranges, from the newest
+// backwards, until it has n entries. So a call for a very long list takes a few requests.
 func (r *reading) readNewest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
 	keep := func(entries []sending.Suppressed) (kept []sending.Suppressed) { //nolint:nonamedreturns // grows
 		for _, e := range entries {
@@ -63,10 +65,9 @@ func isAfter(e sending.Suppressed, after *core.After) bool {
 	return after == nil || e.At.Before(after.At) || e.At.Equal(after.At) && suppressedID(e) < after.ID
 }
 
-// splitByTime splits the span s into the time ranges in which it is read, newest first. The
-// parameter after is the position at which the first range ends; if it is nil, the ranges
-// begin at the present. All ranges begin and end at midnight, so that pages read on one day
-// use the same cached ranges.
+// splitByTime splits the span s into the time ranges in which it is read, newest first. If
+// after is not nil, ranges with only newer entries than this position are left out. The
+// ranges are cut at midnight (UTC), so that calls on one day use the same cached ranges.
 func (s span) splitByTime(now time.Time, after *core.After) []span {
 	until := now
 	if !s.until.IsZero() && s.until.Before(now) {

@@ -51,8 +51,8 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 	return entry, err
 }
 
-// Undeliverable returns the entry on the list of undeliverable addresses for an address in
-// any spelling. It returns nil if there is no entry.
+// Undeliverable returns the entry of an address in any spelling, with the status Listed or
+// Excluded. It returns nil if there is no entry.
 func (s *Suppression) Undeliverable(ctx context.Context, orgID, email string) (*Undeliverable, error) {
 	key := AddressKey(email)
 	entries, err := s.Store.Entries(ctx, orgID, []string{key})

@@ -19,8 +19,8 @@ type Adverse struct {
 	Bounced messages.BounceKind
 }
 
-// channelLimitReached is the sub type of a bounce of a message that exceeded a limit of its
-// channel.
+// channelLimitReached is the provider's sub type of a bounce that only says that the
+// message exceeded a limit of its channel (the provider's word).
 const channelLimitReached = "ChannelLimitExceeded"
 
 // ruleFor returns the rule that may judge the address of this event as undeliverable, or ""
@@ -150,9 +150,10 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// maxHistory limits the cost of an address that bounces all the time: only its newest 1,000
-// events are read, plus all that have the same time as the oldest of these. Older events are
-// not counted, but the stored [Entry] of the address keeps their reason and first time.
+// maxHistory limits the cost of an address that bounces all the time: only its newest
+// 1,000 events are read, plus all that have the same time as the oldest of these. Older
+// events are not counted, but the stored [Entry] of the address keeps their reason and the
+// time of the first one.
 const maxHistory = 1000
 
 // isOlderThan reports whether e has the status Listed because of events before the first
@@ -162,10 +163,9 @@ func (e *Entry) isOlderThan(evidence []Adverse) bool {
 	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
 }
 
-// keep adds to e what the stored entry known shows about events that are no longer read.
-// These are a more severe reason, the first and last time, and the event count. After a
-// change of rules, keep copies the reason only if a single event always suffices for that
-// reason.
+// keep adds to e what the stored entry known shows about events that are no longer read: a
+// more severe reason, an earlier first or later last event, and a higher event count.
+// After a change of rules, keep copies the reason only if its rule is locked (see [Rule]).
 func (e *Entry) keep(known Entry, rulesChanged bool) {
 	weightier := slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason)
 	if weightier && (!rulesChanged || slices.Index(reasons, known.Reason) <= slices.Index(reasons, Rejected)) {
@@ -180,9 +180,9 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns a copy of e, the entry of an excluded address. It extends the times of
-// e and raises its event count if evidence shows more. The evidence may include events that
-// arrived after the exclusion.
+// tombstone returns e, the entry of an address that stays excluded, with the times of its
+// first and last event and its event count updated from evidence. The evidence may include
+// events that arrived after the exclusion.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason

@@ -46,8 +46,9 @@ func (b *bundle) pollOnce(since time.Time, into map[string]string) time.Time {
 }
 
 // TestPollingMissesNothingThatIsWrittenMeanwhile checks that a polling program finds all
-// changes while several processes, with clocks minutes apart, change entries. No change may
-// be stored with a time before the last poll.
+// changes while several processes, with clocks minutes apart, change entries. No change
+// may be stored with a last_changed_at before the greatest one that an earlier poll
+// received.
 func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// RuleStore stores the rules for undeliverable addresses, and how far they are applied.
-// Every method takes part in the transaction of ctx and sees only the given organization.
+// RuleStore stores the rules for undeliverable addresses, and the position of the job that
+// applies changed rules to all addresses. Every method takes part in the transaction of
+// ctx and sees only the given organization.
 type RuleStore interface {
 	// Rules returns the organization's rules for undeliverable addresses. If none are
 	// stored, it returns the rules of the profile Standard.

@@ -30,8 +30,8 @@ const (
 var reasons = []Reason{PermanentBounce, Complaint, Rejected, RepeatedTransient, Undetermined, SoftBounceAccumulation}
 
 // Rule says how many events within how many days make an address undeliverable. A locked
-// rule cannot be switched off: one event at any time suffices for it, and its WindowDays is
-// nil.
+// rule cannot be changed: it is always enabled, with Events 1 and without WindowDays, so
+// one event at any time suffices.
 type Rule struct {
 	Enabled    bool `json:"enabled"`
 	Locked     bool `json:"locked" jsonschema_description:"Whether the rule is fixed. One event at any time then lists an address."`

@@ -57,8 +57,9 @@ func (s *Suppression) RejudgeWorker() jobs.Worker[RejudgeArgs] {
 
 // Rejudge applies an organization's rules to each of its addresses again if the rules have
 // changed. Listed addresses that no longer meet a rule become excluded. An address whose
-// events were all purged keeps its entry on the list. Rejudge works in batches, each in a
-// transaction of its own, and continues where an earlier call stopped.
+// events were all purged is not judged again, so its entry stays unchanged. Rejudge works
+// in batches, each in a transaction of its own, and continues where an earlier call
+// stopped.
 func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	to, err := s.RuleStore.JudgedTo(ctx, orgID)
 	if err != nil || to == nil {

@@ -27,7 +27,7 @@ type counting struct {
 	broken  string // beginning of the names of templates whose content the account refuses to return; "" means none
 	failsAt int    // number of the read that fails, from 1; 0 means none
 	taking  func() // called at each read of a template's content
-	listed  func() // called once, between a listing and its return
+	listed  func() // called by the next TemplatesPage before it returns its page, and then set to nil
 }
 
 func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.TemplateName, string, error) {
@@ -74,7 +74,8 @@ type manyTemplates struct {
 	now     time.Time
 }
 
-// manyOf is the number of templates of an account, and aRun how many of them a sync reads.
+// manyOf is the number of templates of the test's account, and aRun the maximum number of
+// contents that one sync reads.
 const (
 	manyOf = 3 * aRun
 	aRun   = 200
@@ -176,10 +177,11 @@ func TestAnInterruptedSyncKeepsItsTemplates(t *testing.T) {
 	})
 }
 
-// TestALaterSyncKeepsItsTemplates runs a sync while another one, which has already listed
-// the account, has not ended. The other one must not delete the templates that the later
-// sync has stored: a new one, and one that the account had deleted for some time. It deletes
-// what the account has lost.
+// TestALaterSyncKeepsItsTemplates runs a second sync after the first one has listed the
+// account's templates and before the first one deletes any. The first one must not delete
+// the templates that the second one stores: "new", and "back", which the account did not
+// have when the first one listed it. The template "lost", which the account has deleted,
+// must be deleted.
 func TestALaterSyncKeepsItsTemplates(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -228,9 +230,9 @@ func TestATemplateThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestUnreadableTemplatesDoNotUseUpEveryRun checks that more unreadable templates than a run
-// reads do not keep the other templates from being read: they are tried again in turn with
-// the others.
+// TestUnreadableTemplatesDoNotUseUpEveryRun checks an account with more unreadable
+// templates than one run reads. The other templates must be read too, because an
+// unreadable template is tried again only after the others.
 func TestUnreadableTemplatesDoNotUseUpEveryRun(t *testing.T) {
 	t.Parallel()
 	m := many(storagetest.SQLite(t))
@@ -247,7 +249,7 @@ func TestUnreadableTemplatesDoNotUseUpEveryRun(t *testing.T) {
 			t.Errorf("after run %d, %d are stored, want %d", run+1, got, want)
 		}
 	}
-	// One that can be read again is found in its turn.
+	// A template that the account no longer refuses is read in its turn.
 	m.account.content["good000"], m.account.broken = "second", "bad1"
 	for range 3 {
 		m.run(t)

@@ -7,9 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// refusals has the times at which the accounts last refused to return a template. It is kept
-// in memory, because a template that was never read has no row: after a restart each is
-// tried once more before its turn. It is safe for concurrent use. The zero value is empty.
+// refusals has, for each organization and template, the time at which the account last
+// refused to return the template. It is kept in memory, because a template that was never
+// read has no row in the database. After a restart, each refused template is therefore
+// tried once before its turn. It is safe for concurrent use. The zero value is empty.
 type refusals struct {
 	mu    sync.Mutex
 	byOrg map[string]map[string]time.Time // by organization and name of the template

@@ -47,18 +47,20 @@ const (
 
 // Sync copies one organization's templates from its account into the database, and deletes
 // stored templates that the account no longer lists. Contents can be read only one by one,
-// so a run reads some of them: those of new templates first, then those that were read
-// longest ago. A content that the account refused counts as read, so that it does not take
-// the turn of others. Each content is stored after its read, so an interrupted run loses
-// nothing.
-// If the account refuses to return one content, Sync logs that, keeps the stored copy and
-// reads the next. Any other failure ends it.
-// If there is no account, or this server has no adapter for its provider, nothing is
-// changed. An SMTP server lists no templates, so the copies from an account that was
-// connected before are deleted, because no message can be sent with them.
+// so a run reads at most maxRead of them: those of new templates first, then those whose
+// last attempt to read was longest ago. Refused attempts count too, so that the same
+// refused templates do not come first in every run. Each content is stored after its read,
+// so an interrupted run loses nothing.
+// If the account refuses to return one content, Sync logs the refusal, keeps the stored
+// copy and continues with the next template. Any other failure ends Sync.
+// If there is no account, or this server has no adapter for the account's provider, nothing
+// is changed. An SMTP server lists no templates. So after a change to SMTP, Sync deletes
+// the copies from the previous account, because no message can be sent with these copies.
 // Several syncs of an organization may run at the same time; see [Store.DropTemplates].
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
-	reads, err := t.Store.ReadTemplates(ctx, orgID) // before the listing, which may be older than what is stored after it
+	// Get the read times before the account's list. If another sync stores a template in
+	// between, its read time then differs from reads, and DropTemplates keeps it.
+	reads, err := t.Store.ReadTemplates(ctx, orgID)
 	if err != nil {
 		return err
 	}

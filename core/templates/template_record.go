@@ -31,7 +31,8 @@ const found = "import"
 
 const versionLength = 7
 
-// complete returns t with its Version, the first characters of its hash, and its Source.
+// complete returns t with Version set to the first characters of t.Hash, and with Source
+// set.
 func (t Template) complete() Template {
 	t.Version, t.Source = t.Hash[:min(versionLength, len(t.Hash))], found
 	return t

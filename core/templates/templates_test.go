@@ -217,8 +217,8 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 	})
 }
 
-// stuckAccount is a sending account whose list of templates has one name a page, and whose
-// second page has the token of the second page again.
+// stuckAccount is a sending account whose list of templates does not end: each page has
+// one name, and names the second page as its next page, even the second page itself.
 type stuckAccount struct{ *simulator.Simulator }
 
 func (a stuckAccount) TemplatesPage(ctx context.Context, org, token string) ([]sending.TemplateName, string, error) {
@@ -229,9 +229,10 @@ func (a stuckAccount) TemplatesPage(ctx context.Context, org, token string) ([]s
 	return page[1:2], "second", err
 }
 
-// TestAnEndlessListingDeletesNoTemplate checks that a listing whose page token repeats fails
-// the sync, because templates on later pages would be deleted. A complete listing without a
-// template, as of an SMTP server, deletes all.
+// TestAnEndlessListingDeletesNoTemplate checks that a sync fails if a page token of the
+// account's list repeats, because it would delete the templates on pages that it did not
+// get. If the list is complete and empty, as for an SMTP server, the sync must delete all
+// templates.
 func TestAnEndlessListingDeletesNoTemplate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -260,8 +261,8 @@ func TestAnEndlessListingDeletesNoTemplate(t *testing.T) {
 	})
 }
 
-// otherAccount is a sending account of another kind, whose listing of templates has the
-// result of the function list.
+// otherAccount is a sending account whose TemplatesPage returns an empty page and the
+// error of the function list.
 type otherAccount struct {
 	*simulator.Simulator
 	list func() error
@@ -271,10 +272,10 @@ func (a otherAccount) TemplatesPage(context.Context, string, string) ([]sending.
 	return nil, "", a.list()
 }
 
-// TestTemplatesOfAnAccountOfAnotherKind checks what a sync does with the copies from an
-// earlier account. An account without templates, such as an SMTP server, lists none, and
-// the copies are deleted, because it could not send them. If this server has no adapter for
-// the account, nothing is known about its templates, and the copies stay.
+// TestTemplatesOfAnAccountOfAnotherKind checks what a sync does with templates that were
+// copied from the account that was connected before. If the new account has no templates,
+// such as an SMTP server, it cannot send them, and the copies are deleted. If this server
+// has no adapter for the new account, its templates are unknown, and the copies stay.
 func TestTemplatesOfAnAccountOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

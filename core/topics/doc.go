@@ -3,10 +3,11 @@
 //
 // The account has the authoritative topics and the consent of each contact: choices about
 // topics and the global opt-out. Mailhelm stores a copy, the mirror. Topics writes a
-// changed topic to the account first, and then stores what the account accepted. Live reads
-// the account's topics and caches them for a minute. Sync updates the mirror from the
-// account and pushes contacts that the account lost. It also repairs the account after
-// writes that reached it before their transaction failed.
+// changed topic to the account first, and then stores what the account accepted. Live
+// reads the account's topics and caches them for a minute. Sync updates the mirror from
+// the account, and writes contacts that the account lost to the account again. If a write
+// changed the account and its database transaction then failed, Sync undoes the change at
+// the account.
 //
 // Packages that write contacts import Choices, Preference and the functions in consent.go.
 // This package does not write contacts; the sync uses the type Subscriber for them. It has

@@ -103,9 +103,10 @@ var errNoList = errors.New("the account has no contact list")
 func IsWithoutList(err error) bool { return errors.Is(err, errNoList) }
 
 // WriteToList calls write, which needs the account's contact list. If the account has no
-// list, WriteToList creates one and calls write again with bare set to true, because the
-// new list has no topics. So no setup is needed before the first contact or topic of an
-// organization. WriteToList fails with the account's error; see [Unavailable].
+// list, WriteToList creates one and calls write again. The argument bare is then true: the
+// new list has no topics, so the account would refuse choices about topics. No setup is
+// needed before the first contact or topic of an organization. WriteToList fails with the
+// account's error; see [Unavailable] and [IsWithoutList].
 func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error {
 	err := write(false)
 	if !sending.IsNotFound(err) {

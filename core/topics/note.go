@@ -7,11 +7,12 @@ import "time"
 // failed or was interrupted.
 const noteGrace = time.Minute
 
-// AccountNote is stored before a write of a contact changes the account, and deleted in the
-// transaction of that write. A note that remains shows that the account and Mailhelm's copy
-// may differ. Only writes that archive or reactivate a contact, or change its address,
-// store a note, because a sync cannot interpret their effect at the account. The effect of
-// other writes is the person's latest choice, which the sync copies.
+// AccountNote is stored before a write of a contact changes the account, and deleted in
+// the transaction of that write. A note that remains shows that the account and Mailhelm's
+// copy may differ. Only writes that archive or reactivate a contact, or change its
+// address, store a note: a sync cannot see in the account whether such a write failed.
+// Other writes change only consent. If their transaction fails, the sync copies the
+// consent from the account, because it is the person's latest choice.
 type AccountNote struct {
 	ID        string
 	ContactID string

@@ -36,9 +36,9 @@ func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	return repaired, nil
 }
 
-// repairOne repairs the failed write that the note n describes, while it holds the locks on
-// the contact's addresses. If the contact gets another address before the locks are held,
-// the next repair handles the note.
+// repairOne repairs the failed write that the note n describes, while it holds the locks
+// on the contact's addresses. If the contact is deleted or gets another address before the
+// locks are held, the next repair handles the note.
 func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	contact, err := s.Subscribers.SubscriberByID(ctx, org, n.ContactID)
 	if isNotFound(err) {
@@ -69,8 +69,11 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	return s.Store.DropAccountNote(ctx, org, n.ID)
 }
 
-// repairContact writes the contact's stored consent to the account, joined with the
-// opt-outs that the account accepted in the failed write.
+// repairContact restores the contact at the account after a failed write. If the account
+// still lists an active contact, its choices there stay, and the opt-outs of the address
+// that the write was to set are added. If the account does not list it, its stored consent
+// and these opt-outs are written again. An archived contact that the write added is
+// removed, unless it has an opt-out.
 func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c Subscriber) error {
 	remembered, err := s.live.DropUnknownTopics(ctx, org, c.Consent)
 	if err != nil {

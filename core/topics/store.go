@@ -75,7 +75,8 @@ type MirroredAddress struct {
 	UpdatedAt time.Time
 }
 
-// Subscriber is a contact with the data that the sync compares with the account.
+// Subscriber is a contact with the data that the sync of topics compares with the sending
+// account.
 type Subscriber struct {
 	ID string
 	// Consent has the contact's address and the consent that Mailhelm has stored.

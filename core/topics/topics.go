@@ -15,8 +15,9 @@ type Config struct {
 	Account    sending.Account
 	// Live reads and caches the account's topics. The process must have only one Live.
 	Live *Live
-	// Locks serializes the writers of one organization's topics. Writers of contacts must
-	// use the same locks.
+	// Locks has the locks for writes of an organization's topics and of contacts'
+	// addresses. Packages that write contacts must use the same Locks, because a sync also
+	// writes contacts to the account.
 	Locks *sending.KeyedLocks
 	// Contacts counts contacts, for contact_list_get.
 	Contacts ContactCounter

@@ -144,8 +144,8 @@ func TestDocumentIsStrictJSON(t *testing.T) {
 	}
 }
 
-// isOwnRedirect reports whether a redirect URI is on the loopback or at app.example. It uses
-// net/url, which the product's check does not use.
+// isOwnRedirect reports whether a redirect URI is on the loopback or at app.example. It
+// parses with net/url, so that it does not share a mistake with the product's check.
 func isOwnRedirect(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil || u.User != nil || u.Fragment != "" {

@@ -66,7 +66,8 @@ func TestHostNamesWithPrivateAddresses(t *testing.T) {
 			reader, dials := reading(Config{Resolver: outboundtest.NewNames(t, answer).Resolver()})
 			_, err := reader.ReadDocument(t.Context(), appID)
 			wantRefusal(t, err, "cannot be reached")
-			// The dialer skips an address family that this machine does not have.
+			// A machine without IPv6 has another error for IPv6 addresses, because the
+			// dialer skips them before the check of the address.
 			if len(dials.approved) != 0 || !errors.Is(err, ssrf.ErrProhibitedIP) && !strings.Contains(answer, ":") {
 				t.Errorf("approved %v, %v", dials.approved, errors.Unwrap(err))
 			}

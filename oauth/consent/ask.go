@@ -68,8 +68,9 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a consent
 }
 
 // choices fills the fields Reads and Changes with the requested scopes, in the order of
-// core.ScopeCatalogue. It preselects the scopes for reading, except
-// api.messages.unmask_recipients. The person must select the scopes that allow changes.
+// core.ScopeCatalogue. It preselects the scopes for reading that the person's permissions
+// include, except api.messages.unmask_recipients. The person must select the scopes that
+// allow changes.
 func (v *view) choices(a consentRequest) {
 	may := a.visitor.Member.Scopes()
 	for _, info := range core.ScopeCatalogue() {

@@ -77,8 +77,8 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) {
 }
 
 // decide validates the submitted authorization request again and approves or denies it. It
-// shows the page again if the form token is invalid, or if the person has switched to
-// another organization since the page was shown.
+// shows the page again if the form token is invalid, if the form has no decision, or if
+// the person has switched to another organization since the page was shown.
 func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	rawQuery := r.PostForm.Get(fieldRequest)
 	a, ok := p.read(w, r, rawQuery)

@@ -76,7 +76,7 @@ func newOffice(t *testing.T) *office {
 	})
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: people.NewSecondFactors(people.SecondFactorsConfig{Sessions: sessions, Master: master}),
-		Devices: limits, Passwords: passwordchange.New(passwordchange.Config{}), // of pages that these tests do not open
+		Devices: limits, Passwords: passwordchange.New(passwordchange.Config{}), // empty, because these tests do not open the password pages
 		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
 	})
 	o.must(err)

@@ -50,8 +50,9 @@ func (a *Admission) AdmitTo(w http.ResponseWriter, r *http.Request, next string)
 }
 
 // Confirm checks that the person proved a second factor in the last ten minutes, if the
-// organization requires one. If it returns false, it has redirected to the page that asks
-// for the second factor. Afterwards the browser returns to next, a path of this host.
+// organization requires one. If it returns false, it has written the response: a redirect
+// to the page that asks for a second factor or sets one up, or an error. After that page
+// the browser goes to next, a path of this host.
 func (a *Admission) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
 	demand, err := a.factors.DemandLately(r.Context(), v)
 	if err != nil {

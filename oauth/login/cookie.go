@@ -13,9 +13,9 @@ import (
 // Secure, for the whole host and for no other host. So neither a sibling host nor an
 // attacker on the network can set it (RFC 6265bis section 4.1.3.2).
 //
-// On http://localhost it has neither the prefix nor Secure. Chromium and Firefox would
-// accept Secure there. Safari and programs that follow RFC 6265 would not send the cookie
-// back. Traffic to localhost does not pass a network.
+// On http://localhost it has neither the prefix nor Secure, because Safari and programs
+// that follow RFC 6265 would not send a Secure cookie back over http. Secure is not needed
+// there: traffic to localhost does not leave the machine.
 type cookie struct {
 	name   string
 	secure bool

@@ -102,9 +102,9 @@ func (f *Frame) logFailure(r *http.Request, err error) {
 		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
 }
 
-// logRefusal logs the error code of a refused proof or change. The parameter of is the name
-// of the proof or change. The log line omits the error text, which may contain what the
-// person typed.
+// logRefusal logs the error code of a refused proof or change. The proof or change is
+// named by the parameter `of`. The log line omits the error text, which may contain what
+// the person typed.
 func (f *Frame) logRefusal(r *http.Request, of string, e *core.Error) {
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "proof refused",
 		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))

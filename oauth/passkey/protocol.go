@@ -16,15 +16,15 @@ type Protocol struct{ site *webauthn.WebAuthn }
 
 var _ people.PasskeyProtocol = (*Protocol)(nil)
 
-// IsSupported reports whether passkeys work at this origin. WebAuthn allows a domain name
-// or localhost, but no IP address.
+// IsSupported reports whether passkeys work for a site at appURL. WebAuthn allows a domain
+// name or localhost as its host, but no IP address.
 func IsSupported(appURL string) bool {
 	u, err := url.Parse(appURL)
 	return err == nil && protocol.ValidateRPID(u.Hostname()) == nil
 }
 
-// New returns the protocol for the app's origin. It fails if [IsSupported] is false for the
-// origin.
+// New returns the protocol for the site at appURL, which is an origin such as
+// https://app.example.com. It fails if [IsSupported] is false for appURL.
 func New(appURL string) (*Protocol, error) {
 	u, err := url.Parse(appURL)
 	if err != nil {
@@ -100,7 +100,8 @@ func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string
 }
 
 // VerifyAnswer verifies an authenticator's response to the options of Ask. memory is the
-// state that Ask returned. owner returns the user id and the passkeys for a credential id.
+// state that Ask returned. owner receives the credential id in the response, and returns
+// the id of the user who has this credential and all passkeys of this user.
 func (p *Protocol) VerifyAnswer(memory, answer string, owner func([]byte) (string, []people.Passkey, error)) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {

@@ -36,8 +36,9 @@ func Parse(networks []string) (Trusted, error) {
 
 // Remote returns the client address as host:port, like Request.RemoteAddr. If RemoteAddr is
 // a trusted proxy, it returns the last entry of X-Forwarded-For that is not a trusted
-// proxy, because clients can forge the entries before it. If it meets an entry that is not
-// an address, it returns the trusted proxy after that entry.
+// proxy, because clients can forge the entries before it. If all entries are trusted
+// proxies, it returns the first. If an entry that it examines is not an address, it returns
+// the trusted proxy after that entry.
 func (t Trusted) Remote(r *http.Request) string {
 	direct, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !t.trusts(direct.Addr()) {

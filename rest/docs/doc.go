@@ -3,6 +3,6 @@
 // to which the `type` of a problem document links.
 //
 // The package has the pages and their style. Operations, scopes and errors come from the
-// catalogues, so these parts cannot differ from the product. Every page is built once at
-// start. The pages have no script and need no sign-in.
+// catalogues, so these parts cannot differ from the product. Every page is rendered once,
+// at its first request. The pages have no script and need no sign-in.
 package docs

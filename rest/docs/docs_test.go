@@ -193,8 +193,8 @@ func TestOtherAddresses(t *testing.T) {
 }
 
 // TestGuidesOfTheAudience checks that the guides contain the reference of the predicate
-// language, every reason for which an activity is rejected, and every member that all
-// writes of contacts take.
+// language, every reason for which an activity is rejected, and every JSON member with
+// consent (contacts.StatedMembers) that all writes of contacts accept.
 func TestGuidesOfTheAudience(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")

@@ -46,7 +46,7 @@ type site struct {
 }
 
 // rendering returns a page. It renders the page at the first call. It fails if a template
-// fails, which does not depend on the request; TestEveryPageIsReached renders every page.
+// fails, which is the same for every request; TestEveryPageIsReached renders every page.
 type rendering func() (page, error)
 
 // page is a prepared response.

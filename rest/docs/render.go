@@ -93,8 +93,9 @@ func (s *site) page(cfg Config, file, title, section string, data any) (page, er
 	return newPage("text/html; charset=utf-8", b.Bytes()), nil
 }
 
-// parse returns the template of each page, with the common layout, by file name. It parses
-// them once in a process, because escaping a template takes most of the time.
+// parse returns the template of each page, with the common layout, by file name. All sites
+// in a process share the templates, because html/template prepares the escaping of a
+// template when it is first executed, which takes most of the time.
 var parse = sync.OnceValues(func() (map[string]*template.Template, error) {
 	frame, err := template.New("frame.html").Funcs(template.FuncMap{"marks": marks, "paragraphs": paragraphs}).
 		ParseFS(templates, "pages/frame.html")

@@ -59,7 +59,8 @@ type certificate struct {
 // fetch fails at once instead of waiting.
 var slotLimits = outbound.SlotLimits{All: 4, PerHost: 4}
 
-// The limits of the cache of certificates, and how long its entries are valid.
+// The limits for certificates: how many are cached and fetched, and how long they are
+// cached.
 const (
 	// maxKnown is the maximum number of certificates in the cache. Amazon has one or two
 	// certificates in each region.
@@ -154,7 +155,8 @@ func (a *Amazon) fetchOnce(ctx context.Context, address string, fetch func(conte
 }
 
 // Confirm follows a link of Amazon SNS that confirms the subscription to the given topic.
-// It fails with ErrUntrusted for any other link, and does not follow the same link twice.
+// It fails with ErrUntrusted for any other link. If the link was followed recently, it
+// succeeds without following the link again.
 func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	u, err := snsURL(subscribeURL)
 	if err != nil || u.Path != "/" || u.Query().Get("Action") != "ConfirmSubscription" || u.Query().Get("TopicArn") != topic {
@@ -214,7 +216,7 @@ func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.known) >= maxKnown { // strangers can make the cache store any number of failed results
+	if len(a.known) >= maxKnown { // many failed results must not displace valid certificates
 		maps.DeleteFunc(a.known, func(_ string, c certificate) bool { return c.err != nil })
 	}
 	if len(a.known) >= maxKnown {

@@ -50,8 +50,9 @@ func eventJSON(kind, member, more string) string {
 		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
 }
 
-// crashes has one event of each type whose counts the test checks. A panic after the commit
-// of each event simulates a crash of the server before it acknowledges the event.
+// crashes has one event of each type that TestCrashBetweenCommitAndAnswer sends. For each,
+// the test panics after the commit, which simulates a crash of the server before it
+// acknowledges the event.
 var crashes = []string{
 	eventJSON("Send", "send", ""), eventJSON("Delivery", "delivery", `,"recipients":["c@d.example"]`),
 	eventJSON("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),

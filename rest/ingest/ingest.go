@@ -219,7 +219,7 @@ func (g *ingest) malformedError(e *core.Error) error {
 	return e.WithNext("Do not repeat the request: the answer would be the same. Send events in the form in which Amazon SES publishes them.")
 }
 
-// record stores an event whose origin is proven, and counts it in the metrics.
+// record stores an event after its sender has been verified, and counts it in the metrics.
 func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	events, err := messages.ParseSES(event, g.cfg.Clock())
 	if err != nil {
@@ -236,8 +236,9 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	return nil
 }
 
-// originError returns the error for a request that does not prove its origin. The answer is
-// always the same; the reason (why) is only in the log.
+// originError returns the error for a request that does not prove that the provider of the
+// connected account sent it. The answer is always the same; the reason (why) is only in the
+// log.
 func (g *ingest) originError(why string) error {
 	g.metrics.count("", "refused", 1)
 	return &core.Error{

@@ -94,9 +94,9 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
-// TestForgedNotifications checks that a request without a valid proof of its origin gets
-// the same answer in every case and stores nothing. It must cause no request to a host
-// other than Amazon's.
+// TestForgedNotifications checks that a forged, altered or outdated message gets the same
+// answer in every case and stores nothing. For such a message, the server may fetch
+// certificates from Amazon's hosts, but no other URL.
 func TestForgedNotifications(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -276,7 +276,7 @@ func TestPathsAndMethods(t *testing.T) {
 		}
 	}
 	problem(t, s.notify("path-unpinned", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
-	// the topic "" of a message must not match a connection without a topic
+	// A message with an empty topic must not match a connection without a topic.
 	nowhere := notification(deliveryOf("x"))
 	nowhere["TopicArn"] = ""
 	problem(t, s.notify("path-unpinned", nowhere.sign(t, s.signer.key)), 401, "invalid_key")

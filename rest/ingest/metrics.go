@@ -2,8 +2,8 @@ package ingest
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics counts events. The labels have only values that this program defines, so there
-// are few counters.
+// metrics counts events. The labels have only values that this program defines, so requests
+// with invented event types cannot add time series.
 type metrics struct{ events *prometheus.CounterVec }
 
 // newMetrics creates the counter of events and registers it with r. If r is nil, the

@@ -130,8 +130,9 @@ func (i *internet) requests() []string {
 	return append([]string{}, i.asked...)
 }
 
-// scene is the handler of events with a real database. signer has the trusted root, the
-// certificates and the key with which the tests sign genuine messages.
+// scene is the handler of events with a real database. signer has the certificates and the
+// private key with which the tests sign genuine messages, and the root that the handler
+// trusts.
 type scene struct {
 	t        *testing.T
 	db       *storage.DB

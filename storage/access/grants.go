@@ -96,8 +96,9 @@ func (r grantRow) grant() (access.Grant, error) {
 	}, nil
 }
 
-// The stored names of the two resources, the hosts that accept access tokens. Because names
-// are stored, the numeric values of the constants may change.
+// The stored names of the two resources, the hosts that accept access tokens. The table has
+// these names instead of numbers, so the numeric values of [access.API] and [access.Agent]
+// may change.
 const (
 	storedAPI   = "api"
 	storedAgent = "agent"

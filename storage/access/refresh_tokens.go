@@ -60,10 +60,10 @@ func (s grantStore) PeekRefreshToken(ctx context.Context, hash []byte) (access.R
 // token.
 //
 // Replayed means that the old token was used before; its grant is then revoked. Unknown
-// means that the old token does not belong to the organization, grant and client of next.
-// It also means that the grant was revoked while the old token was unused. Inside a
-// transaction a caller must not return an error after Replayed, because that would undo the
-// revocation.
+// means that the old token does not exist, or does not belong to the organization, grant
+// and client of next. It also means that the grant was revoked while the old token was
+// unused. Inside a transaction a caller must not return an error after Replayed, because
+// that would undo the revocation.
 func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next access.RefreshToken, at time.Time) (access.Redemption, error) {
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {

@@ -39,8 +39,8 @@ var (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
 	// countDropout counts the active contacts that would lose a property value if the
-	// property's type changed from the parameter $3 to $5. A value that can be read as
-	// either type is not lost.
+	// property's type changed from the type in $3 to the type in $5. A value that can be
+	// read as either type is not lost.
 	countDropout = engine.Register("count drop-out of activity property", `
 		SELECT count(*) FROM (
 			SELECT DISTINCT e.contact_id FROM activities AS e

@@ -10,11 +10,12 @@ import (
 )
 
 // Old activities are selected outside a write transaction, so that only the deletion uses
-// the connection for writes. No other code changes or deletes activities.
+// the connection for writes. The selected rows cannot change before the deletion, because
+// no other code changes or deletes activities.
 var (
 	// oldActivities selects activities in the order of the primary key, beginning after the
-	// key ($3, $4). Both the time of occurrence and the time of receipt must be before $2,
-	// because callers may send activities that happened long ago.
+	// key ($3, $4). Both the time of occurrence and the time of receipt must be before $2.
+	// So an activity that happened long ago, but was received recently, is not deleted yet.
 	oldActivities = engine.Register("old activities", `
 		SELECT occurred_at, id FROM activities
 		WHERE org_id = $1 AND occurred_at < $2 AND (occurred_at, id) > ($3, $4) AND received_at < $2

@@ -15,8 +15,9 @@ import (
 )
 
 // TestClaimsThatFailLeaveTheTransactionUsable checks that a failed claim of an idempotency
-// key does not abort the transaction. The claims fail because their tables are renamed; an
-// activity that is inserted after them must be kept.
+// key, or of an activity name for a contact, does not abort the transaction. The claims
+// fail because the test has renamed their tables. An activity that is inserted after them
+// must be stored.
 func TestClaimsThatFailLeaveTheTransactionUsable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

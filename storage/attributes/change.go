@@ -150,7 +150,8 @@ func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.A
 // rename stores the old name as a former name, and queues a pass over the contacts, which
 // moves their values to the new name. It fails with Conflict if another attribute has the
 // new name. It also fails with Conflict if contacts have values of a deleted attribute
-// under the new name, or while a pass moves another attribute's values from it.
+// under the new name, or while a pass moves another attribute's values away from the new
+// name.
 func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a attributes.Attribute, name string) error {
 	if _, taken := r.Attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")

@@ -37,8 +37,8 @@ var (
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
 	countAttributes = engine.RegisterPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
 	// updateAttribute changes an attribute. The column slot names the attribute's column of
-	// contact_slots. After a change of type slot is "", because the values in that column
-	// have the old type.
+	// contact_slots. If the type changes, the caller passes "" as the slot, because the
+	// values in the contact_slots column have the old type.
 	updateAttribute = engine.Register("update attribute", `
 		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
 		WHERE org_id = $9 AND id = $10`)

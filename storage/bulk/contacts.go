@@ -16,11 +16,12 @@ import (
 // contactsNamed returns a statement that selects many contacts by values of the given
 // column, each through the index of the column. The LATERAL subquery forces PostgreSQL to
 // use the index. Without statistics PostgreSQL assumes that the organization is small, and
-// would read all of it for each chunk of an import. The parameter is sorted, so that
+// would read all its contacts for each chunk of an import. The parameter is sorted, so that
 // concurrent transactions lock contacts in the same order.
 //
-// The statement searches activities of shells only, each through an index. It uses LIMIT
-// instead of EXISTS, which PostgreSQL may answer with a scan of all activities.
+// Only for shells (contacts that only a sync has created), the statement tests whether the
+// contact has activities, through an index. It uses LIMIT instead of EXISTS, which
+// PostgreSQL may answer with a scan of all activities.
 func contactsNamed(column string) string {
 	return `
 		SELECT ` + contactstore.ColumnsSQL("c.") + `,
@@ -35,8 +36,8 @@ func contactsNamed(column string) string {
 
 var (
 	// contactsByEmail and contactsByExternalID each read the contacts that one chunk of an
-	// import names. contactsByID reads the contacts of claimed pushes. On PostgreSQL these
-	// statements also lock the contacts.
+	// import names. contactsByID reads the contacts whose queued consent a worker has
+	// claimed. On PostgreSQL these statements also lock the contacts.
 	contactsByEmail      = engine.Register("contacts by email", contactsNamed("email_key"))
 	contactsByExternalID = engine.Register("contacts by external id", contactsNamed("external_id"))
 	contactsByID         = engine.Register("contacts by id", contactsNamed("id"))
@@ -47,7 +48,8 @@ var (
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
 	// insertContacts inserts contact records. It fails if a contact exists already, which
-	// only a concurrent transaction can cause. The transaction then runs again.
+	// happens only if a concurrent transaction has inserted it. The transaction with this
+	// statement then runs again.
 	insertContacts = engine.Register("insert contacts", contactstore.InsertSQL(`$2`))
 	// updateContacts updates contact records. It does not check whether an address or
 	// external id is taken. The caller of WriteContacts must ensure that it is not.

@@ -14,8 +14,8 @@ import (
 )
 
 // TestBareLoaderWritesWhatAnImportWrites checks that LoadBare, with which the benchmark
-// compares an import, writes the same amount of data. The numbers of rows, values and bytes
-// must be equal for every column.
+// compares an import, writes the same amount of data. The numbers of rows, values and
+// characters must be equal for every column.
 func TestBareLoaderWritesWhatAnImportWrites(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

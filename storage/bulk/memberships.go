@@ -21,8 +21,8 @@ var (
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+contactstore.ManySQL(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING contact_id, list_id AS set_id`)
-	// joinManyLists adds contacts to active lists. It locks the lists against deletion, but
-	// not against other new members.
+	// joinManyLists adds contacts to active lists. It locks the lists, so that they cannot
+	// be deleted before the commit. Other transactions can still add members.
 	joinManyLists = engine.Register("join lists of many", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)

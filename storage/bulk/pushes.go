@@ -15,7 +15,7 @@ import (
 )
 
 // insertPushesText is the SQL that queues consent of contacts for the sending account
-// ("pushes"). The consent is due at once.
+// ("pushes"). A worker may write the consent to the account at once.
 var insertPushesText = `
 		INSERT INTO contact_pushes (org_id, contact_id, queued_at, attempts, next_at, said)
 		SELECT $1, v ->> 'contact', CAST($2 AS bigint), 0, CAST($2 AS bigint), v ->> 'said'

@@ -78,8 +78,8 @@ var (
 // regard to upper and lower case.
 func identityKey(identity string) string { return strings.ToLower(identity) }
 
-// identity converts the row to a channels.Identity. It sets DKIM to the verification
-// status, and returns an error if the DKIM tokens do not parse.
+// identity converts the row to a channels.Identity. The field DKIM gets the same status as
+// Verification. identity returns an error if the DKIM tokens do not parse.
 func (r identityRow) identity() (channels.Identity, error) {
 	tokens, err := engine.DecodeTexts(r.DKIMTokens)
 	return channels.Identity{

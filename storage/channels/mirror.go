@@ -75,11 +75,12 @@ var (
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveSync stores the time, account and region of a sync, if the last stored sync is
-	// that of the time $5. It is the first statement of a sync that writes. So PostgreSQL
-	// lets two syncs of an organization write one after the other. The stored time always
-	// increases, even if the clocks of processes differ, so it identifies the sync. The
-	// dashboard shows it, because it tells how old the stored channels and identities are.
+	// saveSync stores the time, account and region of a sync. It changes nothing if the
+	// stored time is not $5, because another sync has been stored since this one began. It
+	// runs before all other writes of a sync, so that two syncs of an organization write
+	// one after the other on PostgreSQL. The stored time always increases, even if the
+	// clocks of processes differ, so it identifies the sync. The dashboard shows it,
+	// because it tells how old the stored channels and identities are.
 	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region,

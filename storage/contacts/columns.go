@@ -111,7 +111,7 @@ func InsertSQL(parameter string) string {
 }
 
 // insertOneSQL returns the statement that inserts one contact record. $1 is the
-// organization; the values of Row follow.
+// organization. The parameters from $2 on are the values of Row.
 func insertOneSQL() string {
 	next := 1
 	return `

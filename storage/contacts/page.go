@@ -15,9 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// contactsPage selects a page of contacts, newest first. A filter that is "" or NULL
-// matches all contacts. A topic filter compares the explicit choice, or without one the
-// topic's default. Attribute values are compared as JSON text.
+// contactsPage selects a page of contacts with the status $2, newest first. Each other
+// filter matches all contacts if it is "" or NULL. The topic filter compares the contact's
+// explicit choice. Without an explicit choice it compares the topic's default. With OPT_IN
+// it excludes stubs. Attribute values are compared as JSON text.
 var contactsPage = engine.Register("contacts page", `
 		SELECT `+ColumnsSQL("c.")+` FROM contacts AS c
 		WHERE c.org_id = $1 AND c.status = $2 AND (c.created_at, c.id) < ($3, $4)

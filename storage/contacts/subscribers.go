@@ -23,11 +23,11 @@ var _ topics.SubscriberStore = SubscriberStore{}
 // sending account uses.
 func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{db} }
 
-// mirrorContacts stores, in the mirror, the consent of one page of the sending account's
-// contacts. It returns the contacts that it inserted or updated. It skips contacts that are
-// archived or were updated at or after the time $3. It skips contacts with equal consent,
-// except stubs. It also skips a contact whose consent is waiting to be written to the
-// sending account.
+// mirrorContacts copies the consent of one page of the sending account's contacts to the
+// table contacts. It returns the contacts that it inserted or updated. It does not update a
+// stored contact that is archived, or was updated at or after the time $3, or whose consent
+// is waiting to be written to the sending account. It updates a contact with equal consent
+// only if it is a stub.
 var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
@@ -37,8 +37,8 @@ var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	RETURNING id, email_key`)
 
 // mirroredAddresses reads a page of active contacts through the primary key, so that every
-// page costs the same. The column shell is true for contacts that only a sync or only an
-// activity has created.
+// page costs the same. The column shell is true for contacts that exist only because of a
+// sync or an activity.
 var mirroredAddresses = engine.Register("mirrored addresses", `
 	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 
@@ -72,12 +72,14 @@ func (s SubscriberStore) SubscriberByEmail(ctx context.Context, orgID, email str
 	return subscriberOf(c), err
 }
 
-// DropShell deletes a contact that only a sync has created, unless it has activities.
+// DropShell deletes a contact that exists only because a sync created it, unless it has
+// activities.
 func (s SubscriberStore) DropShell(ctx context.Context, orgID, contactID string) error {
 	return Store(s).DropShell(ctx, orgID, contactID)
 }
 
-// subscriberOf returns the fields of a contact that the sync compares with the account.
+// subscriberOf returns the fields of a contact that the sync compares with the contact in
+// the sending account.
 func subscriberOf(c contacts.Contact) topics.Subscriber {
 	return topics.Subscriber{
 		ID: c.ID, Archived: c.Status == contacts.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
@@ -100,10 +102,10 @@ type mirroredRow struct {
 	Key string `db:"email_key"`
 }
 
-// MirrorConsent stores the consent of a page of the account's contacts. It returns how many
-// contacts it inserted and updated, and their ids. It skips contacts that were written
-// since asked, the time at which the page was requested. It runs at most four statements
-// for a page of any size.
+// MirrorConsent stores the consent of a page of the sending account's contacts. It returns
+// how many contacts it inserted and updated, and their ids. It skips contacts that were
+// written since asked, the time at which the page was requested from the sending account.
+// It runs at most four statements for a page of any size.
 func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page, at)
 	if err != nil {
@@ -139,10 +141,10 @@ func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page [
 	return count, touched, nil
 }
 
-// mirroredRows converts a page of the account's contacts to rows for mirrorContacts. Each
-// row has a new id, which is used if the contact is new. The rows are sorted by address, so
-// that concurrent calls lock rows in the same order. Of repeated addresses it keeps the
-// last.
+// mirroredRows converts a page of the sending account's contacts to rows for
+// mirrorContacts. Each row has a new id, which is used if the contact is new. The rows are
+// sorted by address, so that concurrent calls lock rows in the same order. If several
+// contacts have the same address, it keeps the last of them.
 func mirroredRows(page []sending.Contact, at time.Time) ([]mirrorRow, error) {
 	rows := make([]mirrorRow, 0, len(page))
 	for _, c := range page {

@@ -25,9 +25,9 @@ var (
 	hasActivities = engine.Register("contact has activities", `SELECT 1 FROM activities WHERE org_id = $1 AND contact_id = $2 LIMIT 1`)
 )
 
-// InsertContact stores a new contact. It takes the shared lock on the attribute definitions
-// first. They cannot change until the contact's record and its row of contact_slots are
-// written. It fails with Conflict if the address or external id is taken.
+// InsertContact stores a new contact. It first takes the shared lock on the attribute
+// definitions, so that these do not change before the contact's record and its row of
+// contact_slots are written. It fails with Conflict if the address or external id is taken.
 func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := PreferenceMap(c.TopicPreferences)
 	preferences, err := EncodePreferences(choices)
@@ -93,8 +93,9 @@ func (s Store) HasActivities(ctx context.Context, orgID, contactID string) (bool
 	return len(found) > 0, err
 }
 
-// DropShell deletes a contact that only a sync has created, unless it has activities.
-// Foreign keys delete its row of contact_slots, its topic choices and its list memberships.
+// DropShell deletes a contact that exists only because a sync created it, unless it has
+// activities. Foreign keys delete its row of contact_slots, its topic choices and its list
+// memberships.
 func (s Store) DropShell(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, dropShell, orgID, contactID)
 	return err

@@ -59,9 +59,9 @@ type DB struct {
 	background *pool
 	clock      core.Clock
 	logger     *slog.Logger
-	// outage is the reason for which the database refused all calls at the last write, such
-	// as a full disk. It is nil if no write has failed in this way, or once [DB.Check] has
-	// written successfully.
+	// outage is the reason for which the database last refused all calls, such as a full
+	// disk. It is nil before the first such failure, and after [DB.Check] has written
+	// successfully.
 	outage atomic.Pointer[string]
 }
 
@@ -92,9 +92,9 @@ func (db *DB) Close() error {
 	return errors.Join(failures...)
 }
 
-// pools returns all connection pools, with the pool for writes last. They are closed in
-// this order: closing the last connection makes SQLite write its log back into the database
-// file.
+// pools returns all connection pools, with the pool for writes last. Close closes them in
+// this order, so that the last connection is the one for writes: when the last connection
+// closes, SQLite writes its log back into the database file.
 func (db *DB) pools() []*pool {
 	all := []*pool{db.expensive}
 	if db.background != nil {

@@ -1,5 +1,6 @@
-// Package engine gives the packages below storage access to the database: SQLite (the
-// default, one file) or PostgreSQL, with one SQL text for both.
+// Package engine opens the database and runs the statements of the other packages in
+// storage/. The database is SQLite (the default, one file) or PostgreSQL, with one SQL text
+// for both.
 //
 // # What this package owns
 //

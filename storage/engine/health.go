@@ -9,8 +9,8 @@ import (
 )
 
 // The test write of Check inserts 64 rows of more than 1,000 characters, and deletes them
-// in the same transaction. So the write needs new pages: on a full disk, the free space in
-// used pages is too small for these rows.
+// in the same transaction. The free space in used pages is too small for these rows. So the
+// write needs new pages, and fails if the disk is full.
 const (
 	probeRows = 64
 	probeSize = 1000

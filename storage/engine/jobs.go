@@ -74,8 +74,8 @@ func (j *Jobs) Enqueue(ctx context.Context, args jobs.Args) error {
 }
 
 // EnqueueOnce adds a job, unless a job that EnqueueOnce added with the same arguments is
-// waiting or running; see [jobs.Queue]. It returns whether it added the job. Of two
-// concurrent callers only one adds it.
+// waiting or running. A failed job that waits for its retry does not count. EnqueueOnce
+// returns whether it added the job. Of two concurrent callers only one adds it.
 func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 	return j.enqueue(ctx, args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled,

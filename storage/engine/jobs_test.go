@@ -146,8 +146,8 @@ func TestEnqueueOnce(t *testing.T) {
 			t.Errorf("%s runs", again)
 		}
 		close(end)
-		// The job's function has returned, but the queue marks the job as completed a little
-		// later.
+		// The queue marks a job as completed a little after its function has returned.
+		// Until then EnqueueOnce adds nothing, so the call is repeated.
 		for !once(t.Context(), "ann") {
 			runtime.Gosched()
 		}

@@ -56,7 +56,8 @@ func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 		case err := <-listening:
 			if err == nil {
 				l.Connected()
-				// not a lost connection: the server refused, for example because it is read-only
+				// the connection is open, but the server refused LISTEN, for example
+				// because it is read-only
 			} else if ctx.Err() == nil {
 				l.Refused(err)
 			}

@@ -92,8 +92,8 @@ func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
 }
 
 // schemaVersion returns the version of the last migration that the database has. It returns
-// -1 if the version table does not exist or the query fails; the next statement then
-// returns the error.
+// -1 if the version table does not exist or the query fails. Migrate then tries to migrate,
+// which returns an error if the database has failed.
 func (db *DB) schemaVersion(ctx context.Context) int64 {
 	var version int64
 	row := db.Reader().QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable)

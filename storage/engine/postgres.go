@@ -22,8 +22,9 @@ const (
 	// machine code. For a predicate with many terms the compilation takes seconds, ten times
 	// as long as the statement.
 	withoutJIT = "SET jit = off"
-	// withLimit sets a statement timeout of 20 s, which is longer than the time limit of
-	// every read.
+	// withLimit sets a statement timeout of 20 s, after which PostgreSQL cancels the
+	// statement. It is longer than the time limit of every read, so usually the program
+	// cancels first.
 	withLimit = "SET statement_timeout = '20s'"
 )
 
@@ -80,8 +81,8 @@ func postgresPool(connector driver.Connector, size int) *pool {
 }
 
 // withSettings is a connector that runs an SQL text with settings on each new connection.
-// The settings include the statement timeout, so that the server cancels a statement even
-// if the network to this program has failed.
+// For expensive reads the settings include a statement timeout, so that the server cancels
+// a statement even if the network to this program has failed.
 type withSettings struct {
 	driver.Connector
 	settings string

@@ -52,8 +52,8 @@ func TestStatementsArePreparedAtTheirSecondUse(t *testing.T) {
 }
 
 // TestATransactionPreparesWhatItUsesAgain checks that a transaction prepares a statement at
-// its third use, with the results of the first. After the transaction, committed or rolled
-// back, the pool prepares the statement for others.
+// its third use, and that prepared and unprepared uses insert their rows. After the
+// transaction, committed or rolled back, the pool must have prepared the statement.
 func TestATransactionPreparesWhatItUsesAgain(t *testing.T) {
 	t.Parallel()
 	errUndone := errors.New("undone")

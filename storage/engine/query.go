@@ -61,10 +61,10 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 	return preparedStatement{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
 }
 
-// ready returns the statement s in a form that runs in the transaction. If s is not prepared,
-// it is sent as text. If the transaction uses it again, it is prepared on the transaction's
-// connection until the end of the transaction. The pool prepares it after that, because
-// that needs a second connection.
+// ready returns the statement s in a form that runs in the transaction. If s is not
+// prepared, it is sent as text. If the transaction uses it again, it is prepared on the
+// transaction's connection until the end of the transaction. Only then does the pool
+// prepare it, because the pool prepares statements on another connection.
 func (t *transaction) ready(ctx context.Context, s *Statement) (preparedStatement, error) {
 	stmt, again := t.pool.findPrepared(s)
 	if stmt != nil {

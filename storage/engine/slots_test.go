@@ -20,8 +20,8 @@ func TestOpenSlots(t *testing.T) {
 	}
 }
 
-// TestParametersOfLimitAndLike checks that SQLite reads a plus before parameters of LIMIT
-// and LIKE, and PostgreSQL does not.
+// TestParametersOfLimitAndLike checks that the SQL text for SQLite has a plus before the
+// parameters of LIMIT and LIKE, and the text for PostgreSQL does not.
 func TestParametersOfLimitAndLike(t *testing.T) {
 	t.Parallel()
 	const text = `SELECT a FROM b WHERE c LIKE $1 ESCAPE '\' AND d = $2 LIMIT $3`

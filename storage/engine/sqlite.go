@@ -46,8 +46,8 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	// With synchronous=FULL every commit waits for the disk. With NORMAL a power failure
-	// may undo the last commits, and acknowledged writes must not be lost. busy_timeout
-	// is how long another process, such as an import, may hold the lock.
+	// may undo the last commits, and acknowledged writes must not be lost. busy_timeout is
+	// how long a call waits while another process, such as an import, holds the lock.
 	busy := fmt.Sprintf("_pragma=busy_timeout(%d)", cmp.Or(c.CallerWait, callerWait).Milliseconds())
 	write, err := openSQLitePool(path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
 	if err != nil {

@@ -91,8 +91,9 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 }
 
 // prepareNoted prepares statements that the transaction ran and that had been used before.
-// It runs after the end of the transaction, while the call may still use its connection. It
-// ignores errors, because a statement that is not prepared is sent as text.
+// It runs after the end of the transaction, before the caller gives back its permission to
+// use a connection (see pass). It ignores errors, because a statement that is not prepared
+// is sent as text.
 func (t *transaction) prepareNoted(ctx context.Context) {
 	for s := range t.noted {
 		if _, err := t.pool.prepare(ctx, s); err != nil { //nolint:sqlclosecheck // lives as long as the pool

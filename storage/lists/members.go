@@ -32,9 +32,10 @@ var (
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING list_id`)
-	// joinLists adds the contact to lists. It selects from the tables of contacts and lists,
-	// so that both must exist in the organization. If a list is being deleted concurrently,
-	// it waits and then skips that list. A plain insert would violate the foreign key.
+	// joinLists adds the contact to lists. It skips a list that does not exist in the
+	// organization, and adds nothing if the contact does not exist. If a list is being
+	// deleted concurrently, it waits and then skips that list. An insert without the joins
+	// would violate the foreign key.
 	joinLists = engine.Register("join lists", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint) FROM lists AS l

@@ -12,8 +12,9 @@ import (
 const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
 
 // PageSQL returns the statement for one page of the members of a list or segment, newest
-// first. Its parameters are the organization, the list or segment, the time and contact id
-// of the cursor, and a limit. The arguments are the table of members and its columns.
+// first. The statement's parameters are the organization, the list or segment, the time and
+// contact id of the cursor, and a limit. table is the table of members; set and since are
+// its columns with the list or segment, and with the time of entry.
 func PageSQL(table, set, since string) string {
 	return `
 		SELECT m.contact_id, c.email, ` + IsMailable + ` AS mailable, m.` + since + ` AS since FROM ` + table + ` AS m

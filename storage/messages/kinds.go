@@ -22,9 +22,10 @@ import (
 const spanLength = 30 * 24 * time.Hour
 
 // maxKinds is the maximum number of kinds (combinations of channel, identity, template and
-// status) that one page of messages reads. Reading one kind costs about 10 µs. A filter
-// that matches more kinds also matches many messages, so an index on one column soon fills
-// a page.
+// status) that are read for one page of messages. Each kind costs about 10 µs. If a filter
+// matches more kinds, the messages are read through an index on one column instead, and
+// those that do not match are skipped. Usually few are skipped, because many messages
+// match.
 const maxKinds = 2000
 
 // spanOf returns the number of the period of length spanLength that contains the time.
@@ -114,9 +115,9 @@ func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) 
 
 // goesByKinds reports whether to read the page through the index by kind (channel,
 // identity, template and status together). It returns true for a filter by identity or by
-// two of the four columns, unless too many kinds match. A filter by recipient has an index
-// of its own. With such a filter goesByKinds returns true only if no kind matches, because
-// the page is then empty.
+// two of the four columns, unless more than maxKinds kinds match. A filter by recipient has
+// an index of its own. With a filter by recipient, goesByKinds returns true only if no kind
+// matches, because the page is then empty.
 func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
 	for _, filter := range []string{f.Channel, f.Identity, f.Template, string(f.Status)} {

@@ -48,8 +48,8 @@ var messageWays = []messageWay{
 
 const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
 
-// rareStatus returns the status that the filter selects, or "" if it selects none or one
-// that many messages have.
+// rareStatus returns the status that the filter selects. It returns "" if the filter has no
+// status, or a status that many messages have.
 func rareStatus(f messages.Filter) string {
 	switch f.Status {
 	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:

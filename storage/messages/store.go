@@ -33,11 +33,11 @@ var (
 		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING id`)
-	// mergeMessages sets every column to the greater of the stored and the new value, and
-	// the time of sending to the earlier one. The result then does not depend on the order
-	// of events. The provider repeats the data of the mail with every event. If events
-	// contradict each other, the result is at least deterministic. The casts make texts
-	// compare by bytes.
+	// mergeMessages keeps the greater of the stored and the new value of each column, with
+	// three exceptions: the earlier time of sending, the status with the higher rank, and
+	// the identity of the kept sender. The provider repeats the data of the mail with every
+	// event. Even if events contradict each other, the result does not depend on their
+	// order. The casts make texts compare by bytes.
 	mergeMessages = engine.Register("merge messages", `
 		INSERT INTO messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at,
 			channel, subject, template, test)

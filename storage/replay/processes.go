@@ -16,8 +16,10 @@ var _ replay.ProcessStore = ProcessStore{}
 // NewProcessStore returns the store of the processes' heartbeats on the database.
 func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
 
-// processKept is how long after its last heartbeat a process stays stored. It is longer
-// than any reservation of an idempotency key and any difference between two clocks.
+// processKept is how long after its last heartbeat a process stays stored. A process that
+// is not stored counts as ended, so that its reservations of idempotency keys can be taken
+// over. Therefore processKept is longer than any reservation, and than any difference
+// between the clocks of two processes.
 const processKept = 24 * time.Hour
 
 var (
@@ -62,7 +64,8 @@ func (s ProcessStore) EndProcess(ctx context.Context, process string) error {
 }
 
 // EndReservations deletes the reservations of idempotency keys by all processes except one.
-// An installation with a single process calls it at its start.
+// An installation with a single process calls it at its start, because all earlier
+// processes have ended.
 func (s ProcessStore) EndReservations(ctx context.Context, except string, now time.Time) (int, error) {
 	return s.db.Exec(ctx, endReservations, engine.At(now), engine.At(now.Add(replay.Lease)), except)
 }

@@ -34,8 +34,9 @@ type replayRow struct {
 	ExpiresAt engine.Time `db:"expires_at"`
 }
 
-// holds reports whether the row reserves its idempotency key at the time now. A call with
-// this claim then cannot reserve the key.
+// holds reports whether the row keeps a call with this claim from reserving the idempotency
+// key. It returns false if the row has expired at the time now, or if it is the reservation
+// that the claim takes over.
 func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
 	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
@@ -77,8 +78,8 @@ var (
 	// releaseReplay deletes a call's reservation of an idempotency key, but never a result.
 	releaseReplay = engine.Register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
-	// supersedeReplays deletes the results of the caller's earlier writes to the records $3,
-	// through the partial index replay_records_subject.
+	// supersedeReplays deletes the results that are stored for replaying the caller's
+	// earlier writes to the records $3, through the partial index replay_records_subject.
 	supersedeReplays = engine.Register("supersede replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
@@ -167,8 +168,9 @@ func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, o
 	return nil
 }
 
-// Supersede deletes the results of the caller's earlier writes to the given records,
-// because a later write has made them obsolete. subjects has the ids of the records.
+// Supersede deletes the results that are stored for replaying the caller's earlier writes
+// to the given records. A later write has made these results obsolete. subjects has the ids
+// of the records.
 func (s Store) Supersede(ctx context.Context, orgID, caller string, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil

@@ -54,7 +54,8 @@ func figuresOf(table, from string) string {
 }
 
 // TestFiguresAreCountedAnewByTheMomentOfSending checks that migration 26 computes the same
-// report figures in SQL as package reports computes in Go when the events are recorded.
+// report figures in SQL as package core/reports computes in Go when the events are
+// recorded.
 func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -20,7 +20,7 @@ var _ reports.Store = Store{}
 func New(db *engine.DB) Store { return Store{db} }
 
 // triedToDeliver is an SQL condition on events. It excludes bounces and complaints that the
-// account's own suppression list caused, because no delivery was attempted.
+// sending account's suppression list caused, because no delivery was attempted.
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (

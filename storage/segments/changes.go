@@ -31,7 +31,8 @@ var (
 	untouchContacts = engine.Register("untouch contacts", `
 		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// dropSuppressed deletes addresses that are no longer on the account's suppression list.
+	// dropSuppressed deletes addresses that are no longer on the suppression list of the
+	// sending account. $2 is a JSON array of the addresses on that list.
 	dropSuppressed = engine.Register("drop suppressed addresses", `
 		DELETE FROM suppressed_addresses WHERE org_id = $1
 		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
@@ -103,8 +104,8 @@ func (s ChangeStore) Untouch(ctx context.Context, orgID string, ids []string) er
 	return engine.ExecRows(ctx, s.db, untouchContacts, orgID, ids)
 }
 
-// ReplaceSuppressed replaces the copy of the account's suppression list by the given
-// addresses.
+// ReplaceSuppressed replaces the copy of the sending account's suppression list by the
+// given addresses.
 func (s ChangeStore) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {

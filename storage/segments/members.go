@@ -45,8 +45,8 @@ var (
 		WHERE org_id = $2 AND id = $3`)
 
 	// segmentsOf counts the segments of a contact. For each segment of the organization it
-	// looks up the membership by primary key. With a join in the other order SQLite would
-	// read all members of all segments.
+	// looks up the membership by primary key. If the query began with segment_members,
+	// SQLite would read all members of all segments.
 	segmentsOf = engine.RegisterPoint("segments of a contact", `
 		SELECT count(*) FROM segments AS g WHERE g.org_id = $1 AND g.status <> 'archived'
 		AND EXISTS (SELECT 1 FROM segment_members AS m WHERE m.org_id = $1 AND m.segment_id = g.id AND m.contact_id = $2)`)

@@ -212,7 +212,7 @@ func (c *condition) eventTest(n *predicate.EventTest) string {
 
 // groups returns the subquery, which aggregates events by contact, in a form that
 // PostgreSQL runs once. If the query tests only given contacts, groups materializes the
-// subquery. For all contacts [engine.Composed.AggregatesOnce] is used instead.
+// subquery. A query for all contacts sets [engine.Composed.AggregatesOnce] instead.
 func (c *condition) groups(subquery string) string {
 	c.grouped = true
 	if !c.narrowed {

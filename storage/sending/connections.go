@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// ConnectionStore stores connections to sending accounts. It encrypts the secrets of a
-// connection. They can be decrypted only for the same organization.
+// ConnectionStore stores connections to sending accounts. It encrypts the secret of a
+// connection, so that it can be decrypted only for the connection's organization.
 type ConnectionStore struct {
 	db     *engine.DB
 	sealer sending.Sealer
@@ -64,8 +64,8 @@ var (
 	connectionOf = engine.RegisterPoint("connection", `
 		SELECT `+connectionColumns+` FROM connections WHERE org_id = $1`)
 	// connectionByIngestPath selects a connection by the path at which the provider posts
-	// events. The path is unique over all organizations, because it alone identifies the
-	// organization of such a request.
+	// events. The path is unique over all organizations, because it alone determines the
+	// organization to which the posted events belong.
 	connectionByIngestPath = engine.RegisterPoint("connection by ingest path", `
 		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
 	saveConnection = engine.Register("save connection", `

@@ -55,8 +55,9 @@ func (r AttributeRow) Attribute() (attributes.Attribute, error) {
 // Writes of contacts hold a shared lock on the organization's attribute definitions (the
 // registry), and changes of definitions hold it exclusively. When a change gets the lock,
 // all contacts that were written with the earlier definitions are committed. So the
-// conversion of contacts that follows finds them. A transaction locks contacts before the
-// registry, never after. SQLite needs no lock, because it has one writer at a time.
+// conversion of the stored contacts, which follows the change, finds them all. A
+// transaction locks contacts before the registry, never after. SQLite needs no lock,
+// because it has one writer at a time.
 var (
 	shareRegistry = engine.Register("share registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)

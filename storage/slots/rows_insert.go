@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Rows of contact_slots for new contacts are inserted without ON CONFLICT, which saves much
-// time. A statement with fewer columns saves time too. Attributes get the first free
+// Rows of contact_slots for new contacts are inserted without ON CONFLICT, because that is
+// much faster. A statement with fewer columns is faster too. Attributes get the first free
 // columns and most organizations have few attributes, so insertFewSlots usually suffices.
 var (
 	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}

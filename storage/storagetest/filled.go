@@ -18,9 +18,10 @@ const filledPrefix = "mailhelm_filled_"
 // Filled is a set of rows for PostgreSQL databases of tests. It writes the rows once in a
 // process, to a template database, and each test gets a copy of the template.
 //
-// The template remains on the temporary server until that is removed, or until another test
-// process starts after the end of this one. On a server that MAILHELM_TEST_POSTGRES_URL
-// names, nothing would remove it. There each test's database is filled on its own.
+// The template remains on the temporary server until the server is removed, or until a test
+// process that starts later drops the template; see dropAbandoned. On a server that
+// MAILHELM_TEST_POSTGRES_URL names there is no such template, because nothing would remove
+// it. There the rows are written to each test's database.
 type Filled struct {
 	fill func(ctx context.Context, address string) error
 

@@ -17,8 +17,8 @@ const keeperVariable = "MAILHELM_TEST_POSTGRES_KEEPER"
 const (
 	keeperLooks = time.Second
 	// idleLooks is the number of checks, one each second, after which an unused server is
-	// stopped. It covers pauses within one test run, such as the linking of test binaries. A
-	// restart takes 3 s of processor time.
+	// stopped. The server stays during pauses within one test run, such as the linking of
+	// test binaries, because a restart takes 3 s of processor time.
 	idleLooks = 60
 )
 
@@ -78,8 +78,8 @@ func keep(c cluster) {
 		}
 		if idle++; idle > idleLooks {
 			c.stop()
-			// keeper.lock is released before start.lock, so that the next test process can
-			// become the keeper
+			// keeper.lock is released before start.lock: the next test process that gets
+			// start.lock can then start a new keeper
 			unlock(keeper)
 			unlock(start)
 			return

@@ -64,7 +64,7 @@ func createCopy(name, template string) string {
 }
 
 // available returns the PostgreSQL server for tests, or skips the test if there is none;
-// see Missing.
+// see [SkipMissing].
 func available(tb testing.TB) *server {
 	tb.Helper()
 	s, err := sharedServer()

@@ -26,8 +26,8 @@ var entryPagesBy = map[bool]map[bool]entryPages{
 }
 
 // registerEntryPages registers the statements for filters with or without a status and a
-// part of the address. Each bound of the range is compared as one row value of the index's
-// columns, so that SQLite uses that index. The casts have no effect on the result; they
+// part of the address. The two bounds of a page are compared as row values of the columns
+// of an index, so that SQLite uses that index. The casts have no effect on the result; they
 // avoid PostgreSQL's bad estimates for row values.
 func registerEntryPages(status, part bool) entryPages {
 	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`

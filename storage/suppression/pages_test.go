@@ -19,9 +19,9 @@ import (
 // seenAt is the time at which the first address was first seen.
 var seenAt = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// changedEntries returns n undeliverable addresses. Every fifth is excluded, the others are
-// listed. The first and the second entry have the same time of change, so have the third
-// and the fourth, and so on.
+// changedEntries returns n undeliverable addresses. Every fifth has the status Excluded,
+// the others have the status Listed. The first and the second entry have the same time of
+// change, so have the third and the fourth, and so on.
 func changedEntries(n int) []suppression.Entry {
 	all := make([]suppression.Entry, n)
 	for i := range all {

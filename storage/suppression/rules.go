@@ -95,8 +95,9 @@ func (s RuleStore) SetRules(ctx context.Context, orgID string, r suppression.Rul
 	return err
 }
 
-// JudgedTo returns the last address to which a background job has applied changed rules, or
-// nil if all addresses are done.
+// JudgedTo returns the last address to which a background job has applied changed rules. It
+// returns "" if the job has not applied them to any address, and nil if it has applied them
+// to all.
 func (s RuleStore) JudgedTo(ctx context.Context, orgID string) (*string, error) {
 	rows, err := engine.Values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
 	if err != nil || len(rows) == 0 {

@@ -21,7 +21,7 @@ var _ templates.Store = Store{}
 func New(db *engine.DB) Store { return Store{db} }
 
 // templateRow is a template without its HTML and text. Hash is the hash of its content, by
-// which a sync detects that the account's template has changed.
+// which a sync detects that the template in the sending account has changed.
 type templateRow struct {
 	ID        string      `db:"id"`
 	Name      string      `db:"name"`
@@ -47,8 +47,8 @@ type templateSlugRow struct {
 	Slug string `db:"slug"`
 }
 
-// templateReadRow has the name of a template, and the time at which the sync last read it
-// from the account.
+// templateReadRow has the name of a template, and the time at which a sync last read it
+// from the sending account.
 type templateReadRow struct {
 	Name   string      `db:"name"`
 	ReadAt engine.Time `db:"read_at"`
@@ -91,8 +91,8 @@ var (
 	// changed.
 	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
 	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
-	// dropTemplates deletes the templates in $2 that were not read again since the time
-	// there.
+	// dropTemplates deletes templates by name and time of the last read. $2 is a JSON array
+	// of droppedTemplate. A template that a sync has read again since then stays.
 	dropTemplates = engine.Register("drop templates", `
 		DELETE FROM templates
 		WHERE org_id = $1 AND (name, read_at) IN (
@@ -128,9 +128,9 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 	return row.template(), sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
 }
 
-// SaveTemplate stores a template that the sync has read from the account; the parameter at
-// is the time of reading. If the content hash is unchanged, it updates only the time of
-// reading. This is the usual case, because a sync reads all templates but few have changed.
+// SaveTemplate stores a template that a sync has read from the sending account; the
+// parameter at is the time of reading. If the content hash is unchanged, which is usual, it
+// updates only the time of reading.
 func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
 	hash := templates.HashOf(t)
 	known, err := engine.Values[string](ctx, s.db, templateHash, orgID, t.Name)

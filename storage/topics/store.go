@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store stores copies of the account's topics and contact list, and notes about writes to
-// the account.
+// Store stores copies of the sending account's topics and contact list, and notes about
+// writes to the sending account.
 type Store struct{ db *engine.DB }
 
 var (
@@ -23,8 +23,8 @@ var (
 // New returns the store of topics on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// topicRow is a topic, as the last sync read it. Default applies to a contact without an
-// explicit choice about the topic.
+// topicRow is a topic, as the last sync read it from the sending account. Default applies
+// to a contact without an explicit choice about the topic.
 type topicRow struct {
 	Name        string               `db:"name"`
 	DisplayName string               `db:"display_name"`
@@ -47,18 +47,19 @@ type contactListRow struct {
 }
 
 var (
-	// allTopics selects all topics through the primary key. It needs no LIMIT, because an
-	// account has few topics.
+	// allTopics selects all topics of the organization through the primary key. It needs no
+	// LIMIT, because a sending account has few topics.
 	allTopics = engine.RegisterPoint("topics", `
 		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
 		FROM topics WHERE org_id = $1 ORDER BY name`)
-	// dropTopics deletes topics that the account no longer has. The choices of contacts
-	// about such a topic stay stored.
+	// dropTopics deletes topics that the sending account no longer has. The choices of
+	// contacts about a deleted topic stay stored.
 	dropTopics = engine.Register("drop topics", `
 		DELETE FROM topics WHERE org_id = $1
 		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
-	// saveTopics inserts new topics, and updates stored topics that differ from the
-	// account's. Equal rows do not change, so that updated_at is the time of a real change.
+	// saveTopics inserts new topics, and updates stored topics that differ from those of
+	// the sending account. Equal rows do not change, so that updated_at is the time of a
+	// real change.
 	saveTopics = engine.Register("save topics", `
 		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
 		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
@@ -100,8 +101,8 @@ type savedTopic struct {
 	Default     sending.Subscription `json:"default"`
 }
 
-// ReplaceTopics replaces the stored topics by the given ones, in one transaction. A topic
-// that exists and is unchanged keeps its times.
+// ReplaceTopics replaces the stored topics by the given ones, in one transaction. A stored
+// topic that has not changed keeps its times of creation and update.
 func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	saved := make([]savedTopic, len(topics))
 	for i, t := range topics {
@@ -120,8 +121,9 @@ func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending
 	})
 }
 
-// ContactList returns the account's contact list. Before the first sync it fails with
-// CodeContactListNotSynced instead of NotFound, because the account may have a list.
+// ContactList returns the contact list of the sending account. Before the first sync it
+// fails with CodeContactListNotSynced instead of NotFound, because the sending account may
+// have a list that was not read yet.
 func (s Store) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
 	row, err := engine.One[contactListRow](ctx, s.db, "contact list", contactList, orgID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {

@@ -50,8 +50,8 @@ func VisibleJSON(value json.RawMessage) (string, int) {
 }
 
 // escapeAt returns the length of the escape sequence at the start of a JSON text, and
-// whether it stands for a control character to remove. The encoder never writes surrogates
-// as escapes.
+// whether it stands for a control character to remove. It does not combine the two escapes
+// of a surrogate pair, because the encoder never writes such escapes.
 func escapeAt(text string) (int, bool) {
 	switch text[1] {
 	case 'b', 'f', 'r':
@@ -64,7 +64,7 @@ func escapeAt(text string) (int, bool) {
 }
 
 // WireLength returns the length in bytes of JSON that is sent as the text of a result. The
-// text is a JSON string in the message, and the SDK also escapes the characters of HTML.
+// text is a JSON string in the message, in which the SDK also escapes <, > and &.
 func WireLength(value []byte) int {
 	n := len(value) + len(`""`)
 	for _, c := range value {

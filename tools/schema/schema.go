@@ -42,9 +42,9 @@ func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(schema)
 }
 
-// fold shortens a schema in place. It replaces oneOf with alternatives of different types
-// by one schema that lists these types. The meaning stays the same, because each keyword
-// applies to one type only. It also drops the type of enumerated strings.
+// fold shortens a schema in place. If the alternatives of a oneOf have different types, it
+// merges them into one schema that lists these types. The meaning stays the same, because
+// each keyword applies to one type only. It also drops the type of enumerated strings.
 func fold(node map[string]any) {
 	if alternatives, ok := node["oneOf"].([]any); ok {
 		foldAlternatives(node, alternatives)
@@ -133,9 +133,9 @@ func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// allow extends the schemas of result members that have the same name as a key of others.
-// The value of that key is a type that the extended schema also allows. For example, a
-// member may have the name of a member of a failure.
+// allow extends the schema of each result member whose name is a key of others, so that the
+// member may also have the type others[name]. others has the members of a failure or of a
+// request for confirmation, which may have the same name but another type.
 func allow(members map[string]any, others map[string]string) {
 	for name, kind := range others {
 		own, clash := members[name].(map[string]any)

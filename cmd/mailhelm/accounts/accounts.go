@@ -25,8 +25,8 @@ type Adapters struct {
 }
 
 // NewAdapters returns the adapters for Amazon SES and for SMTP servers. Accounts of one
-// provider share network connections. It returns an error if the configured mail networks
-// are invalid. An SMTP server has no contact list, so the simulator in the parameter
+// provider share network connections. It returns an error if cfg.MailServerNetworks has an
+// invalid network. An SMTP server has no contact list, so the simulator in the parameter
 // embedded stores the lists of SMTP accounts.
 //
 // An Amazon connection with a role but no access key uses the installation's own key, from
@@ -68,7 +68,8 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 }
 
 // syncs returns the jobs that copy channels, templates and topics from an organization's
-// sending account into Mailhelm's database. Another kind of copied data needs a job here.
+// sending account into Mailhelm's database. A job that copies another kind of data must be
+// added to this list.
 func syncs(orgID string) []jobs.Args {
 	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
 }
@@ -88,8 +89,9 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 }
 
 // SyncAccountOnce returns a function that enqueues the jobs that copy data from an
-// organization's account. The function enqueues no job that an earlier call of it enqueued
-// and that is still waiting or running. It reports whether it enqueued any.
+// organization's account. The function leaves out each job that it enqueued earlier and
+// that is still waiting or running; see [jobs.Queue]. It reports whether it enqueued any
+// job.
 func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false

@@ -11,8 +11,9 @@ import (
 
 // Explain rewrites a [core.Error], the error of a refused request, for a person at a shell.
 // The text names flags and arguments instead of request fields, and ends with the next
-// step; the error code is left out. Explain returns nil and other errors unchanged. Call it
-// after parsing, because it reads the flags of the selected command.
+// step; the error code is left out. Explain returns nil, internal errors and errors of
+// other types unchanged. Call it after parsing, because it reads the flags of the selected
+// command.
 func (p *Program) Explain(err error) error {
 	refusal, ok := errors.AsType[*core.Error](err)
 	if !ok || refusal.Code == core.CodeInternalError {

@@ -39,14 +39,14 @@ type Config struct {
 	DatabaseURL string
 	// MaxConns limits the connections to PostgreSQL; 0 means package storage's default.
 	MaxConns int
-	// CallerWait limits how long a call waits for a database connection; 0 means package
-	// storage's default.
+	// CallerWait limits how long an API call waits for a database connection, or for
+	// another process that writes to SQLite; 0 means package storage's default.
 	CallerWait time.Duration
 	// RedisURL is the address of the Redis server through which processes share rate limits.
 	// "" means that each process counts calls on its own.
 	RedisURL string
-	// RedisTimeout limits the wait for Redis in a call; 0 means the default of package
-	// guardrails.
+	// RedisTimeout limits how long an API call waits for Redis when its rate limit is
+	// checked; 0 means the default of package guardrails.
 	RedisTimeout time.Duration
 	// ActivitiesPerMinute limits how many activities an organization may send in a minute; 0
 	// means activities.DefaultVolume.
@@ -63,7 +63,7 @@ type Config struct {
 	// process listens.
 	Public Public
 	Listen Listen
-	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
+	// AllowedOrigins are the origins whose web pages may call the MCP endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves (RFC 7591).
 	DynamicRegistration bool
@@ -99,9 +99,8 @@ type Config struct {
 	// Recipients determines how the simulator's recipients react to mail. The zero value
 	// delivers every message.
 	Recipients simulator.Behaviour
-	// Operations are added to the built-in operations. They are also available over REST and
-	// MCP, with the same checks of credentials and rate limits. The program mailhelm adds
-	// none.
+	// Operations are offered over REST and MCP in addition to the built-in operations, with
+	// the same checks of credentials and rate limits. The program mailhelm adds none.
 	Operations []core.Operation
 	// PasswordCost is the cost of password hashes; zero means the default of package
 	// passwords. The program mailhelm leaves it zero.

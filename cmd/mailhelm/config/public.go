@@ -21,10 +21,10 @@ func (p Public) URLs() []PublicURL {
 	}
 }
 
-// Check returns an error if a public address is malformed. It also refuses the address of
-// the app or the authorization server for the documentation, and one address for both API
-// and MCP endpoint. The address in an access token binds the token to one service. With one
-// address, every token would be valid for both services.
+// Check returns an error if a public address is malformed, or if the documentation has the
+// address of the app or of the authorization server. It also refuses one address for both
+// the API and the MCP endpoint. An access token is valid for the service whose address it
+// contains, so with one address every token would be valid for both services.
 func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {
@@ -57,9 +57,9 @@ func checkOrigin(raw string) error {
 	return err
 }
 
-// parseWeb parses an http or https address. It refuses a user, a query, a fragment, and
-// upper case in the host; a path is allowed. The error text is the end of a sentence that
-// begins with the flag and the address.
+// parseWeb parses an http or https address. It refuses a user name before the host, a
+// query, a fragment, and upper case in the host; a path is allowed. The error text is the
+// end of a sentence that begins with the flag and the address.
 func parseWeb(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {

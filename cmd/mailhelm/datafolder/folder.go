@@ -11,10 +11,10 @@ import (
 // folder for this process, except on systems without flock. The returned function releases
 // the lock.
 //
-// A server on SQLite needs the lock. Write ordering, caches and rate limits are in the
-// memory of one process. Two processes on one SQLite file would not share them, so caches
-// would be outdated and callers could exceed the limits. The lock is on a file named lock.
-// The file remains in the folder after the release and has no effect.
+// A server on SQLite needs the lock, because it orders writes, caches data and counts rate
+// limits in its own memory. With two servers on one SQLite file, caches would be outdated
+// and callers could exceed the limits. The lock is on a file named lock. After the release
+// the file remains in the folder and has no effect.
 func Hold(dir string, exclusive bool) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)

@@ -8,7 +8,8 @@ import (
 )
 
 // lockFile locks an open file until it is closed or the process ends, even by a crash. It
-// fails if another process, or another open of the file, holds the lock.
+// fails if the file is already locked, by another process or by this one through another
+// os.File.
 func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -80,7 +80,7 @@ const tokenVariable = "MAILHELM_TOKEN"
 
 // The printed commands need only a POSIX shell, curl and sed.
 
-// tokenCommand returns the shell command that stores an access token for the agent endpoint
+// tokenCommand returns the shell command that stores an access token for the MCP endpoint
 // in the variable tokenVariable. The command contains the secret of the live OAuth client.
 func tokenCommand(a serve.Addresses, c demodata.Credentials) string {
 	return fmt.Sprintf(`export %s=$(curl -sS %s/oauth/token -u '%s:%s' \
@@ -100,7 +100,7 @@ func callCommand(a serve.Addresses) string {
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"%s"}}}`, demodata.FirstEmail))
 }
 
-// mcpCommand returns the shell command that posts body to the agent endpoint with the token
+// mcpCommand returns the shell command that posts body to the MCP endpoint with the token
 // in tokenVariable. body must not contain a single quote.
 func mcpCommand(a serve.Addresses, body string) string {
 	return strings.Join([]string{

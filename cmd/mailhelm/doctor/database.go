@@ -15,8 +15,8 @@ import (
 )
 
 // database checks the database and what it stores: the signing keys and the sending
-// accounts. It also checks the clock against the stored data. It takes no lock, so a server
-// may run at the same time.
+// accounts. It also checks the clock against the stored data. It does not lock the data
+// folder, so a server may run at the same time.
 func (e *examination) database(ctx context.Context) {
 	const name = "database"
 	if e.cfg.DatabaseURL == "" {

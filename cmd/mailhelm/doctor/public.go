@@ -10,9 +10,10 @@ import (
 )
 
 // publicURLs checks that public addresses outside this machine use https. It checks that
-// the API and the agent endpoint have different addresses, and that the fetch host has an
-// address of its own. It also compares the ports of local addresses. If the settings
-// themselves are invalid, it adds no result, because another check reports them.
+// the API and the MCP endpoint have different addresses, and that the fetch host has an
+// address of its own. It also checks that a public address on this machine has the port on
+// which its service listens. If a setting is invalid, it adds no result, because the method
+// settings reports that setting.
 func (e *examination) publicURLs() {
 	const name = "public addresses"
 	if e.cfg.Check() != nil {

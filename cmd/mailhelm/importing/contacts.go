@@ -59,7 +59,7 @@ Examples:
 }
 
 // printedContacts is the object that `mailhelm import contacts --json` prints. Scripts rely
-// on its members. RejectedFile is absent if no row was rejected.
+// on its members. RejectedFile is absent if no file of rejected rows was written.
 type printedContacts struct {
 	Organization string `json:"organization"`
 	DryRun       bool   `json:"dry_run"`

@@ -10,9 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
 )
 
-// rejectedFile is the CSV file of rejected rows. It holds the rows unchanged, with two more
-// columns: the line number and the reason. The first rejected row creates the file. A user
-// can correct the rows and import the file.
+// rejectedFile is the CSV file of rejected rows. It holds their cells unchanged, but leaves
+// out cells beyond the columns of the header. Two more columns hold the line number and the
+// reason. The first rejected row creates the file. A user can correct the rows and import
+// the file.
 type rejectedFile struct {
 	// name is the path of the file to create, "" for no file. header is the first record of
 	// the imported file; comma is its delimiter.

@@ -38,8 +38,9 @@ type Session struct {
 }
 
 // With opens the database, calls do and closes the database. Unlike a server it does not
-// lock the data folder, because a command runs only single transactions. If do returns the
-// error of a refused request, With rewrites it with [cli.Program.Explain].
+// lock the data folder, so a server may run at the same time. A command needs no lock,
+// because it only runs database transactions and keeps no data between them. If do returns
+// the error of a refused request, With rewrites it with [cli.Program.Explain].
 func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {

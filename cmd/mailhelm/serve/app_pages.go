@@ -86,9 +86,10 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 }
 
 // at returns a handler that selects a handler of the map pages by the request's path. If no
-// key matches, it uses the handler in the parameter elsewhere. A key matches that exact
-// path. A key that ends in a slash also matches longer paths, except "/". No two keys that
-// end in a slash may match the same path, because the choice between them is random.
+// key matches, it uses the handler in the parameter elsewhere. A key matches a path that is
+// equal to it. A key that ends in a slash, except "/", also matches each longer path that
+// begins with the key. No two keys that end in a slash may match the same longer path,
+// because the choice between them is random.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]

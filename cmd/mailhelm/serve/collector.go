@@ -97,11 +97,12 @@ func (s surroundings) limit() (bytes int64, from string) {
 }
 
 // TuneMemory returns free memory to the operating system, sets Go's garbage collector and
-// logs its settings. It returns memory again several times in the first half minute, until
-// ctx ends, because the first background jobs need memory too.
+// logs its settings. It returns free memory again six times in the following minute,
+// because the first background jobs need memory too. It stops earlier if ctx ends.
 //
-// Call it after the start is complete. The garbage collector then runs less often, so an
-// idle process would otherwise keep the memory that the start needed.
+// Call it after the start is complete, so that it returns all memory that only the start
+// needed. The garbage collector, which then runs less often, would leave that memory to an
+// idle process.
 func (h *Host) TuneMemory(ctx context.Context) {
 	c := thisProcess().collector()
 	h.returnMemory(ctx)

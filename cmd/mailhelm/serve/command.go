@@ -78,8 +78,8 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 	case failure = <-h.Failed():
 		log.Error("stopping: a listener failed", "error", failure)
 	}
-	// The signal has already ended ctx, so calls in flight get a new context with a
-	// deadline.
+	// After a signal ctx has ended, so Stop gets another context, which gives calls in
+	// flight the time stopTimeout.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := h.Stop(last); err != nil {

@@ -42,9 +42,9 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	addPeopleWorkers(queue, cfg, public, s)
-	// The field Principals of Lifecycle, the cache of authenticated callers, can stay empty.
-	// GraceWorker needs no cache, because a cached key expires at the end of its grace
-	// period.
+	// GraceWorker revokes rotated keys at the end of their grace period. It need not remove
+	// them from the cache of authenticated callers, the field Principals of Lifecycle,
+	// because their cache entries expire at the same time.
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
 	engine.AddWorker(queue, keys.GraceWorker(cfg.Log))
 	return queue, queue.Start(ctx)

@@ -25,8 +25,8 @@ Examples:
 }
 
 // Run prints the settings and their sources. If a server would not start with them, it
-// prints the reason after the table. The exit status is 0 even then; `mailhelm doctor`
-// fails in that case.
+// prints the reason after the table, but not with --json. The exit status is 0 even then;
+// `mailhelm doctor` fails in that case.
 func (c *ShowSettings) Run(p *cli.Program) error {
 	values := append(p.Sources.Report(p.Parsed, c.DerivedValues()), thisProcess().collector().shown...)
 	if c.JSON {

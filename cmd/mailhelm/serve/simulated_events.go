@@ -143,9 +143,9 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	return err
 }
 
-// complain logs a failed delivery, which the next interval repeats. After the end of ctx it
-// logs nothing, because stopping causes such failures. orgID is "" if the failure concerns
-// no single organization.
+// complain logs a failed delivery, which is tried again after deliverEvery. After the end
+// of ctx it logs nothing, because stopping causes such failures. orgID is "" if the failure
+// concerns no single organization.
 func (e *simulatedEvents) complain(ctx context.Context, orgID string, err error) {
 	if ctx.Err() == nil {
 		e.log.WarnContext(ctx, "events of a simulated account were not delivered", "org_id", orgID, "error", err)

@@ -52,8 +52,8 @@ func StorageOf(cfg config.Config) engine.Config {
 	return engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, MaxConns: cfg.MaxConns, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
 }
 
-// openStores locks the data folder and opens the database and the other stores. It creates
-// files that are missing. If it fails, it closes what it opened.
+// openStores opens the database and the other stores, and creates files that are missing.
+// On SQLite it locks the data folder first. If it fails, it closes what it opened.
 func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 	letGo, err := datafolder.Hold(cfg.DataDir, cfg.DatabaseURL == "")
 	if err != nil {
@@ -161,8 +161,8 @@ const reloadTimeout = 2 * time.Second
 
 // apply handles a change of access data, such as a revoked key, that this or another
 // process committed. It removes the callers that the change affects from the cache. It
-// reloads the signing keys if they may have changed. It logs a failed reload, which the
-// periodic reload repeats.
+// reloads the signing keys if they may have changed. It logs a failed reload and does not
+// repeat it, because the method follow also reloads the keys regularly.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
 		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)

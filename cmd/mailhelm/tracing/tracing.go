@@ -89,7 +89,7 @@ func (e *Exporter) Tracer() trace.Tracer {
 }
 
 // Close sends the remaining spans, even if ctx has ended. It waits at most three seconds
-// and logs an error if spans were lost.
+// and logs a warning if spans were lost.
 func (e *Exporter) Close(ctx context.Context) {
 	if e.provider == nil {
 		return

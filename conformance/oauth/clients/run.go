@@ -91,7 +91,8 @@ func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMes
 	return nil, errors.Join(errors.New("it ended without a report"), from.Err())
 }
 
-// drain reads the rest of the program's output, which must happen before [exec.Cmd.Wait].
+// drain reads the rest of the program's output. Call it before [exec.Cmd.Wait], which
+// closes the pipe of the output.
 func drain(out io.Reader) error {
 	_, err := io.Copy(io.Discard, out)
 	return err

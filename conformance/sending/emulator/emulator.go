@@ -1,5 +1,5 @@
 // Package emulator runs aws-ses-v2-local, an emulator of Amazon SES v2 by another project.
-// It tests the SES adapter against an independent implementation of the API. The emulator
+// Tests call it to check the SES adapter with an independent implementation. The emulator
 // implements the API calls that read the account, those about templates, and those that
 // send. It emits no events.
 package emulator
@@ -41,7 +41,8 @@ func Start(t testing.TB, account string) Emulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// t.Context ends before the cleanup functions run
+	// not t.Context: it ends before the cleanup functions run, so the emulator would be
+	// killed before cleanup functions that may still use it
 	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
 	program := filepath.Join(packages, npm.Modules, "aws-ses-v2-local", "dist", "cli.js")
 	cmd := exec.CommandContext(ctx, node, "--import", npm.Loopback(t), program, "--host", "127.0.0.1", "--port", "0")

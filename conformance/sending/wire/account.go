@@ -158,10 +158,10 @@ func (w *wire) getConfigurationSet(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// pageOf returns one page of the entries in all, and the token of the next page. The
-// entries must be sorted by key. The token is the key of the page's last entry. A page has
-// at most 1,000 entries. A token that is not base64url fails with
-// InvalidNextTokenException.
+// pageOf returns one page of the entries in all, and the token of the next page, or "" at
+// the end. The entries must be sorted by key. The token is the key of the page's last entry
+// in base64url. A page has at most 1,000 entries. A request whose token is not base64url
+// fails with InvalidNextTokenException.
 func pageOf[T any](r *http.Request, all []T, key func(T) string) ([]T, string, error) {
 	l, err := readListing(r)
 	if err != nil {

@@ -200,7 +200,7 @@ func (w *wire) contactExists(ctx context.Context, email string) (bool, error) {
 }
 
 // createContact serves CreateContact. It fails with AlreadyExistsException if the address
-// is on the list. Of two concurrent requests, both may succeed.
+// is on the list. Two concurrent requests for the same address may both succeed.
 func (w *wire) createContact(r *http.Request) (any, error) {
 	in, err := read[contact](r)
 	if err == nil {

@@ -51,8 +51,9 @@ func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }
 
-// refusalOf converts an error of the simulator to an error response. If it is unknown
-// whether the call had an effect, the response is that of a gateway in front of Amazon SES.
+// refusalOf converts an error of the simulator to an error response. For sending.TimedOut
+// (unknown whether the call had an effect) it returns the status 504 with the error name
+// GatewayTimeout, as a gateway in front of Amazon SES does.
 // An error that is neither a refusal nor a sending.Failure becomes an
 // InternalServiceErrorException.
 func refusalOf(err error) *refusal {

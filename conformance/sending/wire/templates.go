@@ -53,7 +53,7 @@ func (w *wire) getEmailTemplate(r *http.Request) (any, error) {
 }
 
 // createEmailTemplate serves CreateEmailTemplate. It fails with AlreadyExistsException if a
-// template has the name. Of two concurrent requests, both may succeed.
+// template has the name. Two concurrent requests with the same name may both succeed.
 func (w *wire) createEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[template](r)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Run runs an operation with the same steps as the guardrails: decode, Prepare, and Do in a
+// Run runs an operation with the steps of package guardrails: decode, Prepare, and Do in a
 // transaction.
 func (w *World) Run(ctx context.Context, name, arguments string) (any, *core.Error) {
 	op := w.ops[name]

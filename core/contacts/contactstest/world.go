@@ -50,9 +50,9 @@ type World struct {
 	activities []string
 }
 
-// New returns a World on the database. The sending account has the topics news (OPT_IN) and
-// offers (OPT_OUT). The organization has the attributes plan, age and city and the lists
-// customers and beta.
+// New returns a World on the database. The sending account has the topics news, whose
+// default is OPT_IN, and offers, whose default is OPT_OUT. The organization has the
+// attributes plan, age and city and the lists customers and beta.
 func New(t testing.TB, db *storage.DB) *World {
 	t.Helper()
 	w := &World{DB: db, Surface: core.REST, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), ops: map[string]core.Operation{}}

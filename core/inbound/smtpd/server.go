@@ -98,9 +98,9 @@ func (s *Server) Close() error {
 	return err
 }
 
-// errorLog forwards messages of the SMTP library to our log as warnings, without the network
-// address of the client. It replaces arguments of the type net.Addr by the word "client",
-// and errors of the network by their cause.
+// errorLog forwards messages of the SMTP library to our log as warnings, without the
+// network address of the client. It replaces arguments of the type net.Addr by the word
+// "client", and an error with a *net.OpError by the operation and the cause in it.
 type errorLog struct{ log *slog.Logger }
 
 func (l *errorLog) Printf(format string, values ...any) {

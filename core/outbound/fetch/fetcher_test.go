@@ -53,7 +53,7 @@ func TestDo(t *testing.T) {
 
 // TestLimits checks that a fetch fails with the right error if the body is too long or the
 // response too slow. A content type or a compression that is not accepted must also give
-// the right error. A long header must give any error.
+// the right error. If the header is too long, the fetch must fail, whatever the error is.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	answer := func(header, value, body string) http.HandlerFunc {

@@ -26,11 +26,11 @@ const (
 	Email = "Ada@Example.org"
 	// Password is the password of that person.
 	Password = "correct horse battery staple"
-	// OtherSide is the network of requests that come from elsewhere than SignIn.
+	// OtherSide is a network other than the one from which [House.SignIn] signs in.
 	OtherSide = "198.51.100.1"
 )
 
-// Start is the time of the clock of a new House.
+// Start is the time at which the clock of a new House starts.
 var Start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 var adasHash = passwordstest.Hash(Password)
@@ -46,7 +46,7 @@ type House struct {
 	Sessions  *people.Sessions
 	Factors   *people.SecondFactors
 	Warnings  people.Warnings
-	Stores    passwordchange.Stores // with which the passwords of this house are changed
+	Stores    passwordchange.Stores // the stores that Passwords and ResetMail use
 	Passwords *passwordchange.Passwords
 	Mail      *people.Mail
 	ResetMail *passwordchange.ResetMail
@@ -94,7 +94,8 @@ func New(t *testing.T, db *storage.DB) *House {
 	return h
 }
 
-// addPasswords adds to the house what changes and resets passwords.
+// addPasswords sets the fields Stores, Passwords and ResetMail of the house, with which
+// tests change and reset passwords.
 func (h *House) addPasswords(stores people.SessionsConfig) {
 	h.Stores = passwordchange.Stores{
 		Users: stores.Users, Resets: h.DB.PasswordResets(), Sessions: stores.Sessions, Devices: h.DB.People(),
@@ -160,8 +161,9 @@ func (h *House) Work() error {
 	return nil
 }
 
-// Try signs in to the address. The parameter typed is the password, client is the network
-// of the attempt, and device is the secret of a known device or "".
+// Try signs in the person with this address. The parameter typed is the password, client is
+// the network from which the request comes, and device is the secret of a known device or
+// "".
 func (h *House) Try(address, typed, client, device string) error {
 	_, err := h.Sessions.SignIn(h.T.Context(), people.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
 	return err

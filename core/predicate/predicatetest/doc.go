@@ -5,8 +5,8 @@
 // values come from small sets, so that tests match about half of the time. Times are at the
 // edges of windows or a microsecond beside them. Some values have another type than the
 // registered one, so that they count as absent. A string is never generated for a datetime,
-// or a datetime for a string, because both are strings in JSON. Sums of the generated
-// numbers are exact in any order.
+// or a datetime for a string: a database stores both as JSON strings and cannot see that
+// the type differs. Sums of the generated numbers are exact in any order.
 //
 // It uses no database. It is for tests only.
 package predicatetest

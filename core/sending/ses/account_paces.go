@@ -10,9 +10,9 @@ import (
 const maxPaces = 10_000
 
 // paces holds one limiter of the send rate for each set of credentials. So organizations
-// that share an account share its rate, and a reopened connection keeps its rate. The
-// account id is not the key, because a customer could claim the id of another account and
-// slow down its owner.
+// that reach an account with the same credentials share its rate, and a reopened connection
+// keeps its rate. The account id is not the key, because a customer could claim the id of
+// another account and slow down its owner.
 type paces struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]*pace

@@ -75,8 +75,8 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 
 // PutContact creates the contact or replaces its consent. It reads the contact first,
 // because an update at SES deletes attributes that the call omits, and these attributes
-// belong to the customer. If nothing would change, it makes no update, because an update
-// renews the contact's timestamp.
+// belong to the customer. If the consent is unchanged, it makes no update, because SES
+// would then report the present time as that of the contact's last change.
 func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) error {
 	if len(c.Preferences) > maxTopics {
 		return invalid("the provider has at most 20 topics")

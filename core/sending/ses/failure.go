@@ -120,8 +120,8 @@ func classifyAnswer(err error) answer {
 }
 
 // retryAfter returns the wait that the response's Retry-After header asks for, in seconds
-// (RFC 9110 section 10.2.3). It returns zero for a longer wait than an hour, and for any
-// other header.
+// (RFC 9110 section 10.2.3). It returns zero if the header is missing, is not a number of
+// seconds, or asks for more than an hour.
 func retryAfter(err error) time.Duration {
 	seconds, err := strconv.Atoi(strings.TrimSpace(classifyAnswer(err).header.Get("Retry-After")))
 	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {

@@ -18,7 +18,8 @@ const (
 	// cached.
 	maxRemembered = 10_000
 	// detailGoodFor is how long the details of an identity are cached. It is shorter than
-	// the interval of the periodic sync, so that each sync reads current details.
+	// the interval of the job that copies identities, so that each run reads current
+	// details.
 	detailGoodFor = 10 * time.Minute
 )
 
@@ -41,10 +42,10 @@ type identityDetails struct {
 	known map[string]identityDetail
 }
 
-// detailsOf returns the details of the listed identities by name. It first reads from SES
-// the identities without cached details, then those whose details were cached longest ago.
-// If the deadline of ctx is too near for another read, it returns the old cached details.
-// It then fails if an identity has no cached details.
+// detailsOf returns the details of the listed identities by name. It reads from SES the
+// identities without cached details, then those whose details are older than detailGoodFor,
+// the oldest first. If the deadline of ctx is too near for another read, it returns the old
+// details of the remaining identities, or fails if one of them has none.
 func (d *identityDetails) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
 	known := d.cachedDetails(listed)
 	names := make([]string, len(listed))

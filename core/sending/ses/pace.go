@@ -32,8 +32,8 @@ const (
 type pace struct {
 	limiter *rate.Limiter
 	known   atomic.Bool
-	// askAt is when to read the send rate again, in nanoseconds since 1970; 0 means at the
-	// next call.
+	// askAt is when to read the send rate again, in nanoseconds since 1970. If it is 0, the
+	// next call of refresh reads the rate.
 	askAt  atomic.Int64
 	asking chan struct{} // used as a lock: contains a value while a goroutine reads the send rate
 }
@@ -64,9 +64,9 @@ func (p *pace) learn(perSecond float64) {
 }
 
 // refresh calls read if the send rate is unknown or old. Only one goroutine reads the rate
-// at a time. While the rate is unknown, other callers wait for that read. If an old rate is
-// known, they use it. After a failed read, callers do not wait for the rate until the next
-// attempt is due.
+// at a time. Other callers of refresh wait for that read if no rate is known, else they
+// return at once and use the old rate. For the time askAgainAfter after a failed read,
+// refresh does nothing, so that callers do not wait.
 func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 	if !p.isStale() {
 		return

@@ -15,8 +15,8 @@ const contactWriters = 4
 
 // PutContacts writes the contacts in single calls, a few at a time, because SES has no bulk
 // call. After a failure other than Invalid it stops, and the remaining contacts get this
-// failure as their outcome. It fails if it stopped before it wrote a contact. The call may
-// be repeated.
+// failure as their outcome. If it stopped and wrote no contact at all, it fails with this
+// failure. The call may be repeated.
 func (a *Account) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
 	if err := sending.CheckContacts(contacts); err != nil {
 		return nil, err

@@ -64,10 +64,10 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 	return page, next, nil
 }
 
-// reasonOf converts the reason that SES gives for an entry of its suppression list. It
-// ignores the message that caused the entry. SES does not report that message in a page of
-// the list, so FindSuppressed and SuppressedPage could otherwise return different reasons
-// for one address.
+// reasonOf converts the reason that SES gives for an entry of its suppression list. It does
+// not use the message that caused the entry, although SES names it to FindSuppressed: in a
+// page of the list SES does not name it, and FindSuppressed and SuppressedPage must return
+// the same reason for an address.
 func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	switch r {
 	case types.SuppressionListReasonBounce:

@@ -55,8 +55,8 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 			return err
 		}
 		topics, err := change(slices.Clone(list.Topics))
-		// If change fails after a write, the account already has the change. For example,
-		// change cannot add a topic that already exists.
+		// change may fail because the account already has the change: for example, it
+		// cannot add a topic that exists. After a successful write this is a success.
 		if err != nil && written {
 			return nil
 		}

@@ -53,8 +53,8 @@ func boundClient(client *http.Client) *http.Client {
 type boundedTransport struct{ next http.RoundTripper }
 
 // RoundTrip sends the request with a copy of its body and limits the size of the response.
-// The SDK closes its own body as soon as the response begins. A transport that still reads
-// the body would then abort the response.
+// Without the copy, requests could fail: the SDK closes the request's body as soon as the
+// response begins, and a transport that still reads this body aborts the response.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
 		body, err := io.ReadAll(r.Body)
@@ -74,8 +74,8 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errTooLong = errors.New("the provider's answer is too long")
 
-// boundedBody is a response body whose reads fail after maxAnswerBytes. It does not simply
-// end there, because a cut response would look complete.
+// boundedBody is a response body whose reads fail after maxAnswerBytes. They do not return
+// io.EOF there, because a cut response would look complete.
 type boundedBody struct {
 	io.ReadCloser
 	remaining int64

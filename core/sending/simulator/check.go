@@ -93,8 +93,8 @@ func checkTopic(t sending.Topic) error {
 
 func isChoice(s sending.Subscription) bool { return s == sending.OptIn || s == sending.OptOut }
 
-// isAddress reports whether email has the form of an address. It is about as strict as SES
-// when it accepts a message.
+// isAddress reports whether email has the form of an address. It is about as strict as the
+// check that SES makes of the addresses in a message.
 func isAddress(email string) bool {
 	at := strings.LastIndexByte(email, '@')
 	return at > 0 && at < len(email)-1 && len(email) <= maxEmailLength && utf8.ValidString(email) &&

@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The plus before the parameter of LIMIT, here and in other statements of this package,
-// changes no value. Without it SQLite compiles the statement again at each execution.
+// selectContacts reads a page of an organization's contacts. The plus before the parameter
+// of LIMIT, here and in other statements of this package, does not change its value.
+// Without the plus, SQLite would compile the statement again at each execution.
 const selectContacts = `
 SELECT id, email, unsubscribe_all, preferences, updated_at FROM contacts
 WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT +$3`

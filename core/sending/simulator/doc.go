@@ -41,8 +41,8 @@
 // Bounces are permanent unless [Behaviour] or a label sets another type. Account-wide
 // settings for suppression are the default of SES: bounces and complaints. Seed sets the
 // verification of identities; DNS is not checked. SES allows 20 topics, this account 50.
-// Control calls of SES are slow and throttled; here they are fast unless [Faults] makes
-// them slow.
+// Calls of SES that read details of identities and configuration sets are slow and
+// throttled; here they are fast unless [Faults] makes them slow.
 //
 // # State
 //
@@ -55,5 +55,5 @@
 //
 // It is one package because every call reads and writes the same tables in one transaction:
 // a sent message reads identities, quota, topics and the suppression list, and its events
-// change the suppression list. Each part of the interface is a file.
+// change the suppression list. Each part of the interface has a file of its own.
 package simulator

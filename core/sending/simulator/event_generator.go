@@ -21,10 +21,10 @@ type Behaviour struct {
 	Transient float64
 	// Bounce is the probability of a permanent bounce.
 	Bounce float64
-	// Open is the probability that a recipient opens a delivered message, Complaint that the
-	// recipient complains about it. Click is the probability for an opened message,
-	// Unsubscribe for a clicked one. Unsubscribe applies only to addresses on the contact
-	// list.
+	// Open is the probability that a recipient opens a delivered message, Complaint that
+	// the recipient complains about it. Click is the probability that a recipient who
+	// opened the message clicks a link, Unsubscribe that a recipient who clicked opts out.
+	// Unsubscribe applies only to addresses on the contact list.
 	Open, Click, Unsubscribe, Complaint float64
 }
 
@@ -183,8 +183,8 @@ func (f *eventGenerator) engagement(address string, delivered time.Time) {
 
 func (f *eventGenerator) chance(p float64) bool { return f.random.Float64() < p }
 
-// after returns a random time after the sending of the message. The time between them is at
-// least the duration in the parameter least, and at most the one in most.
+// after returns a random time after the sending of the message. The time between the two is
+// at least the parameter least and less than the parameter most.
 func (f *eventGenerator) after(least, most time.Duration) time.Time {
 	return f.timeAfter(f.d.now, least, most)
 }

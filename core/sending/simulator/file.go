@@ -88,7 +88,7 @@ func create(path string) error {
 func openHandle(path string, connections, busyMillis int, key, value string) (*sql.DB, error) {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
-	// in WAL mode, commits survive a killed process but not a power failure
+	// in WAL mode, NORMAL lets commits survive a killed process but not a power failure
 	q.Add("_pragma", "synchronous(NORMAL)")
 	q.Add("_error_rc", "1")
 	q.Add(key, value)

@@ -9,9 +9,9 @@ import (
 )
 
 // Outbox has the undelivered events of all simulated accounts. Delivery is at least once:
-// read events with Due, deliver them, and remove them with Done. Messages with any
-// configuration set, or without one, have all types of events. It is safe for concurrent
-// use.
+// read events with Due, deliver them, and remove them with RemoveDelivered. Messages with
+// any configuration set, or without one, have all types of events. It is safe for
+// concurrent use.
 type Outbox struct {
 	s *Simulator
 
@@ -21,7 +21,7 @@ type Outbox struct {
 
 // Event is one event record in the JSON format of SES. At is the time of the event.
 type Event struct {
-	ID   int64 // unique in the SQLite file; a duplicate has the id of its original
+	ID   int64 // unique in the SQLite file; Due may return an event twice, with the same ID
 	At   time.Time
 	JSON []byte
 }
@@ -55,8 +55,8 @@ SELECT id, due, event, unsubscribes FROM outbox WHERE org_id = $1 AND due <= $2 
 )
 
 // Due returns at most limit due events of an organization, and possibly duplicates of them.
-// Events stay due until Done removes them. When Due returns an unsubscribe event for the
-// first time, it also opts the contact out.
+// Events stay due until RemoveDelivered removes them. When Due returns an unsubscribe event
+// for the first time, it also opts the contact out.
 func (o *Outbox) Due(ctx context.Context, orgID string, now time.Time, limit int) ([]Event, error) {
 	o.mu.Lock()
 	d := o.disorder

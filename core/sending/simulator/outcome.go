@@ -23,7 +23,7 @@ func (f *eventGenerator) delivery(address string, sent time.Time) time.Time {
 }
 
 // delay generates a delay event. It returns the random time of the next delivery attempt.
-// The attempt is at least soonest and at most latest after the event.
+// The time from the event to the attempt is at least soonest and less than latest.
 func (f *eventGenerator) delay(address string, soonest, latest time.Duration) time.Time {
 	at := f.after(time.Second, 30*time.Second)
 	f.emit(at, event{EventType: "DeliveryDelay", DeliveryDelay: &delayDetail{
@@ -144,9 +144,9 @@ func (f *eventGenerator) suppressionReason(address string) (sending.SuppressionR
 }
 
 // suppress adds an address to the suppression list, for a reason such as a bounce. The
-// entry has no effect before the time at. policy is the reason's name in suppression
-// policies, such as BOUNCE. If the message's suppression policy does not have that name,
-// suppress does nothing.
+// entry has no effect before the time in the parameter at. policy is the reason's name in
+// suppression policies, such as BOUNCE. If the message's suppression policy does not have
+// that name, suppress does nothing.
 func (f *eventGenerator) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())

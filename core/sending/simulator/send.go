@@ -49,9 +49,10 @@ func (s *Simulator) SendTagged(ctx context.Context, orgID string, m sending.Mess
 }
 
 // SendBulk sends a templated message to at most 50 recipients, in one transaction. An error
-// of the sender, the account, the template or the members that all messages share makes the
-// whole call fail. An error of one recipient affects only that recipient's outcome. The
-// same applies if the quota is used up when a recipient's turn comes.
+// of the sender, the account, the template or the fields that all messages share makes the
+// whole call fail. An error of one recipient affects only that recipient's outcome. If the
+// quota is used up before the last recipient, the outcomes of the remaining recipients are
+// failures.
 func (s *Simulator) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	b.Tags = ownTags(b.Envelope, b.Template)
 	return s.SendBulkTagged(ctx, orgID, b)

@@ -73,8 +73,8 @@ ON CONFLICT (org_id, name) DO UPDATE SET
 	subject = excluded.subject, body_text = excluded.body_text, body_html = excluded.body_html`
 
 // PutTemplate creates the template or replaces its content. It fails with Invalid for a
-// template without a subject or of more than 500 KB. A name may have only letters, digits,
-// _ and -, else it fails with Invalid too.
+// template without a subject or of more than 500 KB, and for a name that is not 1 to 64
+// letters, digits, _ and -.
 func (s *Simulator) PutTemplate(ctx context.Context, orgID string, t sending.Template) error {
 	return s.call(ctx, MethodPutTemplate, func(ctx context.Context) error {
 		if err := checkTemplate(t); err != nil {

@@ -39,8 +39,8 @@ func TestAccountIsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// without returns, by method name, a function for most methods of the account. The function
-// calls the method for an organization and returns only the error.
+// without returns functions that call most methods of the account, keyed by method name.
+// Each function calls its method for the given organization and returns only the error.
 func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 	return map[string]func(context.Context, string) error{
 		"Overview":          func(ctx context.Context, org string) error { _, err := a.Overview(ctx, org); return err },

@@ -67,8 +67,8 @@ func (a *allowance) lastDay(now time.Time) int64 {
 
 func stepOf(now time.Time) int64 { return now.Unix() / int64(countStep/time.Second) }
 
-// add counts recipients for the ten minutes with the number in step. It does nothing if
-// these ten minutes are so old that a later period uses their counter.
+// add adds recipients to the count of a period of ten minutes; step is the number of the
+// period since 1970. It does nothing if a later period already uses the same counter.
 func (a *allowance) add(step, recipients int64) {
 	c := &a.counts[step%countSteps]
 	if c.step < step {

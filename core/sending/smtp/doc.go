@@ -5,9 +5,10 @@
 //
 // [SMTP.Send] writes one MIME message and sends it in one SMTP transaction: the server
 // accepts it for all recipients or for none. The connection is encrypted from the start
-// (port 465) or by STARTTLS, which is required on other ports. Only a connection to this
-// machine may be unencrypted. The server's certificate is verified. A password is sent by
-// PLAIN or LOGIN, and only over an encrypted connection or to this machine.
+// (on port 465, or with [Server.ImplicitTLS]), else by STARTTLS, which is then required.
+// Only a connection to this machine may be unencrypted. The server's certificate is
+// verified. A password is sent by PLAIN or LOGIN, and only over an encrypted connection or
+// to this machine.
 //
 // The package does not retry. If the connection ends between the final dot of a message and
 // the server's reply, the outcome is unknown, and the call fails with TimedOut.
@@ -16,8 +17,9 @@
 //
 // Quota, rate and identities come from the configuration. This process enforces the quota
 // and the rate: the count of the last 24 hours is in memory and starts at zero.
-// [Config.Consent] stores topics and consent. There are no configuration sets, templates or
-// suppression lists. Reading them returns none; writing them fails with Unsupported.
+// [Config.Consent] stores topics and consent. There are no configuration sets, templates
+// or suppression lists: their lists are empty, reading a single template or suppressed
+// address fails with NotFound, and storing a template fails with Unsupported.
 //
 // Results of delivery arrive as mails: delivery reports (RFC 3464) and complaints (RFC
 // 5965). Mailhelm does not read them yet; the parser for them is only in the tests.

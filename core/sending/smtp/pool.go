@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxOpen = 4   // open connections of an organization; further messages wait
+	maxOpen = 4   // maximum number of open connections of an organization; further messages wait
 	maxUses = 100 // maximum number of messages on one connection before it is closed
 )
 

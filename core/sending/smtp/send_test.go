@@ -129,7 +129,7 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := m.countOpened(); n != 2 { // the test server starts one session before STARTTLS and one after it
+	if n := m.countOpened(); n != 2 { // one connection: the test server counts a session before STARTTLS and one after it
 		t.Errorf("%d sessions for messages one after another, want 2", n)
 	}
 	var wg sync.WaitGroup

@@ -85,8 +85,9 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	return &session{login: to, client: client, conn: raw}, nil
 }
 
-// greet sends the SMTP greeting. Unless the connection begins with TLS, greet starts TLS
-// first (STARTTLS). It omits TLS only for a server on this machine.
+// greet sends the SMTP greeting. The connection begins with TLS if where.implicitTLS is
+// true. Otherwise greet first starts TLS (STARTTLS), except for a server on this machine,
+// to which the connection is then unencrypted.
 func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
 	var client *smtp.Client

@@ -44,8 +44,8 @@ type Consent interface {
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 
-// Config configures an SMTP account. Only Server is required. Server may be nil if
-// [SMTP.Open] is the only method that is called.
+// Config configures an SMTP account. All fields are optional. Without Server, messages can
+// only be sent through the accounts that [SMTP.Open] returns.
 type Config struct {
 	// Server returns an organization's SMTP server. It fails with a *sending.Failure of kind
 	// NotConnected if the organization has none. nil means that no organization has a
@@ -94,7 +94,8 @@ type outboxes struct {
 	byOrg  map[string]*outbox
 }
 
-// New returns an SMTP account. It opens no connection before the first message.
+// New returns an SMTP account. It opens no connection before a message is sent or Probe is
+// called.
 func New(cfg Config) *SMTP {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock

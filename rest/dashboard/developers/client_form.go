@@ -251,7 +251,8 @@ func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id str
 		}
 		return do(ctx, m, c)
 	})
-	// remove the client from the cache again: a request may have cached it before the commit
+	// The change inside the transaction has removed the client from the cache. A request
+	// may have cached the old client again before the commit, so it is removed once more.
 	h.Lifecycle.Principals.Forget(id)
 	return err
 }

@@ -102,8 +102,8 @@ func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, d
 		}
 		return do(ctx, m, k)
 	})
-	// removes the key from the cache again, because a request may have cached it before the
-	// commit
+	// The change inside the transaction has removed the key from the cache. A request may
+	// have cached the old key again before the commit, so it is removed once more.
 	h.Lifecycle.Principals.Forget(id)
 	return err
 }

@@ -64,8 +64,8 @@ type Option struct {
 }
 
 // ChooseOption marks the option whose value equals the parameter chosen. If no option has
-// this value and it is not "", it adds one. So the form shows the value of the filter in
-// the page's URL.
+// this value and chosen is not "", ChooseOption adds and marks an option with this value,
+// so that the form shows any filter that the page's URL contains.
 func ChooseOption(options []Option, chosen string) []Option {
 	known := chosen == ""
 	for i := range options {

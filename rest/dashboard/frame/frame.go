@@ -50,8 +50,10 @@ type Organizations interface {
 	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
 }
 
-// Membership checks permissions inside a transaction. Both methods fail with invalid_scope
-// if the check fails. They lock the organization's members until the transaction ends.
+// Membership checks permissions inside a transaction. Require fails with invalid_scope if
+// the actor lacks the permission, RequireMember if the actor is not a member. Until the
+// transaction ends, other transactions that check or change memberships of the organization
+// wait.
 type Membership interface {
 	Require(ctx context.Context, actor access.Actor, orgID string, p members.Permission) error
 	RequireMember(ctx context.Context, actor access.Actor, orgID string) error

@@ -36,8 +36,8 @@ func (f *Frame) MemberTransactor(v people.Visitor) core.Transactor {
 	}}
 }
 
-// InTx runs the check of the permission and then fn, in one transaction. The organization's
-// members stay locked until it ends.
+// InTx checks the permission or membership and then runs fn, in one transaction. Until it
+// ends, other transactions that check or change memberships of the organization wait.
 func (p permissionTransactor) InTx(ctx context.Context, fn func(context.Context) error) error {
 	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := p.require(ctx); err != nil {

@@ -39,8 +39,8 @@ func bounceChart(o reports.Overview) chart.Panel {
 }
 
 // engagementChart returns the chart of opens and clicks by day. It counts each recipient of
-// a message once, on the day on which the message was sent. So the figures of the last days
-// still grow.
+// a message once, on the day on which the message was sent. The figures of the last days
+// still grow, because recipients open and click later.
 func engagementChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,

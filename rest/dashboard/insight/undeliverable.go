@@ -195,7 +195,7 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 }
 
 // change is the old and the new value in the detail of an audit event: the status of an
-// address, the profile, or a rule.
+// address, the name of a set of rules (the profile), or one rule.
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

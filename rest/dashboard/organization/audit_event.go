@@ -132,8 +132,8 @@ func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e acces
 
 // detailLines returns the lines of an event's detail, a JSON object. The JSON members
 // "added" and "removed" form the first line, "before" and "after" the second. The other
-// JSON members follow, sorted by name. Empty texts are left out. It returns nil for invalid
-// JSON.
+// JSON members follow, sorted by name. Members whose value is an empty text are left out.
+// It returns nil for invalid JSON.
 func detailLines(detail string) []detailLine {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(detail), &object) != nil {

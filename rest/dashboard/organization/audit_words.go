@@ -12,8 +12,8 @@ var actorKinds = map[string]string{
 	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "automatic",
 }
 
-// actionWords are the texts for the actions of the audit log. There is no text for an
-// operation, because the page shows its name.
+// actionWords are the texts for the actions of the audit log. An action that is a call of
+// an operation has no text here; the page shows the name of the operation.
 //
 //nolint:gosec // names of actions, no secret
 var actionWords = map[string]string{

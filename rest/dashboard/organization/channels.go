@@ -20,8 +20,8 @@ var channelNotices = frame.Notices{
 	"fresh":   "The sending account was read a moment ago.",
 }
 
-// syncPause is the minimum time between two syncs of the sending account that visitors
-// request.
+// syncPause is the minimum time between the last sync of the sending account and a sync
+// that a visitor requests.
 const syncPause = 30 * time.Second
 
 // maxChannels is the maximum number of channels, of identities and of tracking domains on
@@ -38,11 +38,11 @@ type channelsPage struct {
 	Sync       *frame.Form // nil if the visitor may not request a sync
 }
 
-// channelRow is the data of a channel, with the form that makes a newly discovered channel
-// active.
+// channelRow is the data of a channel. Adopt is the form that makes a newly discovered
+// channel active.
 type channelRow struct {
 	channels.Channel
-	Adopt *frame.Form // nil if the channel is not newly discovered or the visitor may not make it active
+	Adopt *frame.Form // nil for other channels, and for a visitor who may not use it
 }
 
 // identityRow is the data of a sending identity, with the DNS records that it needs.

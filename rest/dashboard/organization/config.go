@@ -128,9 +128,9 @@ type Config struct {
 	Audit       AuditLog
 	Keys        Keys
 	Clients     Clients
-	// Connecting changes the connection to the sending account. Each request sets its
-	// Transactor and Record: changes then need the visitor's permission and are recorded
-	// with the visitor as the actor.
+	// Connecting changes the connection to the sending account. For each request, the pages
+	// use a copy of Connecting whose Transactor checks the visitor's permission and whose
+	// Record names the visitor as the actor.
 	Connecting sending.Connecting
 	// Sending is the sending account. The page of the account uses it to check the account's
 	// permissions and settings.

@@ -108,7 +108,7 @@ func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request
 }
 
 // recordTemplateVersion stores the version of the infrastructure template that the sending
-// account uses, and redirects to the page of the account.
+// account uses, as the visitor entered it, and redirects to the page of the account.
 func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	version, err := strconv.Atoi(r.PostForm.Get("template_version"))
 	if err != nil {

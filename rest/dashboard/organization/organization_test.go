@@ -100,7 +100,8 @@ func (*office) FactorsOf(context.Context, string) (people.Factors, error) {
 	return people.Factors{}, nil
 }
 
-// Visitor returns the office's member if signedIn is true, and otherwise an error.
+// Visitor returns the visitor of o.Site, who is signed in. If o.signedIn is false, it
+// returns an error.
 func (o *office) Visitor(*http.Request) (people.Visitor, error) {
 	if !o.signedIn {
 		return people.Visitor{}, core.Invalid("session", "is missing")

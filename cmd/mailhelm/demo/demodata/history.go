@@ -67,7 +67,8 @@ type history struct {
 	// newsletter is sent.
 	chance             *rand.Rand
 	addresses, readers []string
-	// maps an address that bounced permanently or complained to the time of that event
+	// gone maps each address that bounced permanently or complained to the time of that
+	// bounce or complaint. The address receives no mail after that time.
 	gone map[string]time.Time
 	// messages is the number of messages created so far. Each message's id contains its
 	// number.

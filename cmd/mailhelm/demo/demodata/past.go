@@ -82,7 +82,8 @@ func (p Past) make(ctx context.Context, orgID string) error {
 }
 
 // parseHistory returns the events of History, parsed as the server parses notifications of
-// Amazon SES. Each event has one recipient, so parsing adds no further events.
+// Amazon SES. Parsing returns one event for each recipient; each event of History has one
+// recipient, so the number of events stays the same.
 func parseHistory(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
 	for _, past := range History(now) {
@@ -170,9 +171,9 @@ func (p Past) record(ctx context.Context, orgID string, events []messages.Event)
 	return nil
 }
 
-// exclude declares the first address that bounced permanently as deliverable again, and
-// gives a reason. The demo thus has an example of such an exception. Without a permanent
-// bounce it does nothing.
+// exclude marks the first address that bounced permanently as deliverable again, with a
+// reason, so that the demo has an example of an excluded address. Without a permanent bounce
+// it does nothing.
 func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event) error {
 	for _, e := range events {
 		if !isPermanentBounce(e) {

@@ -120,8 +120,9 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 			r.Lines++
 			r.take(number, text, whole)
 		}
-		// Lines without an event never fill a batch, so the line count is checked too. Even a
-		// small compressed file can contain very many such lines.
+		// Lines without an event never fill a batch, and even a small compressed file can
+		// contain very many of them. So flush is also called after every lookEvery lines,
+		// to report progress and to notice the end of ctx.
 		if r.size >= maxBatch || number%lookEvery == 0 || err != nil {
 			if failed := r.flush(ctx); failed != nil {
 				return failed

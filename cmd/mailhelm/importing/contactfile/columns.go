@@ -52,9 +52,9 @@ var RejectedColumns = []string{"rejected_line", "rejected_reason"}
 func IsRejectedColumn(header string) bool { return slices.Contains(RejectedColumns, header) }
 
 // columnsOf determines from each header what its column sets. It ignores case in headers
-// and reads blanks and dashes as underscores. It fails for an unknown header and for two
-// columns that set the same field, attribute or topic. It also fails if no column
-// identifies a contact.
+// and reads blanks and dashes as underscores. It fails for an unknown header, unless
+// cfg.IgnoreUnknown is true, and for two columns that set the same field, attribute or
+// topic. It also fails if no column identifies a contact.
 func columnsOf(header []string, cfg Config) ([]column, error) {
 	columns := make([]column, len(header))
 	seen := map[column]string{}

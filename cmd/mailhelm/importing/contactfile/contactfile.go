@@ -73,8 +73,9 @@ type Reader struct {
 }
 
 // Open returns a reader of a contact file and reads its header. It fails if the file is not
-// CSV in UTF-8. It also fails for unknown or ambiguous columns, and if no column identifies
-// a contact.
+// CSV in UTF-8, if two columns set the same field, attribute or topic, and if no column
+// identifies a contact. It also fails for an unknown header, unless cfg.IgnoreUnknown is
+// true.
 func Open(file io.Reader, cfg Config) (*Reader, error) {
 	limit := &recordLimit{from: file, remaining: MaxRecord}
 	text := bufio.NewReaderSize(limit, maxHeader)
@@ -229,12 +230,12 @@ func (r *Reader) line() int {
 // the line number.
 var errRecordTooLong = errors.New("record too long")
 
-// recordLimit is a reader that fails when one record of the contact file is too long. Its
-// callers read ahead into buffers. So it may return slightly more than the limit before it
-// fails.
+// recordLimit is a reader that fails when one record of the contact file is too long. It
+// checks the limit only before each read, so it may return slightly more bytes than the
+// limit before it fails.
 type recordLimit struct {
-	// The field named from is the contact file. The field named left is the number of bytes
-	// that may still be read for the current record; Reader.Next resets it.
+	// The field named from is the contact file. The field named remaining is the number of
+	// bytes that may still be read for the current record; Reader.Next resets it.
 	from      io.Reader
 	remaining int
 }

@@ -138,9 +138,10 @@ func contactOf(mapping, cells []string, clearing bool) (map[string]any, bool) {
 }
 
 // checkReadAgain writes the row to a file with the same header and reads that file. The
-// contact must be the same. A file with a carriage return in a cell is not checked, because
-// encoding/csv reads it as a part of a line break. Neither is one with a byte order mark in a
-// cell, nor a row of one empty cell, which encoding/csv writes as an empty line.
+// contact must be the same. It checks no file with a carriage return in a cell, because
+// encoding/csv reads a carriage return as a part of a line break, and no file with a byte
+// order mark in a cell. It also checks no row of one empty cell, because encoding/csv
+// writes that row as an empty line.
 func checkReadAgain(t *testing.T, r *contactfile.Reader, row contactfile.Row, cfg contactfile.Config) {
 	t.Helper()
 	if slices.Equal(row.Cells, []string{""}) || strings.ContainsAny(strings.Join(slices.Concat(r.Header(), row.Cells), ""), "\r\ufeff") {

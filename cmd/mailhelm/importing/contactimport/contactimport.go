@@ -43,8 +43,8 @@ type Config struct {
 	People People
 	OrgID  string
 	// DryRun checks the rows and changes nothing. If Again is true, Run imports the whole
-	// file. Otherwise it skips the parts (groups of consecutive rows) that an earlier run of
-	// the file has imported.
+	// file. If Again is false, Run skips the parts (groups of consecutive rows) that an
+	// earlier run of the same file imported in the last seven days.
 	DryRun, Again bool
 	// Rejected is called with each rejected row and the reason, in the order of the file.
 	Rejected func(row contactfile.Row, reason string) error
@@ -75,8 +75,9 @@ type Summary struct {
 type run struct {
 	cfg Config
 	Summary
-	// parts is the number of parts imported so far, including the current one. The id of a
-	// part contains the part's number.
+	// parts is the number of parts that the import has reached so far, including the
+	// current one. The id of a part is a hash of the organization, this number and the
+	// part's rows.
 	parts int
 }
 

@@ -1,5 +1,6 @@
-// Package notify delivers the events of simulated accounts like Amazon SNS (Simple
-// Notification Service). It posts signed notifications over HTTP to an endpoint that has
-// confirmed its subscription. Events that an endpoint did not accept stay due, for the next
-// delivery. The package neither creates nor interprets events.
+// Package notify delivers the events of simulated accounts in the way of Amazon SNS
+// (Simple Notification Service): it posts signed notifications over HTTP to an endpoint
+// that has confirmed its subscription. An event that the endpoint refuses for good, by
+// most statuses 4xx, is dropped; after other failures it stays due for the next delivery.
+// The package neither creates nor interprets events.
 package notify

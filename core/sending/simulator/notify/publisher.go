@@ -95,9 +95,9 @@ func (p *Publisher) IsConfirmed(s Subscription) bool {
 	return p.taken[s]
 }
 
-// Publish posts one notification with the message, an event record or plain text. It fails
-// with ErrUnconfirmed if the endpoint has not confirmed its subscription, and with *Refusal
-// for a status other than 2xx.
+// Publish posts one notification. The message is an event record as JSON, or plain text.
+// It fails with ErrUnconfirmed if the endpoint has not confirmed its subscription, and
+// with *Refusal for a status other than 2xx.
 func (p *Publisher) Publish(ctx context.Context, s Subscription, message string) error {
 	if !p.IsConfirmed(s) {
 		return ErrUnconfirmed

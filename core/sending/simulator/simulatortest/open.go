@@ -29,7 +29,7 @@ func Open(tb testing.TB, opts simulator.Options) *simulator.Simulator {
 	if err != nil {
 		tb.Fatalf("simulatortest: %v", err)
 	}
-	tb.Cleanup(func() { _ = s.Close() }) // an error of Close does not matter here
+	tb.Cleanup(func() { _ = s.Close() }) // ignore the error, because the test has ended
 	return s
 }
 
@@ -46,7 +46,8 @@ var emptyAccount = sync.OnceValues(func() (content []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// SQLite writes its log back into the file when the last connection is closed.
+	// Close before reading the file: SQLite writes its log (WAL) back into the file when
+	// the last connection is closed.
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
