@@ -22,8 +22,9 @@ type Lifecycle struct {
 	Transactor core.Transactor
 	Clock      core.Clock
 	// Principals removes a changed credential from the cache of this process. It is nil in a
-	// process that authenticates no callers. Other processes apply a change within a second
-	// on PostgreSQL, within five seconds otherwise.
+	// process that authenticates no callers. Other processes may use the cached credential
+	// for five seconds after a change. On PostgreSQL, notifications usually shorten this to
+	// one second.
 	Principals Forgetter
 }
 
