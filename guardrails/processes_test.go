@@ -254,8 +254,8 @@ func cancelContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// callIn makes a call of an operation. The parameter in is a function that returns the
-// context of the call. If it is nil, the call has the test's usual context.
+// callIn makes a call of an operation. The given function returns the context of the call.
+// If the function is nil, the call has the test's usual context.
 func (n *node) callIn(t *testing.T, in func(context.Context) context.Context, operation string, edit func(*guardrails.Request)) error {
 	t.Helper()
 	if in == nil {

@@ -102,7 +102,7 @@ func protocolVersion(r *http.Request) string {
 }
 
 // placeOf returns the attributes that all spans have: scheme, host and port of the given
-// URL.
+// URL, the public address of the API.
 func placeOf(address string) []attribute.KeyValue {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -63,9 +63,9 @@ func migrated(t *testing.T) shell {
 	return newShell(t, false).migrate()
 }
 
-// migrate creates the schema of the installation, which must have no database file, and
-// returns the shell. On PostgreSQL, where the schema exists, it runs `mailhelm migrate up`,
-// which changes nothing.
+// migrate gives the installation a database with the schema, and returns the shell. On
+// SQLite it copies a migrated file; there must be none yet. On PostgreSQL the test's database
+// already has the schema; there it runs `mailhelm migrate up`, which changes nothing.
 func (s shell) migrate() shell {
 	s.t.Helper()
 	if s.database.URL != "" {

@@ -81,7 +81,7 @@ func (s *replayScene) request(bearer, method, path, body string) string {
 }
 
 // TestADerivedReplayEndsWithTheNextWrite checks when a repeated call without an idempotency
-// key gets the stored result of the first call. If the same caller has written the contact
+// key gets the stored result of the first call. If the same caller has changed that contact
 // between the two calls, over MCP or REST, the second call must be executed. It must still
 // get the stored result after refused writes, and after writes by other callers or of other
 // contacts.

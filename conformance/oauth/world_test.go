@@ -81,8 +81,8 @@ type world struct {
 	ann         members.Member
 }
 
-// registeredClient is a client together with its secret in clear text; a public client
-// has "".
+// registeredClient is a client together with its secret in clear text. The secret of a
+// public client is "".
 type registeredClient struct {
 	access.Client
 	secret string

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// toolShape is a read-only MCP tool with the expected members of its result, and with
-// calls of it. Each member must occur in the result of at least one call.
+// toolShape is a read-only MCP tool with the expected members of its result and some calls
+// to make. Each member must occur in the result of at least one call.
 type toolShape struct {
 	name  string
 	table string

@@ -148,10 +148,10 @@ func (m storeMethod) accessor() (string, error) {
 	return "", fmt.Errorf("no method of storage.DB returns %s", m.store)
 }
 
-// TestDerivedCalls checks that argumentsFor makes arguments for a method that takes
-// strings. It must refuse a method that takes other types, and a method of a store that
-// storage.DB does not have. A call with such arguments must find only the contact of the
-// organization that makes the call.
+// TestDerivedCalls checks that argumentsFor makes arguments for ContactByEmail, which takes
+// strings. Called with them, ContactByEmail must find only the contact of the organization
+// in the arguments. argumentsFor must refuse a method that takes other types, and a method
+// of a store that no method of storage.DB returns.
 func TestDerivedCalls(t *testing.T) {
 	t.Parallel()
 	type unknown interface {

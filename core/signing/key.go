@@ -28,7 +28,7 @@ type Store interface {
 	// HoldSigningKeys locks the signing keys until the transaction ends. It waits for other
 	// transactions that have the lock.
 	HoldSigningKeys(ctx context.Context) error
-	// RotateSigningKey stores the new key in the parameter next. For every key that would
+	// RotateSigningKey stores the new key in the parameter next. For every other key that would
 	// sign after the time in the parameter retire, it sets RetiredAt to that time. It fails
 	// with core.CodeConflict if a concurrent rotation has already stored a key.
 	RotateSigningKey(ctx context.Context, next Key, retire time.Time) error

@@ -15,8 +15,8 @@ type Store struct {
 	contacts Contacts
 }
 
-// Contacts inserts contacts that activities name but that do not exist yet. The contact
-// store implements it.
+// Contacts inserts the contacts to which activities refer and which do not exist yet. The
+// contact store implements it.
 type Contacts interface {
 	// InsertStubs inserts a stub for each person without a contact, and returns how many it
 	// inserted. A stub is a contact known only from activities.

@@ -97,8 +97,8 @@ func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-// appendContacts runs the statement in the parameter by. It appends the selected contacts
-// to the slice found. parameter is a JSON array of addresses, external ids or ids.
+// appendContacts runs the given statement. It appends the contacts that the statement
+// selects to the slice found. parameter is a JSON array of addresses, external ids or ids.
 func appendContacts(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, db, by, parameter, orgID)
 	if err != nil {

@@ -89,8 +89,8 @@ func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return all[0], nil
 }
 
-// channel returns the channel with the slug, name or id in the parameter by. If several of
-// them are set, it uses the slug before the name and the name before the id.
+// channel returns the channel with the given slug, name or id. If several of them are set,
+// it uses the slug before the name and the name before the id.
 func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey) (channelRow, error) {
 	statement, key := channelByID, by.ID
 	switch {

@@ -74,8 +74,8 @@ func joinColumns(text func(column) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// ColumnsSQL returns the list of columns from which a [Row] is scanned. The parameter of is
-// a prefix for each column, such as "c.", or "".
+// ColumnsSQL returns the list of columns from which a [Row] is scanned, each with the given
+// prefix, such as "c.". For "" the columns have no prefix.
 func ColumnsSQL(of string) string {
 	return joinColumns(func(c column) string {
 		if !c.isRead {

@@ -28,8 +28,8 @@ type loggedTransition struct {
 	Entered bool   `json:"entered"`
 }
 
-// Log inserts into the membership log which contacts left and entered lists or segments. It
-// stores the time in the parameter at. kind is "list" or "segment".
+// Log inserts into the membership log which contacts left and entered lists or segments,
+// with the given time. kind is "list" or "segment".
 func Log(ctx context.Context, db *engine.DB, orgID string, kind string, exited, entered []InSet, at time.Time) error {
 	if len(exited)+len(entered) == 0 {
 		return nil

@@ -38,8 +38,8 @@ const (
 	kindsThatFit = `SELECT DISTINCT channel, identity, template, status FROM message_kinds
 		WHERE org_id = $1 AND span >= $2 AND span <= $3
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5) AND ($6 = '' OR template = $6) AND ($7 = '' OR status = $7)`
-	// ofKind is the SQL condition that a message m comes after the cursor of the page and
-	// has the kind k. A kind is a combination of channel, identity, template and status.
+	// ofKind is the SQL condition that a message m has the kind k, and comes after the cursor
+	// of the page ($8 and $9). A kind is a combination of channel, identity, template and status.
 	ofKind = `m.org_id = $1 AND m.channel = k.channel AND m.identity = k.identity AND m.template = k.template
 		AND m.status = k.status AND (m.sent_at, m.id) < ($8, $9)`
 	newestFirst = `ORDER BY m.sent_at DESC, m.id DESC`

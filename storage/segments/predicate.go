@@ -170,8 +170,8 @@ func (c *condition) onceRequired(n predicate.Node, key string) string {
 	return c.node(n)
 }
 
-// joinTerms returns one SQL expression in parentheses: the SQL of each term, with the
-// operator in the parameter by between them. The function each returns the SQL of one term.
+// joinTerms returns one SQL expression in parentheses: the SQL of each term, joined by the
+// given SQL operator, such as AND. The function each returns the SQL of one term.
 func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predicate.Node) string) string {
 	texts := make([]string, len(terms))
 	for i, term := range terms {

@@ -170,9 +170,9 @@ func (a *storedAudience) writeSubject(w *rowWriter, id string, s predicate.Subje
 	}
 }
 
-// registeredName returns the name of the type that a value counts as. v is the type of the
-// value; the parameter of is the type of its attribute. A string of an enum attribute
-// counts as an enum value.
+// registeredName returns the name of the type that a value counts as. The first parameter is
+// the type of the value, the second the type of its attribute. A string of an enum
+// attribute counts as an enum value.
 func registeredName(v, of predicate.Type) string {
 	if v == predicate.String && of == predicate.Enum {
 		return of.String()

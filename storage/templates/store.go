@@ -128,8 +128,8 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 	return row.template(), sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
 }
 
-// SaveTemplate stores a template that a sync has read from the sending account; the
-// parameter at is the time of reading. If the content hash is unchanged, which is usual, it
+// SaveTemplate stores a template that a sync has read from the sending account at the given
+// time (its last parameter). If the content hash is unchanged, which is usual, it
 // updates only the time of reading.
 func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
 	hash := templates.HashOf(t)

@@ -150,7 +150,7 @@ func allow(members map[string]any, others map[string]string) {
 var bookkeeping = []string{"created_at", "updated_at"}
 
 // lean returns a copy of a schema with only its structure: members, items, types and
-// enumerated values. It leaves out the members in bookkeeping.
+// enumerated values. It leaves out the members of the list bookkeeping.
 func lean(schema map[string]any) map[string]any {
 	kept := map[string]any{}
 	for _, keyword := range []string{"type", "enum"} {

@@ -13,7 +13,7 @@ func (e *examination) mail(ctx context.Context) {
 	server, configured, err := e.cfg.SystemMail()
 	switch {
 	case err != nil:
-		return // the method settings has already reported err
+		return // e.settings has already reported err
 	case !configured:
 		e.add(name, OK, "no SMTP server is configured; set forgotten passwords with 'mailhelm admin user set-password'", "")
 		return
