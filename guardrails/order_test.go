@@ -24,7 +24,7 @@ func TestOrderIsTheDocumentedOne(t *testing.T) {
 	for _, r := range order {
 		actual = append(actual, r.name)
 	}
-	actual = append(actual, "present") // Operation.Call runs the guardrail present after all others
+	actual = append(actual, "present") // the last guardrail, which Operation.Call runs itself
 	if !slices.Equal(documented, actual) {
 		t.Errorf("doc.go lists %v\n   the code runs %v", documented, actual)
 	}

@@ -97,8 +97,8 @@ const (
 		truncated                             bool`
 )
 
-// below returns the member table of a record, with path and a dot before the name of each
-// member.
+// below returns the lines of the table that list the members of a record, such as a contact.
+// Each line begins with path, a dot and the name of the member.
 func below(path, record string) string {
 	return strings.ReplaceAll(listOf(record), "data[].", path+".")
 }

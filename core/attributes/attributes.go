@@ -25,7 +25,7 @@ type Config struct {
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 	// AffectedSegments returns the segments that a change of an attribute's definition
 	// affects. It is called before the change is stored, in the same transaction, and for
-	// previews. nil means that no segments exist.
+	// previews. A nil AffectedSegments means that no segments exist.
 	AffectedSegments func(ctx context.Context, orgID string, change Change) ([]AffectedSegment, error)
 	// ActivityProperties returns the properties of activities that predicates may test, with
 	// their types. nil means that there are no such properties.

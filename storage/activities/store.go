@@ -51,7 +51,7 @@ var (
 		WHERE contacts.org_id = $3 AND contacts.id = r.id AND contacts.external_id IS NULL
 		AND NOT EXISTS (SELECT 1 FROM contacts AS other WHERE other.org_id = $3 AND other.external_id = r.external)`)
 
-	// contactByReference searches a contact by id, then by address, then by external id, and
+	// contactByReference searches for a contact by id, then by address, then by external id, and
 	// returns the first match.
 	contactByReference = engine.RegisterPoint("contact by reference", `
 		SELECT id FROM (
