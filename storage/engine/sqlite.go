@@ -12,7 +12,7 @@ import (
 	"runtime"
 
 	"github.com/mailhelm/mailhelm/core"
-	_ "modernc.org/sqlite" // registers the driver "sqlite", written in Go; see registerFunctions
+	_ "modernc.org/sqlite" // registers the driver "sqlite", written in Go; see RegisterFunction
 )
 
 const (
@@ -34,9 +34,6 @@ const (
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
-	}
-	if err := registerFunctions(); err != nil {
-		return nil, fmt.Errorf("storage: functions of sqlite: %w", err)
 	}
 	path, err := filepath.Abs(filepath.Join(c.Dir, sqliteFile))
 	if err != nil {

@@ -2,41 +2,20 @@ package engine
 
 import (
 	"database/sql/driver"
-	"sync"
 
 	modernc "modernc.org/sqlite"
 )
 
-// sqliteFunction is an SQL function that is implemented in Go for SQLite. On PostgreSQL a
-// migration creates it.
-type sqliteFunction struct {
-	name      string
-	arguments int
-	compute   func(args []driver.Value) driver.Value
-}
-
-// sqliteFunctions lists every Go function that [RegisterFunction] has registered as an SQL
-// function. All are registered during package initialization.
-var sqliteFunctions []sqliteFunction
-
 // RegisterFunction registers a Go function as an SQL function of SQLite. On PostgreSQL a
-// migration creates the function. RegisterFunction must be called during package
-// initialization. The result must depend only on the arguments; NULL is passed as nil.
+// migration creates the function. The result must depend only on the arguments; NULL is
+// passed as nil.
+//
+// RegisterFunction must be called during package initialization, because the SQLite driver
+// reads its functions without a lock whenever any part of the process opens a connection.
+// It panics if the name is registered already.
 func RegisterFunction(name string, arguments int, compute func(args []driver.Value) driver.Value) {
-	sqliteFunctions = append(sqliteFunctions, sqliteFunction{name, arguments, compute})
+	modernc.MustRegisterDeterministicScalarFunction(name, int32(arguments),
+		func(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
+			return compute(args), nil
+		})
 }
-
-// registerFunctions adds the functions in sqliteFunctions to the SQLite driver, once. Only
-// connections that are opened later have the functions.
-var registerFunctions = sync.OnceValue(func() error {
-	for _, f := range sqliteFunctions {
-		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments),
-			func(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
-				return f.compute(args), nil
-			})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-})
