@@ -2,14 +2,16 @@ package core
 
 import "time"
 
-// Surface is the protocol of a call: REST or MCP. Arguments and results may differ between
-// the two; see [AgentViewer] and the field tag "only".
+// Surface is the way in which a call reached Mailhelm: REST, MCP or a page of the
+// dashboard. Arguments and results may differ between REST and MCP; see [AgentViewer] and
+// the field tag "only".
 type Surface string
 
-// The values of Surface, the protocol of a call.
+// The values of Surface. Dashboard has the arguments and results of REST.
 const (
-	REST  Surface = "rest"
-	Agent Surface = "agent"
+	REST      Surface = "rest"
+	Agent     Surface = "agent"
+	Dashboard Surface = "dashboard"
 )
 
 // Call is one invocation of an operation: who calls, over which surface, at

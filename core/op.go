@@ -21,6 +21,10 @@ type Op[In, Out any] struct {
 	// when to use it ("Use it", "Call it"), what it "Returns", and last what it does not do
 	// ("It ... not").
 	Purpose string
+	// Example has the arguments of a typical call as JSON, for the documentation. It names
+	// objects of the demo. "" means a call without arguments. A test makes the call and
+	// stores its answer, see package rest/docs/reference/examples.
+	Example string
 	Effect  Effect
 	// Cost is how much work a read causes in the database. Every read must declare it.
 	Cost Cost
@@ -35,6 +39,9 @@ type Op[In, Out any] struct {
 	// them.
 	Scopes   []Scope
 	GitOwned GitOwned
+	// Fails are the codes with which a call can fail for a reason of this operation. Codes
+	// that follow from the other fields, such as invalid_scope, are not listed.
+	Fails []Code
 	// Writes is the kind of record that a write changes. Replay is the time during which a
 	// repeated call without an idempotency key returns the result of the first call. The
 	// zero values fit operations that write no contact.

@@ -45,6 +45,8 @@ type OperationInfo struct {
 	Name    string
 	Title   string
 	Purpose string
+	// Example has the arguments of a typical call as JSON, "" for a call without arguments.
+	Example string
 	Effect  Effect
 	// Cost is the greatest cost that a call of the operation can have.
 	Cost          Cost
@@ -54,6 +56,8 @@ type OperationInfo struct {
 	Writes        Subject
 	Replay        ReplayScope
 	Confirms      bool
+	// Fails are the codes with which a call can fail for a reason of this operation.
+	Fails []Code
 }
 
 // Declare returns the [Operation] of an Op, with generated schemas. It is called once for
@@ -105,8 +109,8 @@ func (d *declared[In, Out]) sealed() {}
 
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
-		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
-		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil,
+		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
+		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, Fails: d.op.Fails,
 	}
 }
 

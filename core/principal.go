@@ -16,24 +16,25 @@ const (
 	Test Environment = "test"
 )
 
-// CredentialKind is the kind of a bearer credential. Both kinds can call the same
-// operations.
+// CredentialKind is the kind of a credential. All kinds can call the same operations.
 type CredentialKind string
 
-// The kinds of credential.
+// The kinds of credential. A Person is signed in to the dashboard; the other two kinds are
+// bearer credentials.
 const (
 	APIKey      CredentialKind = "api_key"
 	OAuthClient CredentialKind = "oauth_client"
+	Person      CredentialKind = "user"
 )
 
 // Credential is the credential of the caller, without its secret.
 type Credential struct {
 	Kind CredentialKind
-	// ID is the id of the stored credential: the UUID of the API key, or the UUID of the
-	// OAuth client to which the access token was issued.
+	// ID is the id of the stored credential: the UUID of the API key, the UUID of the OAuth
+	// client to which the access token was issued, or the id of the signed-in user.
 	ID string
-	// Name is the public name of the credential: the OAuth client_id, or the beginning of an
-	// API key (sk_live_ or sk_test_, and eight characters).
+	// Name is the public name of the credential: the OAuth client_id, the beginning of an
+	// API key (sk_live_ or sk_test_, and eight characters), or "dashboard" for a person.
 	Name        string
 	Environment Environment
 }

@@ -1,6 +1,7 @@
 package guardrails
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -45,6 +46,16 @@ func (c *Catalogue) Operations() []*Operation { return c.order }
 func (c *Catalogue) Operation(name string) (*Operation, bool) {
 	o, ok := c.byName[name]
 	return o, ok
+}
+
+// Call calls the operation with this name; see [Operation.Call]. It fails with an internal
+// error if there is no such operation.
+func (c *Catalogue) Call(ctx context.Context, name string, req Request) (Result, error) {
+	operation, ok := c.byName[name]
+	if !ok {
+		return Result{}, core.Internal(fmt.Errorf("no operation %q", name))
+	}
+	return operation.Call(ctx, req)
 }
 
 // Info returns the declaration of the operation.

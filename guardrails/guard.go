@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -25,6 +26,11 @@ type Authenticator interface {
 // write.
 type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
+}
+
+// UsageCounter counts finished calls. Count must not wait for a database.
+type UsageCounter interface {
+	Count(c usage.Call)
 }
 
 // Config configures a [Guard]. All members are required, unless their comments define what
@@ -44,6 +50,9 @@ type Config struct {
 	Clock              core.Clock
 	Log                *slog.Logger
 	Metrics            prometheus.Registerer
+	// Usage counts calls at the agent endpoint by client and person. If it is nil, they are
+	// not counted.
+	Usage UsageCounter
 	// Repositories opens pull requests. If it is nil, writes that would become pull requests
 	// fail.
 	Repositories RepositoryHost

@@ -16,6 +16,9 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	took := g.Clock().Sub(p.call.Now)
 	outcome, level := outcomeOf(ctx, p, err)
 	g.metrics.count(p, outcome, err, took.Seconds())
+	if p.call.Surface == core.Agent && outcome != callerGone {
+		g.countUsage(p.call.Principal, p.info.Name, usageOutcome(p, err))
+	}
 	if !g.Log.Enabled(ctx, level) {
 		return outcome
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -35,6 +36,7 @@ type bundle struct {
 	entered  chan struct{} // op_block says it runs
 	release  chan struct{} // op_block goes on
 	failNext error
+	counted  []usage.Call // calls that were counted for the page of assistants
 	finished atomic.Int32 // number of op_crash calls that released their resources
 	reached  atomic.Int32 // how many audit lines addLine had written when op_confirm last ran
 }
@@ -93,9 +95,16 @@ func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 		Authenticator: oneCaller{b}, Transactor: b.db, Replays: replays, Process: process, Audit: b.db.Audit(),
 		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
 		Clock:              b.clock.Now, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Metrics: prometheus.NewRegistry(),
+		Metrics: prometheus.NewRegistry(), Usage: b,
 	})
 	b.catalogue = g.Catalogue(b.operations())
+}
+
+// Count implements [guardrails.UsageCounter].
+func (b *bundle) Count(c usage.Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counted = append(b.counted, c)
 }
 
 // oneCaller accepts only the credential "good", and authenticates it as the principal of

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/usage"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
@@ -32,13 +33,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/suppression"
 	"github.com/mailhelm/mailhelm/storage/templates"
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
+	usagestore "github.com/mailhelm/mailhelm/storage/usage"
 )
 
 // Config selects the database to open; see [engine.Config].
 type Config = engine.Config
 
 // DB is an open database with the stores of all domains. It is safe for concurrent use. It
-// has a method for every store except those of package bulk.
+// has a method for every store except those of packages bulk and contactimport.
 type DB struct{ *engine.DB }
 
 // Open opens the database without changing its schema; see [engine.DB.Migrate]. It
@@ -112,6 +114,9 @@ func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }
 // Contacts returns the store of contacts.
 func (db *DB) Contacts() contacts.Store { return contactstore.New(db.DB) }
 
+// ContactSearch returns the store that finds contacts by several filters.
+func (db *DB) ContactSearch() contacts.SearchStore { return contactstore.New(db.DB) }
+
 // Visitors returns the store of the ids by which contacts are recognized on websites.
 func (db *DB) Visitors() contacts.VisitorStore { return contactstore.NewVisitorStore(db.DB) }
 
@@ -169,6 +174,9 @@ func (db *DB) Messages() messages.Store { return messages.New(db.DB) }
 
 // Reports returns the store of report figures per day and per hour.
 func (db *DB) Reports() reports.Store { return reports.New(db.DB) }
+
+// Usage returns the store of the numbers of calls at the agent endpoint.
+func (db *DB) Usage() usage.Store { return usagestore.New(db.DB) }
 
 // Suppression returns the store of undeliverable addresses.
 func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }

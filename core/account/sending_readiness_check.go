@@ -46,9 +46,11 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 		Title: "Check whether mail can be sent",
 		Purpose: "Checks the sending account: sandbox, quota, identities, DNS, channels, bounce and complaint rates. " +
 			"Call it before a send or when mail does not go out. Returns each check with the next step. It changes and sends nothing.",
+		Example: `{"channel": "marketing"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AccountView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable},
 		Prepare: a.prepareReadiness,
 		Do:      a.checkReadiness,
 	})

@@ -34,6 +34,7 @@ func (a *Activities) activitiesList() core.Operation {
 		Name:    "activities_list",
 		Title:   "List activities",
 		Purpose: "Pages through what contacts did, newest first, with filters. An activity is kept for 365 days after its receipt, or for the plan's period.",
+		Example: `{"name": "order_placed", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListActivitiesIn) core.Cost {

@@ -59,6 +59,7 @@ func (a *Activities) activitiesRecord() core.Operation {
 		Title: "Record activities",
 		Purpose: "Records activities. Use it for events that segments count. " +
 			"Returns each item's ids, or why it was refused. It sends no mail and cannot be undone.",
+		Example: `{"activities": [{"name": "order_placed", "email": "ada.almeida@example.com", "occurred_at": "2026-03-02T08:30:00Z", "properties": {"total": 42.5, "currency": "EUR"}, "idempotency_key": "order-1042"}]}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ActivitiesWrite},
 		Prepare: a.prepareRecord,

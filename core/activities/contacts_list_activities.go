@@ -23,9 +23,11 @@ func (a *Activities) contactsListActivities() core.Operation {
 		Name:    "contacts_list_activities",
 		Title:   "List the activities of a contact",
 		Purpose: "Pages through what one contact did, newest first, with filters. An unknown contact is `not_found`.",
+		Example: `{"id": "ada.almeida@example.com", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in ListOfContactIn) (Page, error) {
 			id, err := a.contact(ctx, c, in.ID)
 			if err != nil {

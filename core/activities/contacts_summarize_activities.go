@@ -16,9 +16,11 @@ func (a *Activities) contactsSummarizeActivities() core.Operation {
 		Name:    "contacts_summarize_activities",
 		Title:   "Summarize the activities of a contact",
 		Purpose: "Counts the activities of one contact, one row for each name, the most recent first. An unknown contact is `not_found`.",
+		Example: `{"id": "ada.almeida@example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in SummarizeIn) (core.Collection[Summary], error) {
 			id, err := a.contact(ctx, c, in.ID)
 			if err != nil {

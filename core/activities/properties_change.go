@@ -17,6 +17,7 @@ func (o propertyOperations) propertiesCreate() core.Operation {
 		Name:     "activity_properties_create",
 		Title:    "Promote an activity property",
 		Purpose:  "Promotes one property of the activities of one name, so that predicates can test it. A promoted property is refused with `conflict`.",
+		Example:  `{"activity_name": "order_placed", "property": "total", "type": "number", "description": "Sum of the order, in euro."}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
@@ -36,8 +37,10 @@ func (o propertyOperations) propertiesReplace() core.Operation {
 		Name:     "activity_properties_replace",
 		Title:    "Change an activity property",
 		Purpose:  "Replaces the definition of a promoted property and returns the effects. Segments that a disruptive change affects are still evaluated, with a warning.",
+		Example:  `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a102", "activity_name": "order_placed", "property": "currency", "type": "string", "description": "Currency of the order, as in ISO 4217."}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ActivitiesManage},
+		Fails:    []core.Code{core.CodeNotFound},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChangeIn, error) {
 			change, err := o.edit(ctx, c, in)
@@ -95,9 +98,11 @@ func (o propertyOperations) propertiesPreview() core.Operation {
 		Name:    "activity_properties_preview",
 		Title:   "Preview a change to an activity property",
 		Purpose: "Returns the effects that a change to a promoted property would have, and changes nothing.",
+		Example: `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a102", "activity_name": "order_placed", "property": "currency", "type": "number"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesManage},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (Mutation, error) {
 			change, err := o.change(ctx, c, in)
 			if err != nil {
@@ -114,8 +119,10 @@ func (o propertyOperations) propertiesDelete() core.Operation {
 		Name:     "activity_properties_delete",
 		Title:    "End the promotion of an activity property",
 		Purpose:  "Ends the promotion, so that predicates can no longer test the property, and returns the effects. Activities keep the property.",
+		Example:  `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a102"}`,
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ActivitiesManage},
+		Fails:    []core.Code{core.CodeNotFound},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeletePropertyIn) (DeletePropertyIn, error) {
 			before, err := o.editable(ctx, c, in.ID)
@@ -150,4 +157,16 @@ func (o propertyOperations) editable(ctx context.Context, c *core.Call, id strin
 		err = p.refuseGitOwned()
 	}
 	return p, err
+}
+
+// PreviewPropertyDelete returns the effects that ending the promotion of a property would
+// have, and changes nothing. It fails with core.CodeNotFound if there is no such property.
+// It reads all activities with the property's activity name. The dashboard calls it before
+// a person ends a promotion.
+func (a *Activities) PreviewPropertyDelete(ctx context.Context, orgID, id string) (Mutation, error) {
+	before, err := a.Properties.Property(ctx, orgID, id)
+	if err != nil {
+		return Mutation{}, err
+	}
+	return propertyOperations{a.Config}.mutation(ctx, orgID, PropertyChange{Before: before, Preview: true}, nil)
 }

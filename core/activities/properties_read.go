@@ -17,6 +17,7 @@ func (o propertyOperations) propertiesList() core.Operation {
 		Name:    "activity_properties_list",
 		Title:   "List activity properties",
 		Purpose: "Pages through the properties of activities that predicates can test, newest first.",
+		Example: `{"limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
@@ -35,9 +36,11 @@ func (o propertyOperations) propertiesGet() core.Operation {
 		Name:    "activity_properties_get",
 		Title:   "Read an activity property",
 		Purpose: "Reads one property of activities that predicates can test.",
+		Example: `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a102"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in IDIn) (Property, error) {
 			return o.Properties.Property(ctx, c.Principal.Org.ID, in.ID)
 		},

@@ -93,6 +93,10 @@ func TestAffectedSegmentsGetThePropertyChange(t *testing.T) {
 	if _, err := b.run(t.Context(), "activity_properties_replace", `{"id":"`+p.ID+`","activity_name":"purchase","property":"broken","type":"number"}`); err == nil {
 		t.Error("a change whose impact is unknown was made")
 	}
+	previewed, err := b.activities.PreviewPropertyDelete(t.Context(), b.org.ID, p.ID)
+	if err != nil || !asked.Preview || asked.After != nil || previewed.Impact == nil || previewed.Impact.ProjectedDropout != 7 || len(previewed.Impact.AffectedSegments) != 1 {
+		t.Errorf("previewed %+v %v", previewed.Impact, err)
+	}
 	if want[activities.Mutation](t, b, "activity_properties_delete", `{"id":%q}`, p.ID); asked.After != nil || asked.Preview {
 		t.Errorf("%+v", asked)
 	}

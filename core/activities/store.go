@@ -50,6 +50,11 @@ type Store interface {
 	// Summaries returns one summary for each activity name of the contact. The name with the
 	// latest activity comes first.
 	Summaries(ctx context.Context, orgID, contactID string, since Since) ([]Summary, error)
+	// DailyCounts counts the activities at or after since that were received at or after
+	// received, by their day and name. It reads at most limit activities, the newest.
+	DailyCounts(ctx context.Context, orgID string, since, received time.Time, limit int) ([]DayCount, error)
+	// ContactAddresses returns the addresses of contacts by id. It skips unknown ids.
+	ContactAddresses(ctx context.Context, orgID string, ids []string) (map[string]string, error)
 	// ContactByReference returns the id of the contact that has the reference as its id,
 	// else as its address, else as its external id. It returns "" if no contact matches.
 	ContactByReference(ctx context.Context, orgID, reference string) (string, error)

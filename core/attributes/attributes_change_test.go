@@ -233,6 +233,13 @@ func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	w := newWorld(t)
 	w.seedText(t)
 	id := w.attribute(t, "city")
+	previewed, err := w.Attributes.PreviewDelete(t.Context(), w.Org.ID, id)
+	if err != nil || previewed.MutationClass != attributes.Disruptive || previewed.Impact.ProjectedDropout != 3 {
+		t.Errorf("previewed %+v %v", previewed, err)
+	}
+	if _, err := w.Attributes.PreviewDelete(t.Context(), core.NewID(), id); err == nil || core.AsError(err).Code != core.CodeNotFound {
+		t.Errorf("previewed for another organization: %v", err)
+	}
 	deleted := w.Want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))
 	want := map[string]any{"mutation_class": "disruptive", "impact": map[string]any{"affected_segments": []any{}, "projected_dropout": 3.0}}
 	if diff := cmp.Diff(want, deleted); diff != "" {
@@ -267,6 +274,28 @@ func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
 	if class := w.Want(t, "attributes_preview", change)["mutation_class"]; class != "disruptive" {
 		t.Errorf("previewed as %v", class)
 	}
+}
+
+// TestPassProgress checks the progress of the job that converts stored contacts: before a
+// change, before each step of the job, and after it.
+func TestPassProgress(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorldOn(t, db)
+		w.seedText(t)
+		passes, want := db.AttributePasses(), []attributes.Progress{{}, {Due: true, Contacts: 4}, {Due: true, Converted: 3, Contacts: 4}, {Due: true, Converted: 4, Contacts: 4}, {}}
+		for i, step := range want {
+			if got, err := w.Attributes.PassProgress(t.Context(), w.Org.ID); err != nil || got != step {
+				t.Errorf("step %d: %+v %v, want %+v", i, got, err, step)
+			}
+			if i == 0 {
+				w.runPass(t)
+				w.Want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"town","type":"string"}`, w.attribute(t, "city")))
+			} else if _, err := passes.Pass(t.Context(), w.Org.ID, 3); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // TestSegmentsAreAsked checks which changes are passed to AffectedSegments, and that an

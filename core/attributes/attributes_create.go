@@ -18,6 +18,7 @@ func (a *Attributes) attributesCreate() core.Operation {
 		Title: "Register an attribute",
 		Purpose: "Registers an attribute, after which contacts may have values of it. " +
 			"Stored values of a deleted attribute of this name reappear if they fit the type; reads omit the others.",
+		Example:  `{"name": "roast", "type": "enum", "enum_values": ["light", "medium", "dark"], "description": "Preferred roast."}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
 		GitOwned: core.GitRefused,

@@ -26,8 +26,10 @@ func (a *Attributes) attributesDelete() core.Operation {
 		Title: "Delete an attribute",
 		Purpose: "Deletes an attribute, which is always disruptive, and returns the effects. " +
 			"Its values stay stored, but reads omit them; null still clears one. Registering the name again restores the values that fit the type.",
+		Example:  `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a101"}`,
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.AttributesManage},
+		Fails:    []core.Code{core.CodeNotFound},
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteAttributeIn) (DeleteAttributeIn, error) {

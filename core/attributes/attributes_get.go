@@ -16,9 +16,11 @@ func (a *Attributes) attributesGet() core.Operation {
 		Name:    "attributes_get",
 		Title:   "Read an attribute",
 		Purpose: "Reads one registered attribute.",
+		Example: `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a101"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AttributesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetAttributeIn) (Attribute, error) {
 			return a.Store.Attribute(ctx, c.Principal.Org.ID, in.ID)
 		},

@@ -17,6 +17,7 @@ func (a *Attributes) attributesList() core.Operation {
 		Name:    "attributes_list",
 		Title:   "List attributes",
 		Purpose: "Pages through the registered attributes of contacts, newest first.",
+		Example: `{"limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AttributesView},

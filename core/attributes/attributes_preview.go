@@ -18,9 +18,11 @@ func (a *Attributes) attributesPreview() core.Operation {
 		Name:    "attributes_preview",
 		Title:   "Preview a change to an attribute",
 		Purpose: "Returns the effects that a change to an attribute would have on segments and contacts. It changes nothing.",
+		Example: `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a101", "name": "town", "type": "string"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.AttributesManage},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do:      a.previewAttribute,
 	})
 }
@@ -38,5 +40,19 @@ func (a *Attributes) previewAttribute(ctx context.Context, c *core.Call, in Prev
 	change := classify(before, &after)
 	change.Preview = true
 	impact, err := a.assess(ctx, org, change, nil)
+	return Effect{change.Class, impact}, err
+}
+
+// PreviewDelete returns the effects that deleting an attribute would have, and changes
+// nothing. It fails with core.CodeNotFound if there is no such attribute. It reads all
+// contacts of the organization. The dashboard calls it before a person deletes an attribute.
+func (a *Attributes) PreviewDelete(ctx context.Context, orgID, id string) (Effect, error) {
+	before, err := a.Store.Attribute(ctx, orgID, id)
+	if err != nil {
+		return Effect{}, err
+	}
+	change := classify(before, nil)
+	change.Preview = true
+	impact, err := a.assess(ctx, orgID, change, nil)
 	return Effect{change.Class, impact}, err
 }

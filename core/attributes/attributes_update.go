@@ -29,8 +29,10 @@ func (a *Attributes) attributesUpdate() core.Operation {
 		Title: "Change an attribute",
 		Purpose: "Replaces the definition of an attribute, even if segments are affected, and returns the effects. " +
 			"Stored values get the new name and type. A value that does not fit the new type stays stored, but reads and predicates ignore it.",
+		Example:  `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a101", "name": "city", "type": "string", "description": "City of the delivery address, as the customer wrote it."}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
+		Fails:    []core.Code{core.CodeNotFound},
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in UpdateAttributeIn) (UpdateAttributeIn, error) {

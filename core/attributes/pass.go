@@ -55,6 +55,12 @@ func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
 	}
 }
 
+// PassProgress returns how far the conversion of the organization's stored contacts is. It
+// counts contacts while a conversion is due.
+func (a *Attributes) PassProgress(ctx context.Context, orgID string) (Progress, error) {
+	return a.Passes.PassProgress(ctx, orgID)
+}
+
 func (a *Attributes) reportChanged(ctx context.Context, orgID string, contactIDs []string) error {
 	if a.OnChange == nil || len(contactIDs) == 0 {
 		return nil

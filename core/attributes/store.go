@@ -47,6 +47,17 @@ type PassStore interface {
 	// Pass converts the values of at most limit contacts that are left to convert. It runs
 	// in the transaction of ctx if there is one, else in a transaction of its own.
 	Pass(ctx context.Context, orgID string, limit int) (Passed, error)
+	// PassProgress returns how far the conversion of the organization's contacts is. It
+	// counts the contacts while a conversion is due.
+	PassProgress(ctx context.Context, orgID string) (Progress, error)
+}
+
+// Progress is the progress of the job that converts stored contacts.
+type Progress struct {
+	// Due is false if no contacts are left to convert. The numbers are then 0.
+	Due bool
+	// Converted is the number of contacts that the job has reached, of Contacts in all.
+	Converted, Contacts int
 }
 
 // Passed is the result of one step of the job that converts stored contacts.

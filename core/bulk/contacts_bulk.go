@@ -29,8 +29,9 @@ func (b *Bulk) contactsBulk() core.Operation {
 		Purpose: "Takes up to 5,000 rows and writes them in the background, in their order, each like contacts_upsert_by_external_id. " +
 			"Use it for imports. Returns the id of a job, for contacts_bulk_get. An invalid row fails alone. " +
 			"The sending account gets the consent afterwards.",
-		Effect: core.Writes,
-		Scopes: []core.Scope{core.ContactsManage},
+		Example: `{"contacts": [{"external_id": "customer-1044", "email": "juno.smit@example.com", "attributes": {"first_name": "Juno"}}, {"email": "otto.klein@example.com", "lists": ["newsletter"], "unsubscribe_all": true}]}`,
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
 		Do: func(ctx context.Context, c *core.Call, in In) (Accepted, error) {
 			id := core.NewID()
 			if err := b.acceptBulk(ctx, c.Principal.Org.ID, c.Principal.Caller(), id, in.Contacts); err != nil {

@@ -101,9 +101,11 @@ func (b *Bulk) contactsBulkGet() core.Operation {
 		Name:    "contacts_bulk_get",
 		Title:   "Read the progress of a bulk write",
 		Purpose: "Reads the progress of a bulk write of contacts, and a page of the results of its rows. They are kept for seven days after its end.",
+		Example: `{"job_id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a103", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetIn) (Progress, error) {
 			return b.bulkProgress(ctx, c.Principal.Org.ID, in)
 		},

@@ -68,6 +68,17 @@ func Operations(d Domains) []core.Operation {
 	)
 }
 
+// NeededScopes returns the scopes that at least one of the operations needs, sorted.
+func NeededScopes(operations []core.Operation) core.Scopes {
+	var names []string
+	for _, op := range operations {
+		for _, s := range op.Info().Scopes {
+			names = append(names, string(s))
+		}
+	}
+	return core.NewScopes(names...)
+}
+
 // documentationOnly returns domains without stores. Their operations can be described but
 // not called.
 func documentationOnly() Domains {

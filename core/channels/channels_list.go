@@ -14,6 +14,7 @@ func (c *Channels) channelsList() core.Operation {
 		Name:    "channels_list",
 		Title:   "List channels",
 		Purpose: "Pages through the channels, newest first. Each is one configuration set of the sending account, as of the last sync.",
+		Example: `{"limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ChannelsView},
@@ -35,9 +36,11 @@ func (c *Channels) channelsGet() core.Operation {
 		Name:    "channels_get",
 		Title:   "Read a channel",
 		Purpose: "Reads one channel by its slug, as of the last sync.",
+		Example: `{"name": "marketing"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ChannelsView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, call *core.Call, in GetChannelIn) (Channel, error) {
 			return c.Store.Channel(ctx, call.Principal.Org.ID, ChannelKey{Slug: in.Name})
 		},

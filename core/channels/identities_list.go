@@ -15,6 +15,7 @@ func (c *Channels) identitiesList() core.Operation {
 		Name:    "identities_list",
 		Title:   "List sending identities",
 		Purpose: "Pages through the domains and addresses from which the account may send, newest first, as of the last sync.",
+		Example: `{"limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.IdentitiesView},
@@ -36,9 +37,11 @@ func (c *Channels) identitiesGet() core.Operation {
 		Name:    "identities_get",
 		Title:   "Read a sending identity",
 		Purpose: "Reads one domain or address from which the account may send, as of the last sync.",
+		Example: `{"identity": "example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.IdentitiesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, call *core.Call, in GetIdentityIn) (Identity, error) {
 			return c.Store.Identity(ctx, call.Principal.Org.ID, strings.ToLower(in.Identity))
 		},

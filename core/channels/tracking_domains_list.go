@@ -15,6 +15,7 @@ func (c *Channels) trackingDomainsList() core.Operation {
 		Name:    "tracking_domains_list",
 		Title:   "List tracking domains",
 		Purpose: "Pages through the domains that track clicks on links, newest first, with the DNS records that each needs.",
+		Example: `{"limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TrackingView},
@@ -60,9 +61,11 @@ func (c *Channels) trackingDomainsGet() core.Operation {
 		Name:    "tracking_domains_get",
 		Title:   "Read a tracking domain",
 		Purpose: "Reads one domain that tracks clicks on links, with the DNS records that it needs.",
+		Example: `{"domain": "click.example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TrackingView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, call *core.Call, in GetTrackingDomainIn) (TrackingDomain, error) {
 			org := call.Principal.Org.ID
 			d, err := c.Store.TrackingDomain(ctx, org, strings.ToLower(in.Domain))

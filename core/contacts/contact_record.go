@@ -71,10 +71,10 @@ func (c Contact) withMailable() Contact {
 	return c
 }
 
-// mailableNote returns a sentence that says that mail may be sent to the contact, or why it
+// MailableNote returns a sentence that says that mail may be sent to the contact, or why it
 // may not. It uses only fields that a result shows, because a repeated call gets a stored
 // result, which has no other fields.
-func mailableNote(c Contact) string {
+func (c Contact) MailableNote() string {
 	switch {
 	case c.Status == Archived:
 		return "Not mailable: the contact is archived."

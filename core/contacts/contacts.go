@@ -13,7 +13,8 @@ import (
 // Config has the dependencies of Contacts. All fields are required, except those whose
 // comment says what nil means.
 type Config struct {
-	Store Store
+	Store    Store
+	Searches SearchStore
 	// Visitors stores visitor ids. Notes stores a note before a write changes the sending
 	// account; a note that remains shows an interrupted write.
 	Visitors VisitorStore

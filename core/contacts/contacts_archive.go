@@ -33,8 +33,10 @@ func (cs *Contacts) contactsArchive() core.Operation {
 		Purpose: "Archives one contact: it leaves every list and gets no mail, and keeps its data and opt-outs. " +
 			"Use it to remove a person from the audience; to stop mail only, set unsubscribe_all with contacts_upsert. " +
 			"Returns whether this call archived a contact. It erases no data.",
+		Example: `{"email": "noor.visser@example.com"}`,
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareArchive,
 		Do:      cs.archive,

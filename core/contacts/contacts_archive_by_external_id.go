@@ -18,8 +18,10 @@ func (cs *Contacts) contactsArchiveByExternalID() core.Operation {
 		Name:    "contacts_archive_by_external_id",
 		Title:   "Archive a contact by external id",
 		Purpose: "Archives the contact with this external id like contacts_archive. An unknown or archived contact is no error. It erases no data.",
+		Example: `{"external_id": "customer-1043"}`,
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: func(ctx context.Context, c *core.Call, in ArchiveByExternalIDIn) (ArchiveByExternalIDIn, error) {
 			var err error

@@ -24,8 +24,10 @@ func (cs *Contacts) contactsCreate() core.Operation {
 		Name:    "contacts_create",
 		Title:   "Create a contact",
 		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact becomes active with the attributes given here and its earlier opt-outs. A contact that only the sending account or activities named gets these values. The sending account is written first.",
+		Example: `{"email": "nora.quint@example.com", "attributes": {"first_name": "Nora", "orders": 1}, "topic_preferences": {"offers": "OPT_IN"}, "lists": {"add": ["newsletter"]}}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {

@@ -45,8 +45,10 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 		Title: "Identify a website visitor",
 		Purpose: "Finds the contact by address, external id or both, creates it if the address is new, and returns its visitor id, the same at every call. " +
 			"Call it from your server when a person signs in to your website. An archived contact is refused with `conflict`. It changes no consent.",
+		Example: `{"email": "milan.bakker@example.com", "external_id": "customer-1043"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeUnknownExternalID, core.CodeExternalIDConflict, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareIdentify,
 		Do:      cs.identify,

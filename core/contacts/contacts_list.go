@@ -26,6 +26,7 @@ func (cs *Contacts) contactsList() core.Operation {
 		Name:    "contacts_list",
 		Title:   "List contacts",
 		Purpose: "Pages through the active or the archived contacts, newest first, with filters. Consent is as of the last sync with the sending account; read one contact for its current consent.",
+		Example: `{"topic": "offers", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListContactsIn) core.Cost {

@@ -39,7 +39,7 @@ func (f FoundContact) RESTView() Contact { return f.Contact }
 // AgentView returns the result for agents, with a sentence on whether the contact is
 // mailable.
 func (f FoundContact) AgentView() LookupView {
-	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact), VisitorID: f.VisitorID, Segments: f.Segments}
+	return LookupView{Contact: f.Contact, MailableNote: f.Contact.MailableNote(), VisitorID: f.VisitorID, Segments: f.Segments}
 }
 
 func (cs *Contacts) contactsLookup() core.Operation {
@@ -49,9 +49,11 @@ func (cs *Contacts) contactsLookup() core.Operation {
 		Purpose: "Reads one contact by whole address, external id or contact id, archived ones too. " +
 			"Use it before changing a contact. " +
 			"Returns `status`, attributes, topic choices, opt-out and lists, with the account's current consent. It does not search.",
+		Example: `{"email": "ada.almeida@example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ContactsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable},
 		Prepare: cs.prepareLookup,
 		Do:      cs.lookup,
 	})

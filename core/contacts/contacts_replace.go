@@ -27,8 +27,10 @@ func (cs *Contacts) contactsReplace() core.Operation {
 		Name:    "contacts_replace",
 		Title:   "Create or replace a contact",
 		Purpose: "Replaces the contact with this address: what the body leaves out is cleared or gets its default, except the lists, the external id and the global opt-out. Creates the contact if none exists, and activates an archived one with its opt-outs. It accepts the body that a read of the contact returned, and refuses changes of members that cannot change. To change single values use contacts_update.",
+		Example: `{"email": "ada.almeida@example.com", "attributes": {"first_name": "Ada", "city": "Lisboa"}, "topic_preferences": [{"topic": "offers", "subscription_status": "OPT_OUT"}], "lists": ["newsletter"]}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareReplace,
 		Do: func(ctx context.Context, c *core.Call, in ReplaceContactIn) (ContactWritten, error) {

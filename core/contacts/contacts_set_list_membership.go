@@ -30,10 +30,12 @@ func (cs *Contacts) SetListMembership() core.Operation {
 		Title: "Set a contact's lists",
 		Purpose: "Adds one contact to lists and removes it from others. Use it after contacts_lookup and lists_list. " +
 			"Returns all lists of the contact. It creates no list and does not change consent or segments.",
-		Effect: core.Writes,
-		Scopes: []core.Scope{core.ContactsManage, core.ListsView},
-		Writes: core.OneContact,
-		Replay: core.ReplayUntilNextWrite,
+		Example: `{"contact": "ada.almeida@example.com", "add": ["tasting-club"], "remove": ["app-testers"]}`,
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage, core.ListsView},
+		Fails:   []core.Code{core.CodeNotFound},
+		Writes:  core.OneContact,
+		Replay:  core.ReplayUntilNextWrite,
 		Prepare: func(ctx context.Context, c *core.Call, in SetListMembershipIn) (SetListMembershipIn, error) {
 			var err error
 			in.edit, err = cs.Lists.AddAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)

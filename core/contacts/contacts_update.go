@@ -24,8 +24,10 @@ func (cs *Contacts) contactsUpdate() core.Operation {
 		Name:    "contacts_update",
 		Title:   "Change a contact",
 		Purpose: "Changes the given members of an active contact and leaves the others. It creates no contact and activates no archived one.",
+		Example: `{"email": "ada.almeida@example.com", "attributes": {"city": "Porto", "last_name": null}, "topic_preferences": {"offers": "OPT_OUT"}}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeNotFound, core.CodeAttributeValidationFailed, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareUpdate,
 		Do: func(ctx context.Context, c *core.Call, in UpdateContactIn) (ContactWritten, error) {

@@ -31,7 +31,7 @@ type Upserted struct {
 // AgentView returns the result for agents, with a sentence on whether the contact is
 // mailable.
 func (w ContactWritten) AgentView() Upserted {
-	return Upserted{Contact: w.Contact, Result: w.Result, VisitorID: w.VisitorID, MailableNote: mailableNote(w.Contact)}
+	return Upserted{Contact: w.Contact, Result: w.Result, VisitorID: w.VisitorID, MailableNote: w.Contact.MailableNote()}
 }
 
 func (cs *Contacts) contactsUpsert() core.Operation {
@@ -41,8 +41,10 @@ func (cs *Contacts) contactsUpsert() core.Operation {
 		Purpose: "Creates a contact, or changes the given members of one. Use it to set attributes or record topic choices; " +
 			"audience_get_schema has the names. Returns the contact and whether it was created or updated. " +
 			"It sends no mail and does not change lists.",
+		Example: `{"email": "noor.visser@example.com", "external_id": "customer-1042", "attributes": {"first_name": "Noor", "orders": 1}, "topic_preferences": {"offers": "OPT_IN"}}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactExternalIDMismatch, core.CodeContactEmailTaken, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Replay:  core.ReplayUntilNextWrite,
 		Prepare: cs.prepareUpsert,

@@ -30,8 +30,10 @@ func (cs *Contacts) contactsUpsertByExternalID() core.Operation {
 		Purpose: "Creates the contact with this external id, or changes the given members of an existing one. " +
 			"A contact with the address and without an external id gets this one. An archived contact becomes active. " +
 			"It accepts the body that a read of the contact returned, like contacts_replace, but leaves absent members unchanged.",
+		Example: `{"external_id": "customer-1043", "email": "milan.bakker@example.com", "attributes": {"first_name": "Milan"}, "lists": ["newsletter"]}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactExternalIDMismatch, core.CodeContactEmailTaken, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareUpsertByExternalID,
 		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {

@@ -17,4 +17,9 @@
 //
 // The package contains no SQL (store.go declares the storage that it needs), no HTTP and no
 // code for a particular provider.
+//
+// # Size
+//
+// It is one package because all operations share the contact, its consent and the plan of a
+// write, which must not differ between them. The search for people reads the same record.
 package contacts

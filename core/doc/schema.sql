@@ -406,6 +406,38 @@ CREATE TABLE contact_topics (
 	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
 );
 
+CREATE TABLE contact_upload_chunks (
+	org_id bytetext NOT NULL,
+	upload_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	position bigint NOT NULL,
+	content bytea NOT NULL,
+	PRIMARY KEY (org_id, upload_id, kind, position),
+	FOREIGN KEY (org_id, upload_id) REFERENCES contact_uploads (org_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE contact_uploads (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	file_name text NOT NULL,
+	size bigint NOT NULL,
+	status bytetext NOT NULL,
+	sample text NOT NULL,
+	settings text NOT NULL,
+	checked text NOT NULL,
+	imported text NOT NULL,
+	problem text NOT NULL,
+	attempts bigint NOT NULL,
+	created_at bigint NOT NULL,
+	completed_at bigint,
+	claimed_until bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX contact_uploads_newest ON contact_uploads (org_id, created_at, id);
+
+CREATE INDEX contact_uploads_working ON contact_uploads (org_id, created_at, id) WHERE status IN ('checking', 'importing');
+
 CREATE TABLE contacts (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -891,6 +923,23 @@ CREATE TABLE templates (
 );
 
 CREATE INDEX templates_newest ON templates (org_id, created_at, id);
+
+CREATE TABLE tool_usage (
+	org_id bytetext NOT NULL,
+	client_id bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	operation bytetext NOT NULL,
+	day bigint NOT NULL,
+	calls bigint NOT NULL,
+	confirmed bigint NOT NULL,
+	asked bigint NOT NULL,
+	refused bigint NOT NULL,
+	failed bigint NOT NULL,
+	last_at bigint NOT NULL,
+	PRIMARY KEY (org_id, client_id, user_id, operation, day)
+);
+
+CREATE INDEX tool_usage_by_day ON tool_usage (org_id, day);
 
 CREATE TABLE topics (
 	org_id bytetext NOT NULL,

@@ -22,9 +22,11 @@ func (l *Lists) listsCheckMember() core.Operation {
 		Name:    "lists_check_member",
 		Title:   "Check one contact's membership",
 		Purpose: "Returns whether a contact is on a static list. An unknown contact is on no list. An unknown list is `not_found`.",
+		Example: `{"id": "newsletter", "contact": "ada.almeida@example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do:      l.checkListMember,
 	})
 }

@@ -24,6 +24,7 @@ func (l *Lists) listsCreate() core.Operation {
 		Name:     "lists_create",
 		Title:    "Create a static list",
 		Purpose:  "Creates an empty static list. It refuses with `conflict` if a list has the key, even one that a repository defines. It adds no contacts to the list.",
+		Example:  `{"name": "Spring tasting", "description": "Signed up for the tasting in May."}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
 		GitOwned: core.GitRefused,

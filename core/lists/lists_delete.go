@@ -11,8 +11,10 @@ func (l *Lists) listsDelete() core.Operation {
 		Name:     "lists_delete",
 		Title:    "Delete a static list",
 		Purpose:  "Deletes a static list and removes its members from it; its key may be used again. A list that a repository defines is refused with `conflict`. The membership log stays, and no contact is archived.",
+		Example:  `{"id": "app-testers"}`,
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ListsManage},
+		Fails:    []core.Code{core.CodeNotFound},
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (core.Deleted, error) {

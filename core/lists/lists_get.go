@@ -16,9 +16,11 @@ func (l *Lists) listsGet() core.Operation {
 		Name:    "lists_get",
 		Title:   "Read a static list",
 		Purpose: "Reads one static list by id or key, archived ones too. It does not return its members.",
+		Example: `{"id": "newsletter"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ListsView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (List, error) {
 			return l.Store.List(ctx, c.Principal.Org.ID, in.ID)
 		},

@@ -2,7 +2,6 @@ package lists
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -20,20 +19,18 @@ func (l *Lists) listsList() core.Operation {
 		Title: "List the static lists",
 		Purpose: "Lists the organization's static lists. " +
 			"Use it to find a list's id. Returns keys, names and member counts, newest first. It shows no members and no segments.",
-		Effect: core.Reads,
-		Cost:   core.Heavy,
-		Scopes: []core.Scope{core.ListsView},
-		Do:     l.listLists,
+		Example: `{"limit": 2}`,
+		Effect:  core.Reads,
+		Cost:    core.Heavy,
+		Scopes:  []core.Scope{core.ListsView},
+		Do:      l.listLists,
 	})
 }
 
 func (l *Lists) listLists(ctx context.Context, c *core.Call, in ListListsIn) (core.Page[List], error) {
 	org := c.Principal.Org.ID
-	page, err := core.ReadPage(fmt.Sprintf("lists %q", in.Query), in.Cursor, in.Limit, func(after *core.After, limit int) ([]List, error) {
-		return l.Store.Lists(ctx, org, Filter{Query: in.Query, After: after, Limit: limit})
-	}, func(at List) core.After { return core.After{At: at.CreatedAt, ID: at.ID} })
-	if err == nil && c.Surface == core.Agent {
-		page.Total, err = l.Store.CountLists(ctx, org, in.Query)
+	if c.Surface == core.Agent {
+		return l.Search(ctx, org, in.Query, in.Cursor, in.Limit)
 	}
-	return page, err
+	return l.readPage(ctx, org, in.Query, in.Cursor, in.Limit)
 }

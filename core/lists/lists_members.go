@@ -19,9 +19,11 @@ func (l *Lists) listsMembers() core.Operation {
 		Name:    "lists_members",
 		Title:   "List the members of a static list",
 		Purpose: "Pages through the contacts on a static list, most recently added first, with whether each is mailable. It does not return their attributes or choices.",
+		Example: `{"id": "newsletter", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do:      l.listMembers,
 	})
 }

@@ -84,6 +84,41 @@ func TestListMembersPage(t *testing.T) {
 	w.Refuse(t, "lists_members", `{"id":"customers","cursor":"`+cursor+`"}`, core.CodeValidationFailed)
 }
 
+// TestSearchOfMembers checks that a search finds the members with a part of an address, that
+// characters of patterns have no meaning in it, and that it pages.
+func TestSearchOfMembers(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := contactstest.New(t, db)
+		for _, email := range []string{"a_1@example.com", "ab1@example.com", "c@other.example"} {
+			w.Want(t, "contacts_create", `{"email":"`+email+`","lists":{"add":["beta"]}}`)
+		}
+		id := w.Want(t, "lists_get", `{"id":"beta"}`)["id"].(string)
+		for part, want := range map[string][]string{
+			"": {"c@other.example", "ab1@example.com", "a_1@example.com"}, "A_1": {"a_1@example.com"}, "%": nil, "EXAMPLE.com": {"ab1@example.com", "a_1@example.com"},
+		} {
+			var got []string
+			for cursor, more := "", true; more; more = cursor != "" {
+				page, err := w.Lists.SearchMembers(t.Context(), w.Org.ID, id, part, cursor, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range page.Items {
+					got = append(got, m.Email)
+				}
+				cursor = page.Next
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", part, diff)
+			}
+		}
+		page, err := w.Lists.Search(t.Context(), w.Org.ID, "BET", "", 10)
+		if err != nil || page.Total != 1 || len(page.Items) != 1 || page.Items[0].Key != "beta" {
+			t.Errorf("lists %+v, %v", page, err)
+		}
+	})
+}
+
 func TestListsForAnAgentAreCounted(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -21,8 +21,10 @@ func (l *Lists) listsUpdate() core.Operation {
 		Name:     "lists_update",
 		Title:    "Change a static list",
 		Purpose:  "Changes the name or the description of a static list. A list that a repository defines is refused with `conflict`. It changes neither the key nor the members.",
+		Example:  `{"id": "newsletter", "name": "Newsletter", "description": "Signed up on the website or in the shop."}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
+		Fails:    []core.Code{core.CodeNotFound},
 		GitOwned: core.GitRefused,
 		Do:       l.updateList,
 	})

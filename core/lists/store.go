@@ -37,11 +37,16 @@ type Store interface {
 type MemberStore interface {
 	// ContactLists returns the lists that a contact is on, sorted by key.
 	ContactLists(ctx context.Context, orgID, contactID string) ([]Ref, error)
+	// ListsSince returns the times since which a contact is on its lists, by the lists' ids.
+	ListsSince(ctx context.Context, orgID, contactID string) (map[string]time.Time, error)
 	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of the
 	// lists that the contact left and joined, and writes each of them to the membership log.
 	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (leftLists, joinedLists []string, err error)
 	// ListMembers returns one page of the members of a list, most recently added first.
 	ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]Member, error)
+	// SearchListMembers returns one page of the members whose address contains the text
+	// part, ignoring case, most recently added first.
+	SearchListMembers(ctx context.Context, orgID, listID, part string, after *core.After, limit int) ([]Member, error)
 	// IsListMember reports whether a contact is on a list. contact is the id or the address
 	// of the contact.
 	IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error)

@@ -92,6 +92,9 @@ var permissionOf = map[core.Scope]Permission{
 	core.DomainAuthManage:  MayManageDomainAuth,
 }
 
+// PermissionFor returns the permission that covers a scope, or "" for an unknown scope.
+func PermissionFor(s core.Scope) Permission { return permissionOf[s] }
+
 // AllPermissions returns all permissions, sorted.
 func AllPermissions() []Permission { return slices.Clone(permissions) }
 

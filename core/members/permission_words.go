@@ -50,7 +50,7 @@ var permissionAreas = []PermissionArea{
 		{MayManageSegments, "Add, change and delete segments."},
 	}},
 	{"Content and campaigns", []PermissionWords{
-		{MayViewContent, "See templates, assets and tags."},
+		{MayViewContent, "See templates."},
 		{MayManageContent, "Change templates, assets and tags."},
 		{MayTestContent, "Send a template to a test address."},
 		{MayViewCampaigns, "See broadcasts and workflows."},

@@ -100,9 +100,11 @@ func (m *Messages) messagesDiagnose() core.Operation {
 		Purpose: "Explains why a message arrived or did not. " +
 			"Use it when mail is missing. " +
 			"Returns the diagnosis, evidence, next steps and latest events. It does not resend.",
+		Example: `{"message_id": "0107019a4c1f2d33-6b1f0c52-7f5e-4f7e-9d4b-2f8a3c1e5d60-000000"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Prepare: m.prepareDiagnosis,
 		Do:      m.diagnose,
 	})

@@ -22,9 +22,11 @@ func (m *Messages) messagesEvents() core.Operation {
 		Name:    "messages_events",
 		Title:   "List the events of a message",
 		Purpose: "Lists all events that the provider reported about one message, oldest first. Addresses in their texts are masked without `api.messages.unmask_recipients`.",
+		Example: `{"id": "0107019a4c1f2d33-6b1f0c52-7f5e-4f7e-9d4b-2f8a3c1e5d60-000000"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do:      m.listEvents,
 	})
 }

@@ -16,9 +16,11 @@ func (m *Messages) messagesGet() core.Operation {
 		Name:    "messages_get",
 		Title:   "Read a message",
 		Purpose: "Reads one message by the provider's id, if it was sent within 365 days, in every plan. The recipient is masked without `api.messages.unmask_recipients`.",
+		Example: `{"id": "0107019a4c1f2d33-6b1f0c52-7f5e-4f7e-9d4b-2f8a3c1e5d60-000000"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetMessageIn) (Record, error) {
 			found, err := m.find(ctx, c, in.ID)
 			if err != nil {

@@ -28,6 +28,7 @@ func (m *Messages) messagesList() core.Operation {
 		Name:    "messages_list",
 		Title:   "List messages",
 		Purpose: "Pages through the messages that the account sent in a window, newest first, with filters. Recipients are masked without `api.messages.unmask_recipients`.",
+		Example: `{"status": "Bounce", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListMessagesIn) core.Cost {
@@ -37,6 +38,7 @@ func (m *Messages) messagesList() core.Operation {
 			return costOfFilters(in.Channel, string(in.Status), in.Template, in.Recipient)
 		},
 		Scopes: []core.Scope{core.MessagesView},
+		Fails:  []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
 		Do:     m.listMessages,
 	})
 }

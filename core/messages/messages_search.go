@@ -35,12 +35,14 @@ func (m *Messages) messagesSearch() core.Operation {
 		Purpose: "Searches the sent messages. " +
 			"Use it to find messages or count bounces. " +
 			"Returns the newest, and a total up to 10,000. It does not search texts.",
-		Effect: core.Reads,
-		Cost:   core.Heavy,
+		Example: `{"status": "Bounce", "template": "weekly-newsletter", "limit": 2}`,
+		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in SearchMessagesIn) core.Cost {
 			return costOfFilters(in.Channel, string(in.Status), in.Template, in.Recipient)
 		},
 		Scopes: []core.Scope{core.MessagesView},
+		Fails:  []core.Code{core.CodeMissingScope, core.CodeNotFound, core.CodePlanRetentionExceeded},
 		Do:     m.searchMessages,
 	})
 }

@@ -23,9 +23,11 @@ func (m *Messages) recipientsMessages() core.Operation {
 		Name:    "recipients_messages",
 		Title:   "List the messages of a recipient",
 		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that never got mail has no messages. `to` is the first recipient of each message, which may be another address.",
+		Example: `{"email": "ada.almeida@example.com", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesUnmask},
+		Fails:   []core.Code{core.CodePlanRetentionExceeded},
 		Do:      m.listOfRecipient,
 	})
 }

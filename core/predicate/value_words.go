@@ -5,7 +5,12 @@ import (
 	"time"
 )
 
-// The functions below return the words for single values in error messages.
+// Words returns the value in English: a text in quotation marks, cut to 80 characters; a
+// number; a date, or a date and time in UTC.
+func (v Value) Words() string { return valueWords(v) }
+
+// The functions below return the words for single values, in error messages and
+// explanations.
 
 func valueWords(v Value) string {
 	switch v.Type {

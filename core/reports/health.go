@@ -32,6 +32,13 @@ const (
 	complaintPause  = 5
 )
 
+// BounceReviewRate and ComplaintReviewRate are the rates, from 0 to 1, at which the provider
+// reviews an account.
+const (
+	BounceReviewRate    = bounceReview / 1000.0
+	ComplaintReviewRate = complaintReview / 1000.0
+)
+
 // reaches reports whether part/whole is at least the given number of thousandths. It uses
 // integers, so that the comparison is exact.
 func reaches(part, whole, thousandths int64) bool {

@@ -33,9 +33,11 @@ func (r *Reports) deliverability() core.Operation {
 		Name:    "reports_deliverability",
 		Title:   "Report deliverability",
 		Purpose: "Reports the outcomes of mail by the time it was sent, oldest first. Periods without mail are omitted.",
+		Example: `{"group_by": "month"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
 		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[DeliverabilityPoint], error) {
 			return seriesOf(ctx, r, c, in, func(p DayCounts) DeliverabilityPoint {
 				return DeliverabilityPoint{p.Day, p.Sent, p.Delivered, p.Bounced, p.Complained, p.Suppressed, p.deliveryRate()}

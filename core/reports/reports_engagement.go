@@ -26,9 +26,11 @@ func (r *Reports) engagement() core.Operation {
 		Name:    "reports_engagement",
 		Title:   "Report engagement",
 		Purpose: "Reports opens and clicks by the time at which the mail was sent, oldest first. Periods without mail are omitted.",
+		Example: `{"group_by": "month"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
 		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[EngagementPoint], error) {
 			return seriesOf(ctx, r, c, in, func(p DayCounts) EngagementPoint {
 				return EngagementPoint{

@@ -86,10 +86,12 @@ func (r *Reports) sendingHealth() core.Operation {
 		Title: "Get sending health",
 		Purpose: "Summarizes the sent mail of a window. Use it to judge deliverability. " +
 			"Returns totals, rates, a trend, warnings, and what changed since the window before. It does not name recipients.",
-		Effect: core.Reads,
-		Cost:   core.Heavy,
-		Scopes: []core.Scope{core.ReportsView},
-		Do:     r.getSendingHealth,
+		Example: `{"group_by": "week"}`,
+		Effect:  core.Reads,
+		Cost:    core.Heavy,
+		Scopes:  []core.Scope{core.ReportsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Do:      r.getSendingHealth,
 	})
 }
 

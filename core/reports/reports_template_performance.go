@@ -41,9 +41,11 @@ func (r *Reports) templatePerformance() core.Operation {
 		Name:    "reports_template_performance",
 		Title:   "Report template performance",
 		Purpose: "Compares templates by the outcome of their mail in the window, those with the most mail first. Mail without a template is omitted.",
+		Example: `{"template": "weekly-newsletter"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
 		Do:      r.compareTemplates,
 	})
 }

@@ -18,6 +18,9 @@ type MemberStore interface {
 	// IsSegmentMember reports whether a contact is in the segment. contact is the id or the
 	// address of the contact.
 	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
+	// SegmentsSince returns the times since which a contact is in its segments, by the
+	// segments' ids.
+	SegmentsSince(ctx context.Context, orgID, contactID string) (map[string]time.Time, error)
 	// SegmentsOf returns the number of segments that a contact is in. It does not count
 	// archived segments.
 	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
@@ -26,6 +29,10 @@ type MemberStore interface {
 	// returns the first of these contacts, sorted by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
+	// TestResults evaluates tests of a predicate for the contact whose id is the only one in
+	// q.Contacts, and returns one result for each test. It fails with core.CodeNotFound if
+	// the organization has no such active contact. It does not evaluate the predicate of q.
+	TestResults(ctx context.Context, q Question, tests []predicate.Node) ([]TestResult, error)
 	// CountSource returns the number of events of all contacts that source selects; it does
 	// not evaluate the predicate of q. If source is nil, it counts contacts instead. It
 	// stops counting at limit.

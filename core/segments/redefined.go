@@ -27,6 +27,12 @@ func (s *Segments) ApplyRedefinition(ctx context.Context, orgID string, what Red
 	return err
 }
 
+// PreviewRedefinition returns the segments that would no longer compile after the change,
+// without changing them.
+func (s *Segments) PreviewRedefinition(ctx context.Context, orgID string, what Redefinition) ([]Affected, error) {
+	return s.applyEdit(ctx, orgID, what, true)
+}
+
 func (r Redefinition) isNamed(by predicate.References) bool {
 	return sharesAny(by.Lists, r.GoneLists) || sharesAny(by.Topics, r.GoneTopics) || sharesAny(by.Topics, r.TurnedTopics)
 }

@@ -34,7 +34,9 @@ type Config struct {
 // PreviewTime is the default time limit of a preview of a predicate.
 const PreviewTime = 10 * time.Second
 
-// Segments has the operations on segments, and the jobs that update their members.
+// Segments has the operations on segments, and the jobs that update their members. It has
+// many methods because each operation, each job, and each change that other packages report
+// has one. [Author] has the reads that only editors need.
 type Segments struct{ Config }
 
 // New returns a Segments.

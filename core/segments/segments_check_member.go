@@ -22,9 +22,11 @@ func (s *Segments) segmentsCheckMember() core.Operation {
 		Name:    "segments_check_member",
 		Title:   "Check one contact's membership",
 		Purpose: "Returns whether a contact is in a segment. An unknown contact is in no segment. An unknown segment is `not_found`.",
+		Example: `{"id": "good-customers", "contact": "ada.almeida@example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do:      s.checkMember,
 	})
 }

@@ -48,10 +48,11 @@ func (s *Segments) segmentsList() core.Operation {
 		Title: "List the segments",
 		Purpose: "Lists the organization's segments. Use it to find a segment or its id. " +
 			"Returns predicates, states and member counts, newest first. It shows no members.",
-		Effect: core.Reads,
-		Cost:   core.Light,
-		Scopes: []core.Scope{core.SegmentsView},
-		Do:     s.listSegments,
+		Example: `{"limit": 2}`,
+		Effect:  core.Reads,
+		Cost:    core.Light,
+		Scopes:  []core.Scope{core.SegmentsView},
+		Do:      s.listSegments,
 	})
 }
 

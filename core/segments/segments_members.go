@@ -18,9 +18,11 @@ func (s *Segments) segmentsMembers() core.Operation {
 		Name:    "segments_members",
 		Title:   "List the members of a segment",
 		Purpose: "Pages through the contacts in a segment, most recently entered first. Changes of contacts appear with some delay.",
+		Example: `{"id": "good-customers", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do:      s.listMembers,
 	})
 }

@@ -58,10 +58,11 @@ func (s *Segments) segmentsPreviewPredicate() core.Operation {
 		Title: "Preview a predicate",
 		Purpose: "Counts the contacts that match a predicate. Use it while writing a predicate. " +
 			"Returns count, sample, class, warnings, or the error with its place. It saves nothing.",
-		Effect: core.Reads,
-		Cost:   core.Heavy,
-		Scopes: []core.Scope{core.SegmentsView},
-		Do:     s.preview,
+		Example: `{"source": "attr.orders >= 10 and subscribed to \"offers\""}`,
+		Effect:  core.Reads,
+		Cost:    core.Heavy,
+		Scopes:  []core.Scope{core.SegmentsView},
+		Do:      s.preview,
 	})
 }
 

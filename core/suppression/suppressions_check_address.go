@@ -30,9 +30,11 @@ func (s *Suppression) suppressionsCheckAddress() core.Operation {
 		Title: "Check one address",
 		Purpose: "Checks whether the account suppresses an address, and whether events mark it undeliverable. " +
 			"Use it when a person got no mail. Returns both, live. It does not search.",
-		Effect: core.Reads,
-		Cost:   core.Light,
-		Scopes: []core.Scope{core.SuppressionsView},
+		Example: `{"email": "ada.almeida@example.com"}`,
+		Effect:  core.Reads,
+		Cost:    core.Light,
+		Scopes:  []core.Scope{core.SuppressionsView},
+		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Prepare: func(ctx context.Context, c *core.Call, in CheckAddressIn) (CheckAddressIn, error) {
 			found, err := s.Account.FindSuppressed(ctx, c.Principal.Org.ID, in.Email)
 			if sending.IsNotFound(err) {

@@ -19,9 +19,11 @@ func (s *Suppression) suppressionsGet() core.Operation {
 		Name:    "suppressions_get",
 		Title:   "Read a suppressed address",
 		Purpose: "Reads one address of the sending account's suppression list. An address that is not on the list is `not_found`.",
+		Example: `{"email": "partner.1@shops.example.net"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSuppressionIn) (GetSuppressionIn, error) {
 			found, err := s.Account.FindSuppressed(ctx, c.Principal.Org.ID, in.Email)
 			if sending.IsNotFound(err) {

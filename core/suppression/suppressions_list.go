@@ -45,9 +45,11 @@ func (s *Suppression) suppressionsList() core.Operation {
 		Title: "List suppressed addresses",
 		Purpose: "Lists addresses that the account itself refuses to mail, at most a minute old. " +
 			"Use it to see recent suppressions. Returns address, reason and time, newest first. It does not add or remove any.",
+		Example: `{"reason": "bounce", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},
+		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Prepare: s.prepareSuppressions,
 		Do: func(_ context.Context, _ *core.Call, in ListSuppressionsIn) (core.Page[Suppressed], error) {
 			return in.page, nil

@@ -69,8 +69,9 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Title: "List undeliverable addresses",
 		Purpose: "Lists addresses that bounced, complained or were rejected. " +
 			"Use it to clean an audience. Returns status, reason and dates, latest change first. It is advice and blocks no mail.",
-		Effect: core.Reads,
-		Cost:   core.Heavy,
+		Example: `{"status": "listed", "limit": 2}`,
+		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
 			if c.Surface == core.Agent { // only results for agents have the total, which is slow to count
 				return core.Heavy

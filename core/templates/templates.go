@@ -70,3 +70,9 @@ func New(cfg Config) *Templates { return &Templates{Config: cfg} }
 func (t *Templates) Operations() []core.Operation {
 	return []core.Operation{t.templatesList(), t.templatesGet()}
 }
+
+// ReadTimes returns the time at which each template of an organization was last read from
+// its sending account, by the template's name.
+func (t *Templates) ReadTimes(ctx context.Context, orgID string) (map[string]time.Time, error) {
+	return t.Store.ReadTemplates(ctx, orgID)
+}

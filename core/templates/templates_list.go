@@ -22,10 +22,11 @@ func (t *Templates) templatesList() core.Operation {
 		Title: "List templates",
 		Purpose: "Lists the sending account's email templates. " +
 			"Use it to find a template's slug. Returns names and subjects, newest first, as last synced. It does not show content.",
-		Effect: core.Reads,
-		Cost:   core.Light,
-		Scopes: []core.Scope{core.TemplatesView},
-		Do:     t.listTemplates,
+		Example: `{}`,
+		Effect:  core.Reads,
+		Cost:    core.Light,
+		Scopes:  []core.Scope{core.TemplatesView},
+		Do:      t.listTemplates,
 	})
 }
 
@@ -63,9 +64,11 @@ func (t *Templates) templatesGet() core.Operation {
 		Name:    "templates_get",
 		Title:   "Read a template",
 		Purpose: "Reads one template of the sending account with its content and variables, as of the last sync.",
+		Example: `{"slug": "welcome"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TemplatesView},
+		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetTemplateIn) (Detail, error) {
 			row, content, err := t.Store.Template(ctx, c.Principal.Org.ID, in.Slug)
 			if err != nil {

@@ -31,6 +31,7 @@ func (t *Topics) contactListGet() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.TopicsView},
+		Fails:   []core.Code{core.CodeNotFound, core.CodeContactListNotSynced},
 		Do:      t.getContactList,
 	})
 }

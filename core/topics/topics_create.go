@@ -24,8 +24,10 @@ func (t *Topics) topicsCreate() core.Operation {
 		Name:     "topics_create",
 		Title:    "Create a topic",
 		Purpose:  "Creates a topic in the sending account's contact list, which may have 50 topics, or fewer where the account has less room. It subscribes no contact: contacts follow the default until they choose.",
+		Example:  `{"name": "recipes", "display_name": "Recipes", "description": "A recipe every month.", "default_subscription_status": "OPT_OUT"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
+		Fails:    []core.Code{core.CodeContactListNotSynced, core.CodeUpstreamUnavailable},
 		GitOwned: core.GitRefused,
 		Prepare:  t.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateTopicIn) (Topic, error) {

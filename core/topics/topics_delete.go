@@ -20,8 +20,10 @@ func (t *Topics) topicsDelete() core.Operation {
 		Name:     "topics_delete",
 		Title:    "Delete a topic",
 		Purpose:  "Deletes a topic and the contacts' choices about it from the sending account's contact list. The global opt-out of a contact does not change.",
+		Example:  `{"name": "events"}`,
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.TopicsManage},
+		Fails:    []core.Code{core.CodeNotFound, core.CodeContactListNotSynced, core.CodeUpstreamUnavailable},
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteTopicIn) (DeleteTopicIn, error) {

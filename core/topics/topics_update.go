@@ -23,8 +23,10 @@ func (t *Topics) topicsUpdate() core.Operation {
 		Name:     "topics_update",
 		Title:    "Change a topic",
 		Purpose:  "Changes a topic's display name, description or default, in the sending account first. Choices of contacts stay; a new default applies to all other contacts at once. It cannot rename a topic.",
+		Example:  `{"name": "offers", "display_name": "Offers and last bags"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
+		Fails:    []core.Code{core.CodeNotFound, core.CodeContactListNotSynced, core.CodeUpstreamUnavailable},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in UpdateTopicIn) (UpdateTopicIn, error) {
 			in.write = &topicWrite{name: in.Name, edit: revision{in.Name, in.DisplayName, in.Description, in.Default}}

@@ -48,6 +48,11 @@ var (
 	// that this package need not import the statuses of core/contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
+	// passProgress counts the contacts that a pass has processed, and all contacts. It has no
+	// row if no pass is due.
+	passProgress = engine.Register("pass progress", `
+		SELECT COUNT(CASE WHEN c.id <= p.after_contact THEN 1 END) AS converted, COUNT(c.id) AS contacts
+		FROM attribute_passes p LEFT JOIN contacts c ON c.org_id = p.org_id WHERE p.org_id = $1 GROUP BY p.org_id`)
 	// settleContacts replaces the attribute values of contacts. It does not change
 	// updated_at, the time of the last write by a caller, a sync or a push.
 	settleContacts = engine.Register("settle contacts", `
@@ -85,6 +90,20 @@ func queuePass(ctx context.Context, db *engine.DB, orgID string) error {
 
 func (s PassStore) PassesDue(ctx context.Context) ([]string, error) {
 	return engine.Values[string](ctx, s.db, passesDue)
+}
+
+// progressRow is the progress of a pass over the contacts.
+type progressRow struct {
+	Converted int `db:"converted"`
+	Contacts  int `db:"contacts"`
+}
+
+func (s PassStore) PassProgress(ctx context.Context, orgID string) (attributes.Progress, error) {
+	due, err := engine.List[progressRow](ctx, s.db, passProgress, orgID)
+	if err != nil || len(due) == 0 {
+		return attributes.Progress{}, err
+	}
+	return attributes.Progress{Due: true, Converted: due[0].Converted, Contacts: due[0].Contacts}, nil
 }
 
 // Pass rewrites the attribute values of up to limit contacts, if a pass over the

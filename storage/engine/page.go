@@ -24,6 +24,8 @@ var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // SearchPattern returns the LIKE pattern that matches every [SearchText] that contains
 // query.
-func SearchPattern(query string) string {
-	return "%" + likeEscaper.Replace(strings.ToLower(query)) + "%"
-}
+func SearchPattern(query string) string { return LikePattern(strings.ToLower(query)) }
+
+// LikePattern returns the LIKE pattern that matches every text that contains part. Its
+// escape character is the backslash.
+func LikePattern(part string) string { return "%" + likeEscaper.Replace(part) + "%" }

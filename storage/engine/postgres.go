@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -44,7 +43,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	shared := postgresPool(plain, n.calls+n.vital)
 	if err := shared.sql.PingContext(ctx); err != nil {
 		_ = shared.close()
-		return nil, fmt.Errorf("storage: open postgres: %w", err)
+		return nil, refusedError(err, hostOf(name))
 	}
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
 	expensive := postgresPool(withSettings{connector, withoutJIT + ";" + withLimit}, n.expensive)
@@ -97,6 +96,15 @@ func (w withSettings) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
+}
+
+// hostOf returns the host and port in a database URL, or "" for a URL without them.
+func hostOf(name string) string {
+	u, err := url.Parse(name)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // postgresName returns the database URL with the parameters that this package requires. Its

@@ -76,6 +76,9 @@ func (t *transaction) ready(ctx context.Context, s *Statement) (preparedStatemen
 	}
 	own, noted := t.noted[s]
 	if !noted {
+		if t.noted == nil {
+			t.noted = map[*Statement]*sql.Stmt{} // most transactions need none
+		}
 		t.noted[s] = nil
 		return preparedStatement{on: t.tx, text: text}, nil
 	}

@@ -76,7 +76,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err != nil {
 		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
-	t := &transaction{db: db, pool: p, tx: tx, noted: map[*Statement]*sql.Stmt{}}
+	t := &transaction{db: db, pool: p, tx: tx}
 	defer t.prepareNoted(ctx)
 	// Rollback does nothing after a commit. Otherwise, even after a panic, it rolls back the
 	// transaction.

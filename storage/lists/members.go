@@ -47,13 +47,21 @@ var (
 
 	// listMembersPage selects a page of members of a list after the cursor, newest first,
 	// through the index list_members_newest.
-	listMembersPage   = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
+	listMembersPage = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
+	// searchListMembers compares the addresses of all members of the list, in the order of
+	// the same index.
+	searchListMembers = engine.Register("search list members", membership.SearchSQL("list_members", "list_id", "added_at"))
 	listMemberByID    = engine.RegisterPoint("list member by id", membership.ByIDSQL("list_members", "list_id"))
+	listsSince        = engine.RegisterPoint("lists of a contact with times", membership.SinceSQL("lists", "list_members", "list_id", "added_at"))
 	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))
 )
 
 func (s MemberStore) ContactLists(ctx context.Context, orgID, contactID string) ([]lists.Ref, error) {
 	return listRefs(ctx, s.db, contactLists, orgID, contactID)
+}
+
+func (s MemberStore) ListsSince(ctx context.Context, orgID, contactID string) (map[string]time.Time, error) {
+	return membership.Since(ctx, s.db, listsSince, orgID, contactID)
 }
 
 // ReplaceMembership puts the contact on exactly the given lists. It returns the ids of the
@@ -95,9 +103,16 @@ func logLists(ctx context.Context, db *engine.DB, orgID, contactID string, leftL
 }
 
 func (s MemberStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
-	return membership.Page(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r membership.Member) lists.Member {
-		return lists.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
-	})
+	return membership.Page(ctx, s.db, listMembersPage, orgID, listID, after, limit, memberOf)
+}
+
+func (s MemberStore) SearchListMembers(ctx context.Context, orgID, listID, part string, after *core.After, limit int) ([]lists.Member, error) {
+	return membership.Page(ctx, s.db, searchListMembers, orgID, listID, after, limit, memberOf, engine.SearchPattern(part))
+}
+
+// memberOf converts a row to a lists.Member.
+func memberOf(r membership.Member) lists.Member {
+	return lists.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
 }
 
 func (s MemberStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {

@@ -15,12 +15,22 @@ const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_al
 // first. The statement's parameters are the organization, the list or segment, the time and
 // contact id of the cursor, and a limit. table is the table of members; set and since are
 // its columns with the list or segment, and with the time of entry.
-func PageSQL(table, set, since string) string {
+func PageSQL(table, set, since string) string { return pageSQL(table, set, since, "", "$5") }
+
+// SearchSQL returns the statement of [PageSQL] for the members whose address matches the
+// LIKE pattern in one more parameter, before the limit.
+func SearchSQL(table, set, since string) string {
+	return pageSQL(table, set, since, `AND c.email_key LIKE $5 ESCAPE '\'`, "$6")
+}
+
+// pageSQL returns the statement of [PageSQL] with another condition on the contact c.
+// limit is the parameter of the limit.
+func pageSQL(table, set, since, condition, limit string) string {
 	return `
 		SELECT m.contact_id, c.email, ` + IsMailable + ` AS mailable, m.` + since + ` AS since FROM ` + table + ` AS m
 		JOIN contacts AS c ON c.org_id = m.org_id AND c.id = m.contact_id
-		WHERE m.org_id = $1 AND m.` + set + ` = $2 AND (m.` + since + `, m.contact_id) < ($3, $4)
-		ORDER BY m.` + since + ` DESC, m.contact_id DESC LIMIT $5`
+		WHERE m.org_id = $1 AND m.` + set + ` = $2 AND (m.` + since + `, m.contact_id) < ($3, $4) ` + condition + `
+		ORDER BY m.` + since + ` DESC, m.contact_id DESC LIMIT ` + limit
 }
 
 // ByIDSQL returns the statement that tests whether a contact is a member. Its parameters
@@ -48,13 +58,14 @@ type Member struct {
 	Since     engine.Time `db:"since"`
 }
 
-// Page runs a statement of PageSQL and returns one page of the members of a list or
-// segment. It converts each result row with the function member.
+// Page runs a statement of PageSQL or SearchSQL and returns one page of the members of a
+// list or segment. It converts each result row with the function member. more has the
+// parameters of the statement before the limit.
 func Page[T any](
-	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(Member) T,
+	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(Member) T, more ...any,
 ) ([]T, error) {
 	since, id := engine.PageStart(after)
-	return engine.ListAs(ctx, db, member, page, orgID, setID, since, id, limit)
+	return engine.ListAs(ctx, db, member, page, append(append([]any{orgID, setID, since, id}, more...), limit)...)
 }
 
 // Contains reports whether a contact is a member of a list or segment. The parameter

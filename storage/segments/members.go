@@ -15,6 +15,7 @@ import (
 var (
 	segmentMembersPage   = engine.Register("segment members page", membership.PageSQL("segment_members", "segment_id", "entered_at"))
 	segmentMemberByID    = engine.RegisterPoint("segment member by id", membership.ByIDSQL("segment_members", "segment_id"))
+	segmentsSince        = engine.RegisterPoint("segments of a contact with times", membership.SinceSQL("segments", "segment_members", "segment_id", "entered_at"))
 	segmentMemberByEmail = engine.RegisterPoint("segment member by email", membership.ByEmailSQL("segment_members", "segment_id"))
 
 	// leaveSegment deletes those members of a segment that were evaluated (ids in $3) and do
@@ -64,6 +65,10 @@ func (s MemberStore) SegmentMembers(ctx context.Context, orgID, segmentID string
 	return membership.Page(ctx, s.db, segmentMembersPage, orgID, segmentID, after, limit, func(r membership.Member) segments.Member {
 		return segments.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, EnteredAt: r.Since.Time()}
 	})
+}
+
+func (s MemberStore) SegmentsSince(ctx context.Context, orgID, contactID string) (map[string]time.Time, error) {
+	return membership.Since(ctx, s.db, segmentsSince, orgID, contactID)
 }
 
 func (s MemberStore) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 )
 
 // filledPrefix begins the names of the template databases of [Filled].
@@ -18,10 +19,8 @@ const filledPrefix = "mailhelm_filled_"
 // Filled is a set of rows for PostgreSQL databases of tests. It writes the rows once in a
 // process, to a template database, and each test gets a copy of the template.
 //
-// The template remains on the temporary server until the server is removed, or until a test
-// process that starts later drops the template; see dropAbandoned. On a server that
-// MAILHELM_TEST_POSTGRES_URL names there is no such template, because nothing would remove
-// it. There the rows are written to each test's database.
+// The template remains on the server until the server is removed, or until a test process
+// that starts later drops the template; see dropAbandoned.
 type Filled struct {
 	fill func(ctx context.Context, address string) error
 
@@ -48,13 +47,6 @@ func NewFilled(fill func(ctx context.Context, address string) error) *Filled {
 func (f *Filled) URL(tb testing.TB) string {
 	tb.Helper()
 	s := available(tb)
-	if s.user == nil {
-		address := s.copyTemplate(tb, s.template)
-		if err := f.fill(tb.Context(), address); err != nil {
-			tb.Fatalf("storagetest: fill database: %v", err)
-		}
-		return address
-	}
 	f.once.Do(func() { f.err = f.makeTemplate(context.Background(), s) })
 	if f.err != nil {
 		tb.Fatalf("storagetest: fill template database: %v", f.err)
@@ -91,21 +83,11 @@ func (f *Filled) makeTemplate(ctx context.Context, s *server) error {
 // connection has the template's name as its application_name. The caller must hold
 // templateLock.
 func dropAbandoned(ctx context.Context, conn *sql.Conn) error {
-	rows, err := conn.QueryContext(ctx, `SELECT datname FROM pg_database
-		WHERE starts_with(datname, $1) AND datname NOT IN (SELECT application_name FROM pg_stat_activity)`, filledPrefix)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, name)
-	}
-	if err := rows.Err(); err != nil {
+	err := conn.QueryRowContext(ctx, `SELECT coalesce(array_agg(d.datname::text), '{}') FROM pg_database AS d
+		WHERE starts_with(d.datname, $1) AND NOT EXISTS (SELECT 1 FROM pg_stat_activity AS a WHERE a.application_name = d.datname)`,
+		filledPrefix).Scan(pq.Array(&names))
+	if err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -25,8 +25,8 @@ func TestFilledDatabases(t *testing.T) {
 			t.Errorf("%d rows, want %d", got, want)
 		}
 	}
-	if want := int32(1); available(t).user != nil && fills.Load() != want {
-		t.Errorf("the rows were written %d times", fills.Load())
+	if n := fills.Load(); n != 1 {
+		t.Errorf("the rows were written %d times", n)
 	}
 }
 
@@ -35,9 +35,6 @@ func TestFilledDatabases(t *testing.T) {
 func TestAbandonedTemplatesAreDropped(t *testing.T) {
 	t.Parallel()
 	s := available(t)
-	if s.user == nil {
-		t.Skip("a server of the environment has no such templates")
-	}
 	filled := NewFilled(func(context.Context, string) error { return nil })
 	filled.URL(t)
 	abandoned := filledPrefix + "abandoned"

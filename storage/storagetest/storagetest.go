@@ -2,9 +2,6 @@ package storagetest
 
 import (
 	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -66,14 +63,11 @@ func SQLite(tb testing.TB) *storage.DB {
 // CopySQLite creates a file mailhelm.db with the complete schema in dir.
 func CopySQLite(tb testing.TB, dir string) {
 	tb.Helper()
-	migrated, err := migratedFile()
-	if err != nil {
-		tb.Fatalf("storagetest: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, sqliteFile), migrated, 0o600); err != nil {
-		tb.Fatalf("storagetest: %v", err)
-	}
+	migrated.CopyTo(tb, dir)
 }
+
+// migrated is a folder with an SQLite database that has the complete schema.
+var migrated = NewFolderTemplate(func(dir string) error { return migrate(storage.Config{Dir: dir}) })
 
 // Open opens a database and closes it when the test ends. Log messages of the database are
 // discarded.
@@ -91,19 +85,3 @@ func Open(tb testing.TB, c storage.Config) *storage.DB {
 	})
 	return db
 }
-
-const sqliteFile = "mailhelm.db"
-
-// migratedFile returns the content of an SQLite file with the complete schema. It runs the
-// migrations once in a process, because they take longer than most tests.
-var migratedFile = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp(temporary(), "mailhelm-sqlite-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if err := migrate(storage.Config{Dir: dir}); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(dir, sqliteFile))
-})

@@ -80,7 +80,7 @@ func (w *World) assemble(t testing.TB) {
 	})
 	w.Lists = lists.New(lists.Config{Store: w.DB.Lists(), Members: w.DB.ListMembers(), Clock: w.Clock})
 	w.Contacts = contacts.New(contacts.Config{
-		Store: w.DB.Contacts(), Visitors: w.DB.Visitors(), Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
+		Store: w.DB.Contacts(), Searches: w.DB.ContactSearch(), Visitors: w.DB.Visitors(), Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
 		Locks: locks, Account: w.Account, Sealer: key, Clock: w.Clock, OnChange: w.NoteChanged, Record: w.noteActivity,
 	})
 	w.Bulk = bulk.New(bulk.Config{

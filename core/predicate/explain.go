@@ -1,13 +1,10 @@
 package predicate
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Explain returns an English sentence that says which contacts match. Names and texts from
 // the predicate are quoted and escaped for display. The wording may change between
-// versions.
+// versions. [Checked.Parts] returns the same words test by test.
 func (c *Checked) Explain() string {
 	return "Contacts " + clause(c.Root, false, false) + "."
 }
@@ -23,6 +20,39 @@ func clause(n Node, negated, inner bool) string {
 		return clauses(n.Terms, negated, negated, inner)
 	case *Not:
 		return clause(n.Term, !negated, inner)
+	}
+	return testPhrase(n, negated).clause()
+}
+
+// phrase is what a test says about a contact. With the verb whose, the text is a whole
+// statement ("plan is ..."). Otherwise the verb comes before the text.
+type phrase struct {
+	verb verb
+	text string
+}
+
+type verb uint8
+
+const (
+	whose verb = iota
+	have
+	are
+)
+
+// clause returns the phrase as a relative clause, for a sentence about several contacts.
+func (p phrase) clause() string {
+	return [...]string{whose: "whose ", have: "who have ", are: "who are "}[p.verb] + p.text
+}
+
+// statement returns the phrase as a statement about one contact.
+func (p phrase) statement() string {
+	return [...]string{whose: "", have: "has ", are: "is "}[p.verb] + p.text
+}
+
+// testPhrase returns the phrase of a test. If negated is set, it is the phrase of the
+// test's negation.
+func testPhrase(n Node, negated bool) phrase {
+	switch n := n.(type) {
 	case *Compare:
 		return fieldPhrase(n.Field, opPhrase(n.Op.negatedIf(negated), n.Field.Type), valueWords(n.Value))
 	case *In:
@@ -34,13 +64,13 @@ func clause(n Node, negated, inner bool) string {
 	case *Age:
 		return fieldPhrase(n.Field, ageWords(n, negated))
 	case *EventTest:
-		return eventClause(n, negated)
+		return eventPhrase(n, negated)
 	case *Consent:
-		return consentClause(n, negated)
+		return consentPhrase(n, negated)
 	case *Membership:
-		return "who are " + pick(negated, "not ", "") + pick(n.Segment, "in the segment ", "on the list ") + quote(n.Key)
+		return phrase{are, pick(negated, "not ", "") + pick(n.Segment, "in the segment ", "on the list ") + quote(n.Key)}
 	}
-	return ""
+	return phrase{}
 }
 
 func clauses(terms []Node, all, negated, inner bool) string {
@@ -62,12 +92,21 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-func fieldPhrase(f Field, words ...string) string {
-	name := quote(f.Name)
+func fieldPhrase(f Field, words ...string) phrase {
+	name := nameWords(f.Name)
 	if f.Source == Email {
 		name = "email address"
 	}
-	return "whose " + name + " " + strings.Join(words, " ")
+	return phrase{whose, name + " " + strings.Join(words, " ")}
+}
+
+// nameWords returns the name of an attribute or property. It is quoted unless it is a plain
+// word that cannot be confused with the sentence around it.
+func nameWords(name string) string {
+	if isWord(name) && !reserved[name] {
+		return name
+	}
+	return quote(name)
 }
 
 // negatedIf returns the opposite operator, such as >= for <, if negated is set; otherwise
@@ -101,7 +140,7 @@ func ageWords(n *Age, negated bool) string {
 	return phrase + " " + n.Low.words() + " ago"
 }
 
-func eventClause(n *EventTest, negated bool) string {
+func eventPhrase(n *EventTest, negated bool) phrase {
 	op := n.Op
 	if n.Kind != Exists {
 		op = op.negatedIf(negated)
@@ -109,11 +148,11 @@ func eventClause(n *EventTest, negated bool) string {
 	figure := ""
 	switch n.Kind {
 	case Exists:
-		return "who have " + pick(negated, "no ", "at least one ") + sourceWords(n.Source, false)
+		return phrase{have, pick(negated, "no ", "at least one ") + sourceWords(n.Source, false)}
 	case Count:
-		return "who have " + countWords(op) + " " + number(n.Number) + " " + sourceWords(n.Source, n.Number != 1)
+		return phrase{have, countWords(op) + " " + number(n.Number) + " " + sourceWords(n.Source, n.Number != 1)}
 	case Last, First:
-		return "whose " + pick(n.Kind == Last, "latest ", "first ") + sourceWords(n.Source, false) + " " + opPhrase(op, Datetime) + " " + momentWords(n.Time)
+		return phrase{whose, pick(n.Kind == Last, "latest ", "first ") + sourceWords(n.Source, false) + " " + opPhrase(op, Datetime) + " " + momentWords(n.Time)}
 	case Sum:
 		figure = "sum of"
 	case Avg:
@@ -123,7 +162,7 @@ func eventClause(n *EventTest, negated bool) string {
 	case Max:
 		figure = "largest"
 	}
-	return "whose " + figure + " " + quote(n.Field.Name) + " over " + sourceWords(n.Source, true) + " " + opPhrase(op, Number) + " " + number(n.Number)
+	return phrase{whose, figure + " " + nameWords(n.Field.Name) + " over " + sourceWords(n.Source, true) + " " + opPhrase(op, Number) + " " + number(n.Number)}
 }
 
 func countWords(op Op) string {
@@ -156,21 +195,22 @@ func spanWords(s Span) string {
 	return "from " + timeWords(s.From) + " to " + timeWords(s.Until-1)
 }
 
-func consentClause(n *Consent, negated bool) string {
-	are := pick(negated, "who are not ", "who are ")
+func consentPhrase(n *Consent, negated bool) phrase {
+	not := pick(negated, "not ", "")
 	switch n.Kind {
 	case Suppressed:
-		return "whose address is " + pick(negated, "not ", "") + "suppressed"
+		return phrase{whose, "address is " + not + "suppressed"}
 	case UnsubscribedAll:
-		return are + "unsubscribed from all mail"
+		return phrase{are, not + "unsubscribed from all mail"}
 	case OptedOut:
-		return are + "opted out of the topic " + quote(n.Topic) + defaultPhrase(!n.DefaultIn)
+		return phrase{are, not + "opted out of the topic " + quote(n.Topic) + defaultPhrase(n.DefaultIn)}
 	}
-	return are + "subscribed to the topic " + quote(n.Topic) + defaultPhrase(n.DefaultIn)
+	return phrase{are, not + "subscribed to the topic " + quote(n.Topic) + defaultPhrase(n.DefaultIn)}
 }
 
-func defaultPhrase(is bool) string {
-	return pick(is, " (which is its default)", " (which is not its default)")
+// defaultPhrase returns what a topic's default is for contacts that made no choice.
+func defaultPhrase(in bool) string {
+	return pick(in, " (default: subscribed)", " (default: opted out)")
 }
 
 func opPhrase(op Op, t Type) string {
@@ -186,17 +226,11 @@ func opPhrase(op Op, t Type) string {
 	}[op]
 }
 
-// listWords returns the values in words, separated by commas. It shows at most ten values
-// and the number of others.
+// listWords returns the values in words, separated by commas.
 func listWords(values []Value) string {
-	const shown = 10
-	parts := make([]string, 0, shown)
-	for _, v := range values[:min(shown, len(values))] {
+	parts := make([]string, 0, len(values))
+	for _, v := range values {
 		parts = append(parts, valueWords(v))
 	}
-	text := strings.Join(parts, ", ")
-	if more := len(values) - shown; more > 0 {
-		text += " and " + strconv.Itoa(more) + " more"
-	}
-	return text
+	return strings.Join(parts, ", ")
 }

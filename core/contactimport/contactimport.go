@@ -1,0 +1,275 @@
+// Package contactimport imports the rows of a contact file in parts. It divides the file
+// into parts, and gives each part an id by which a repeated import recognizes it. Package
+// contactfile reads the file; package core/bulk stores the rows.
+package contactimport
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+)
+
+const (
+	// maxPart is the number of bytes, and maxRows the number of rows, at which a part of the
+	// file is full. Each part is stored in one bulk write.
+	maxPart = 4 << 20
+	maxRows = bulk.MaxRows
+	// maxNoted is the maximum number of rejected rows, and of rows not mailable, whose line
+	// numbers the summary lists.
+	maxNoted = 10
+)
+
+// People stores the rows of an import. Import stores the rows of one part of the file under
+// the id of the part. It may be repeated with the same id. IsImported reports whether a
+// part with the id was stored. TryImport checks rows without storing them.
+type People interface {
+	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error)
+	IsImported(ctx context.Context, orgID, id string) (bool, error)
+	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
+}
+
+// Config configures an import of contacts. Each, Progress and Stored may be nil.
+type Config struct {
+	People People
+	OrgID  string
+	// DryRun checks the rows and changes nothing. If Again is true, Run imports the whole
+	// file. If Again is false, Run skips the parts (groups of consecutive rows) that an
+	// earlier run of the same file imported in the last seven days.
+	DryRun, Again bool
+	// Upload is the id of the uploaded file, "" for a file of the command. Run skips only
+	// parts of the same upload, so that a file that is uploaded again is imported again.
+	Upload string
+	// Rejected is called with each rejected row and the reason, in the order of the file.
+	Rejected func(row contactfile.Row, reason string) error
+	// Each is called with each row and its outcome, in the order of the file.
+	Each     func(row contactfile.Row, outcome contactupload.Outcome)
+	Progress func(contactupload.Summary)
+	// Stored is called after each part. An error ends the import.
+	Stored func(context.Context, contactupload.Summary) error
+}
+
+// run is the state of one import. It must not be used concurrently.
+type run struct {
+	cfg Config
+	contactupload.Summary
+	// parts is the number of parts that the import has reached so far, including the
+	// current one. The id of a part is a hash of the organization, this number and the
+	// part's rows.
+	parts int
+}
+
+// Run imports the rows of a file in order, divided into parts. While one part is being
+// stored, Run already reads the next. If reading or storing fails, it returns the summary
+// so far with the error. It may be repeated: unless cfg.Again is true, it skips parts that
+// an earlier run imported.
+func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (contactupload.Summary, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &run{cfg: cfg, Summary: contactupload.Summary{RejectedLines: []int{}, NotMailableLines: []int{}}}
+	parts, ended := make(chan []contactfile.Row), make(chan error, 1)
+	go func() {
+		defer close(parts)
+		ended <- divideRows(ctx, rows, parts)
+	}()
+	for part := range parts {
+		if err := r.do(ctx, part); err != nil {
+			cancel(err)
+			for range parts { // until the reader notices
+				continue
+			}
+			return r.Summary, err
+		}
+	}
+	return r.Summary, <-ended
+}
+
+// divideRows reads the file, divides its rows into parts of several rows, and sends the
+// parts to the channel. It returns nil at the end of the file, and an error if reading
+// fails or ctx ends.
+func divideRows(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
+	for {
+		part, err := readPart(rows)
+		if len(part) > 0 {
+			select {
+			case parts <- part:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readPart reads rows until the part is full or the file ends. On an error it also returns
+// the rows read so far. At the end of the file the error is io.EOF.
+func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
+	var part []contactfile.Row
+	for size := 0; len(part) < maxRows && size < maxPart; {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			return part, err
+		}
+		if err != nil {
+			return part, &readError{err}
+		}
+		part = append(part, row)
+		size += len(row.JSON)
+	}
+	return part, nil
+}
+
+// readError is an error of reading the file, as opposed to one of storing rows.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+
+func (e *readError) Unwrap() error { return e.err }
+
+// do imports one part of the file: it stores the valid rows and rejects the others. It
+// fails if the part cannot be stored or if cfg.Rejected fails.
+func (r *run) do(ctx context.Context, part []contactfile.Row) error {
+	r.parts++
+	var rows []json.RawMessage
+	var places []int
+	for i, row := range part {
+		if row.Fault == "" {
+			rows, places = append(rows, row.JSON), append(places, i)
+		}
+	}
+	outcomes := make([]contactupload.Outcome, len(part))
+	for i, row := range part {
+		outcomes[i] = contactupload.Outcome{Status: contactupload.RowRejected, Reason: row.Fault}
+	}
+	if len(rows) > 0 {
+		items, err := r.outcomes(ctx, rows)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			outcomes[places[item.Index]] = r.count(item, part[places[item.Index]].Line)
+		}
+	}
+	if err := r.report(part, outcomes); err != nil || r.cfg.Stored == nil {
+		return err
+	}
+	return r.cfg.Stored(ctx, r.Summary)
+}
+
+// count adds the outcome of one row to the summary and returns it. line is the number of the
+// row's first line in the file.
+func (r *run) count(item bulk.Item, line int) contactupload.Outcome {
+	outcome := contactupload.Outcome{Status: string(item.Status), NotMailable: item.Mailable != nil && !*item.Mailable}
+	if outcome.NotMailable {
+		r.NotMailable++
+		if len(r.NotMailableLines) < maxNoted {
+			r.NotMailableLines = append(r.NotMailableLines, line)
+		}
+	}
+	switch item.Status {
+	case bulk.ItemCreated:
+		r.Created++
+	case bulk.ItemUpdated:
+		r.Updated++
+	default:
+		outcome.Reason = reasonOf(item)
+	}
+	return outcome
+}
+
+// report counts the rows of a part, passes the rejected ones to cfg.Rejected and reports
+// progress. outcomes has an element for each row.
+func (r *run) report(part []contactfile.Row, outcomes []contactupload.Outcome) error {
+	r.Rows, r.Bytes = r.Rows+len(part), part[len(part)-1].End
+	for i, row := range part {
+		if r.cfg.Each != nil {
+			r.cfg.Each(row, outcomes[i])
+		}
+		if outcomes[i].Reason == "" {
+			continue
+		}
+		r.Rejected++
+		if len(r.RejectedLines) < maxNoted {
+			r.RejectedLines = append(r.RejectedLines, row.Line)
+		}
+		if err := r.cfg.Rejected(row, outcomes[i].Reason); err != nil {
+			return err
+		}
+	}
+	if r.cfg.Progress != nil {
+		r.cfg.Progress(r.Summary)
+	}
+	return nil
+}
+
+// outcomes stores valid rows and returns an outcome for each of them. With cfg.DryRun it
+// only checks the rows. If an earlier run imported this part of the file, it returns the
+// outcomes of that run, unless cfg.Again is true.
+func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
+	if r.cfg.DryRun {
+		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)
+	}
+	id := core.NewID()
+	if !r.cfg.Again {
+		id = idOf(r.cfg.OrgID, r.cfg.Upload, r.parts, rows)
+		done, err := r.cfg.People.IsImported(ctx, r.cfg.OrgID, id)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			r.DoneBefore += len(rows)
+		}
+	}
+	return r.cfg.People.Import(ctx, r.cfg.OrgID, id, rows)
+}
+
+// idOf returns the id of a part, a UUID of version 8 (RFC 9562 section 5.8). It is a hash
+// of the organization, the upload, the number of the part and its rows. A repeated import
+// of the same file therefore computes the same ids.
+func idOf(orgID, upload string, part int, rows []json.RawMessage) string {
+	h := sha256.New()
+	add := func(b []byte) {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(b))) // a hash accepts all writes
+		_, _ = h.Write(b)
+	}
+	add([]byte("mailhelm import contacts 1"))
+	add([]byte(orgID))
+	if upload != "" {
+		add([]byte("upload " + upload))
+	}
+	add([]byte(fmt.Sprint(part)))
+	for _, row := range rows {
+		add(row)
+	}
+	id := uuid.UUID(h.Sum(nil)[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// reasonOf returns the reason why a row was refused, on one line: the error code and each
+// invalid field.
+func reasonOf(item bulk.Item) string {
+	words := make([]string, 0, len(item.Errors))
+	for _, e := range item.Errors {
+		words = append(words, strings.TrimSpace(e.Field+" "+e.Reason))
+	}
+	return item.Reason + ": " + strings.Join(words, "; ")
+}

@@ -1,0 +1,130 @@
+package contactimport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+)
+
+// maxFileName is the maximum length of a stored file name in characters.
+const maxFileName = 200
+
+const (
+	// maxOpen is the maximum number of an organization's uploads that have a stored file.
+	maxOpen = 5
+	// chunkSize is the number of bytes of a file that one row of the database holds.
+	chunkSize = 1 << 20
+	// previewRows is the number of rows at the start of a file whose outcome is shown.
+	previewRows = 20
+	// receivingKept is the time after which an unfinished transfer has failed.
+	receivingKept = time.Hour
+)
+
+// Receive stores an uploaded file and reads its header. It keeps one chunk of the file in
+// memory. It fails with core.CodeValidationFailed if the file is too large or not CSV in
+// UTF-8, and with core.CodeConflict if the organization has too many stored files. Nothing
+// is then stored. It must not run in a transaction, because it reads from the network.
+func (u *Uploads) Receive(ctx context.Context, orgID, fileName string, file io.Reader) (contactupload.Upload, error) {
+	stored, err := u.Store.CountFiles(ctx, orgID)
+	if err != nil {
+		return contactupload.Upload{}, err
+	}
+	if stored >= maxOpen {
+		return contactupload.Upload{}, core.Conflict(fmt.Sprintf("%d uploaded files wait for their import, the maximum of an organization.", stored),
+			"Import or discard one of them first.")
+	}
+	visible, _ := core.VisibleText(fileName)
+	up := contactupload.Upload{ID: core.NewID(), FileName: core.Quotable(visible, maxFileName), Status: contactupload.Receiving, CreatedAt: u.Clock()}
+	if err := u.Store.InsertUpload(ctx, orgID, up); err != nil {
+		return contactupload.Upload{}, err
+	}
+	if err = u.receive(ctx, orgID, &up, file); err == nil {
+		return up, nil
+	}
+	return contactupload.Upload{}, errors.Join(err, u.Store.DeleteUpload(context.WithoutCancel(ctx), orgID, up.ID))
+}
+
+// receive stores the chunks of the file and the sample of its rows.
+func (u *Uploads) receive(ctx context.Context, orgID string, up *contactupload.Upload, file io.Reader) error {
+	chunk := make([]byte, chunkSize)
+	for position := 0; ; position++ {
+		n, err := io.ReadFull(file, chunk)
+		if up.Size += int64(n); up.Size > contactupload.MaxUpload {
+			return core.Invalid("file", fmt.Sprintf("is larger than %d MB; divide it", contactupload.MaxUpload>>20))
+		}
+		if n > 0 {
+			if err := u.Store.WriteChunk(ctx, orgID, up.ID, contactupload.FileChunk, position, chunk[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return core.Invalid("file", "could not be read to its end; send it again")
+		}
+	}
+	return u.readSample(ctx, orgID, up)
+}
+
+// readSample reads the header and the first rows of the stored file, and guesses what the
+// columns set.
+func (u *Uploads) readSample(ctx context.Context, orgID string, up *contactupload.Upload) error {
+	file := u.open(ctx, orgID, up.ID, contactupload.FileChunk)
+	sample, err := contactfile.ReadSample(file)
+	if err != nil {
+		if file.failure != nil {
+			return file.failure
+		}
+		return refusedFile(err)
+	}
+	attributes, err := u.Contacts.AttributeNames(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	up.Sample, up.Status = sample, contactupload.Received
+	up.Settings = contactupload.Settings{Delimiter: sample.Delimiter, Targets: contactfile.GuessTargets(sample.Header, attributes)}
+	return u.Store.UpdateUpload(ctx, orgID, *up)
+}
+
+// open returns a reader of one stored file of an upload. It keeps one chunk in memory.
+func (u *Uploads) open(ctx context.Context, orgID, id string, kind contactupload.ChunkKind) *chunkReader {
+	return &chunkReader{next: func(position int) ([]byte, int, error) { return u.Store.Chunk(ctx, orgID, id, kind, position) }}
+}
+
+// chunkReader reads a file from its chunks.
+type chunkReader struct {
+	next     func(position int) ([]byte, int, error)
+	position int
+	rest     []byte
+	// failure is the error of the database that ended reading, nil at the end of the file.
+	failure error
+}
+
+// Read reads from the current chunk. At the end of the last chunk it returns io.EOF.
+func (c *chunkReader) Read(b []byte) (int, error) {
+	for len(c.rest) == 0 {
+		chunk, position, err := c.next(c.position)
+		if core.IsNotFound(err) {
+			return 0, io.EOF
+		}
+		if err != nil {
+			c.failure = err
+			return 0, err
+		}
+		c.rest, c.position = chunk, position+1
+	}
+	n := copy(b, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+// shorten returns the text with at most n characters, without invalid UTF-8.
+func shorten(text string, n int) string { return core.Quotable(strings.ToValidUTF8(text, "\uFFFD"), n) }

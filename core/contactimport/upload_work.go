@@ -1,0 +1,233 @@
+package contactimport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+const (
+	// uploadEvery is the interval of the run that continues interrupted uploads and deletes
+	// old ones.
+	uploadEvery   = time.Minute
+	uploadTimeout = 30 * time.Minute
+	// claimed is how long a claim lasts. A process renews it after each part, which takes a
+	// few seconds.
+	claimed = 2 * time.Minute
+	// maxAttempts is the number of runs without progress after which an upload fails.
+	maxAttempts = 10
+	// maxCells is the maximum number of cells of a row in the preview. maxCell and maxReason
+	// are the maximum lengths of a cell and of a reason, in characters.
+	maxCells, maxCell, maxReason = 20, 80, 300
+)
+
+// UploadArgs names the upload that a job checks or imports. A job with empty UploadArgs
+// continues all interrupted uploads and deletes old ones.
+type UploadArgs struct {
+	OrgID string `json:"org_id,omitempty"`
+	ID    string `json:"id,omitempty"`
+}
+
+// Kind returns the name of the job.
+func (UploadArgs) Kind() string { return "contact_uploads" }
+
+// Worker returns the job that checks and imports uploaded files.
+func (u *Uploads) Worker() jobs.Worker[UploadArgs] {
+	return jobs.Worker[UploadArgs]{Work: u.work, Every: uploadEvery, Timeout: uploadTimeout}
+}
+
+func (u *Uploads) work(ctx context.Context, args UploadArgs) error {
+	if args.ID != "" {
+		return u.continueUpload(ctx, args.OrgID, args.ID)
+	}
+	return jobs.ForEachOrg(ctx, "", u.Orgs, "uploads of contacts", func(ctx context.Context, org string) error {
+		now := u.Clock()
+		err := u.Store.PurgeUploads(ctx, org, contactupload.Retention{
+			Files: now.Add(-contactupload.FileKept), Rejected: now.Add(-contactupload.RejectedKept), Receiving: now.Add(-receivingKept), All: now.Add(-contactupload.UploadKept),
+		})
+		if err != nil {
+			return err
+		}
+		open, err := u.Store.WorkingUploads(ctx, org)
+		for _, id := range open {
+			err = errors.Join(err, u.continueUpload(ctx, org, id))
+		}
+		return err
+	})
+}
+
+// continueUpload checks or imports an upload, unless another process does. It may be
+// interrupted and repeated: an import continues after the last part that was stored.
+func (u *Uploads) continueUpload(ctx context.Context, orgID, id string) error {
+	now := u.Clock()
+	mine, err := u.Store.ClaimUpload(ctx, orgID, id, now, now.Add(claimed))
+	if err != nil || !mine {
+		return err
+	}
+	up, err := u.Store.Upload(ctx, orgID, id)
+	if core.IsNotFound(err) {
+		return nil // it was discarded
+	}
+	if err != nil {
+		return err
+	}
+	if up.Attempts > maxAttempts {
+		return u.fail(ctx, orgID, up, "The job failed repeatedly and was ended. Rows that were imported before stay.")
+	}
+	pass := &pass{uploads: u, orgID: orgID, up: up, dry: up.Status == contactupload.Checking}
+	err = pass.run(ctx)
+	if refusal, ok := errors.AsType[*core.Error](err); ok && refusal.Code == core.CodeValidationFailed {
+		return u.fail(ctx, orgID, pass.up, refusal.Message)
+	}
+	if core.IsNotFound(err) {
+		return nil // it was discarded while it was checked
+	}
+	return err
+}
+
+// fail ends the work on an upload.
+func (u *Uploads) fail(ctx context.Context, orgID string, up contactupload.Upload, problem string) error {
+	up.Status, up.Problem, up.ClaimedUntil = contactupload.Failed, problem, time.Time{}
+	u.Log.InfoContext(ctx, "import of contacts failed", "org_id", orgID, "upload_id", up.ID, "problem", problem)
+	return u.Store.UpdateUpload(ctx, orgID, up)
+}
+
+// pass is one run over the file of an upload: a dry run or the import.
+type pass struct {
+	uploads *Uploads
+	orgID   string
+	up      contactupload.Upload
+	dry     bool
+	preview []contactupload.PreviewRow
+	// rejected are the rejected rows of the current part as CSV. parts counts the parts.
+	rejected bytes.Buffer
+	parts    int
+}
+
+// run reads the file and checks or imports its rows. It fails with
+// core.CodeValidationFailed if the file cannot be read to its end.
+func (p *pass) run(ctx context.Context) error {
+	attributes, err := p.uploads.Contacts.AttributeNames(ctx, p.orgID)
+	if err != nil {
+		return err
+	}
+	file := p.uploads.open(ctx, p.orgID, p.up.ID, contactupload.FileChunk)
+	settings := p.up.Settings
+	rows, err := contactfile.Open(file, contactfile.Config{
+		Delimiter: settings.Delimiter, Targets: settings.Targets, Attributes: attributes, ClearEmpty: settings.ClearEmpty, Rebind: settings.Rebind,
+	})
+	if err != nil {
+		return p.explain(file, err)
+	}
+	writer := contactfile.NewRejectedWriter(&p.rejected, rows.Header(), rows.Delimiter())
+	sum, err := Run(ctx, Config{
+		People: p.uploads.Contacts, OrgID: p.orgID, Upload: p.up.ID, DryRun: p.dry,
+		Rejected: writer.Write, Each: p.note, Stored: p.store,
+	}, rows)
+	if unread, ok := errors.AsType[*readError](err); ok {
+		return p.explain(file, unread.err)
+	}
+	if err != nil {
+		return err
+	}
+	return p.complete(ctx, sum)
+}
+
+// explain returns the error of the database if that ended reading, and otherwise the refusal
+// of the file.
+func (*pass) explain(file *chunkReader, err error) error {
+	if file.failure != nil {
+		return file.failure
+	}
+	return refusedFile(err)
+}
+
+// note adds one of the first rows of a dry run to the preview.
+func (p *pass) note(row contactfile.Row, outcome contactupload.Outcome) {
+	if !p.dry || len(p.preview) >= previewRows {
+		return
+	}
+	outcome.Reason = shorten(outcome.Reason, maxReason)
+	shown := contactupload.PreviewRow{Line: row.Line, Outcome: outcome}
+	for i, target := range p.up.Settings.Targets {
+		if target != "" && i < len(row.Cells) && row.Cells[i] != "" && len(shown.Cells) < maxCells {
+			shown.Cells = append(shown.Cells, contactupload.Cell{Target: target, Value: shorten(row.Cells[i], maxCell)})
+		}
+	}
+	p.preview = append(p.preview, shown)
+}
+
+// store stores the counts and the rejected rows of a part, and renews the claim.
+func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
+	if sum.Rows > contactupload.MaxUploadRows {
+		return &core.Error{Code: core.CodeValidationFailed, Message: fmt.Sprintf("The file has more than %d rows. Divide it.", contactupload.MaxUploadRows)}
+	}
+	p.up.Attempts, p.up.ClaimedUntil = 0, p.uploads.Clock().Add(claimed)
+	p.setResult(sum)
+	err := p.uploads.Transactor.InTx(ctx, func(ctx context.Context) error {
+		held, err := p.uploads.Store.Upload(ctx, p.orgID, p.up.ID)
+		if err != nil {
+			return err
+		}
+		if held.Status != p.up.Status {
+			return core.NotFound("upload") // another process has ended it
+		}
+		p.keepProgress(held)
+		if p.rejected.Len() > 0 {
+			if err := p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, p.rejected.Bytes()); err != nil {
+				return err
+			}
+		}
+		return p.uploads.Store.UpdateUpload(ctx, p.orgID, p.up)
+	})
+	p.rejected.Reset()
+	p.parts++
+	return err
+}
+
+// keepProgress keeps the counts of an interrupted run until this run has counted as many
+// rows, so that the shown progress never decreases.
+func (p *pass) keepProgress(held contactupload.Upload) {
+	if p.dry && held.Check.Rows > p.up.Check.Rows {
+		p.up.Check = held.Check
+	}
+	if !p.dry && held.Import.Rows > p.up.Import.Rows {
+		p.up.Import = held.Import
+	}
+}
+
+// setResult sets the counts of the dry run or of the import.
+func (p *pass) setResult(sum contactupload.Summary) {
+	result := contactupload.Result{Summary: sum, Read: sum.Bytes, Preview: p.preview}
+	if p.dry {
+		p.up.Check = result
+	} else {
+		p.up.Import = result
+	}
+}
+
+// complete stores the end of the run. An import deletes the file.
+func (p *pass) complete(ctx context.Context, sum contactupload.Summary) error {
+	p.setResult(sum)
+	p.up.Attempts, p.up.ClaimedUntil, p.up.Status = 0, time.Time{}, contactupload.Checked
+	if !p.dry {
+		now := p.uploads.Clock()
+		p.up.Status, p.up.CompletedAt = contactupload.Completed, &now
+	}
+	p.uploads.Log.InfoContext(ctx, "contact file processed", "org_id", p.orgID, "upload_id", p.up.ID, "dry_run", p.dry, "rows", sum.Rows, "rejected", sum.Rejected)
+	return p.uploads.Transactor.InTx(ctx, func(ctx context.Context) error {
+		if !p.dry {
+			if err := p.uploads.Store.DeleteChunks(ctx, p.orgID, p.up.ID, contactupload.FileChunk); err != nil {
+				return err
+			}
+		}
+		return p.uploads.Store.UpdateUpload(ctx, p.orgID, p.up)
+	})
+}

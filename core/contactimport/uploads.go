@@ -1,0 +1,163 @@
+package contactimport
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+// UploadConfig configures [Uploads]. All fields are required.
+type UploadConfig struct {
+	Store      contactupload.Store
+	Contacts   Contacts
+	Transactor core.Transactor
+	Queue      jobs.Queue
+	Orgs       func(context.Context) ([]string, error)
+	Clock      core.Clock
+	Log        *slog.Logger
+}
+
+// Contacts stores the rows of imports and names the registered attributes.
+type Contacts interface {
+	People
+	AttributeNames(ctx context.Context, orgID string) ([]string, error)
+}
+
+// Uploads imports contact files that people upload. A file and the state of its import are
+// in the database, so that any process can continue an import.
+type Uploads struct{ UploadConfig }
+
+// NewUploads returns Uploads that use the configuration.
+func NewUploads(cfg UploadConfig) *Uploads { return &Uploads{cfg} }
+
+// Upload returns an upload. It fails with core.CodeNotFound if there is none.
+func (u *Uploads) Upload(ctx context.Context, orgID, id string) (contactupload.Upload, error) {
+	return u.Store.Upload(ctx, orgID, id)
+}
+
+// maxListed is the maximum number of uploads that Uploads returns.
+const maxListed = 100
+
+// Uploads returns the newest uploads of the organization, without unfinished transfers.
+func (u *Uploads) Uploads(ctx context.Context, orgID string) ([]contactupload.Upload, error) {
+	all, err := u.Store.Uploads(ctx, orgID, maxListed)
+	return slices.DeleteFunc(all, func(one contactupload.Upload) bool { return one.Status == contactupload.Receiving }), err
+}
+
+// AttributeNames returns the names of the registered attributes, which columns may set.
+func (u *Uploads) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
+	return u.Contacts.AttributeNames(ctx, orgID)
+}
+
+// StartCheck stores how the file is read and starts a job that checks all rows without
+// changing contacts. It fails with core.CodeValidationFailed if the columns do not fit, and
+// with core.CodeConflict if the file is gone or the upload is being imported.
+func (u *Uploads) StartCheck(ctx context.Context, orgID, id string, settings contactupload.Settings) error {
+	return u.start(ctx, orgID, id, func(up *contactupload.Upload) error {
+		if up.Status == contactupload.Importing || up.Import.Rows > 0 {
+			return core.Conflict("The import of this file has started.", "Wait until it ends.")
+		}
+		attributes, err := u.Contacts.AttributeNames(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		if err := contactfile.CheckTargets(up.Sample.Header, settings.Targets, attributes); err != nil {
+			return refusedFile(err)
+		}
+		up.Status, up.Settings, up.Check = contactupload.Checking, settings, contactupload.Result{}
+		return nil
+	})
+}
+
+// StartImport starts a job that imports the checked rows. It fails with core.CodeConflict if
+// the rows were not checked or the file is gone.
+func (u *Uploads) StartImport(ctx context.Context, orgID, id string) error {
+	return u.start(ctx, orgID, id, func(up *contactupload.Upload) error {
+		if up.Status != contactupload.Checked {
+			return core.Conflict("The rows of this file are not checked.", "Check the file first.")
+		}
+		up.Status = contactupload.Importing
+		return nil
+	})
+}
+
+// start changes an upload and enqueues its job, in one transaction.
+func (u *Uploads) start(ctx context.Context, orgID, id string, change func(*contactupload.Upload) error) error {
+	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
+		up, err := u.Store.Upload(ctx, orgID, id)
+		if err != nil {
+			return err
+		}
+		if !up.HasFile(u.Clock()) {
+			return core.Conflict("The file is no longer stored.", "Upload it again.")
+		}
+		if err := change(&up); err != nil {
+			return err
+		}
+		up.Problem, up.Attempts = "", 0
+		if err := u.Store.DeleteChunks(ctx, orgID, id, contactupload.RejectedChunk); err != nil {
+			return err
+		}
+		if err := u.Store.UpdateUpload(ctx, orgID, up); err != nil {
+			return err
+		}
+		return u.Queue.Enqueue(ctx, UploadArgs{OrgID: orgID, ID: id})
+	})
+}
+
+// Discard deletes an upload and its file. It fails with core.CodeConflict while the rows are
+// being imported.
+func (u *Uploads) Discard(ctx context.Context, orgID, id string) error {
+	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
+		up, err := u.Store.Upload(ctx, orgID, id)
+		if err != nil {
+			return err
+		}
+		if up.Status == contactupload.Importing {
+			return core.Conflict("The file is being imported.", "Wait until the import ends.")
+		}
+		return u.Store.DeleteUpload(ctx, orgID, id)
+	})
+}
+
+// WriteRejected writes the rejected rows as CSV, with the header of the file and two more
+// columns: the line and the reason. It fails with core.CodeNotFound, before it writes, if
+// they are no longer stored.
+func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Writer) error {
+	up, err := u.Store.Upload(ctx, orgID, id)
+	if err != nil {
+		return err
+	}
+	if !up.HasRejected(u.Clock()) {
+		return core.NotFound("file of rejected rows")
+	}
+	rows := contactfile.NewRejectedWriter(to, up.Sample.Header, up.Settings.Delimiter)
+	if err := rows.WriteHeader(); err != nil {
+		return err
+	}
+	_, err = io.Copy(to, u.open(ctx, orgID, up.ID, contactupload.RejectedChunk))
+	return err
+}
+
+// refusedFile returns the error for a file that cannot be imported. It begins the reason
+// with a capital letter.
+func refusedFile(reason error) *core.Error {
+	text := reason.Error()
+	return &core.Error{Code: core.CodeValidationFailed, Message: fmt.Sprintf("%c%s.", text[0]-upperShift(text[0]), text[1:])}
+}
+
+// upperShift returns the distance of a lower-case ASCII letter to its capital, and 0 for
+// every other byte.
+func upperShift(b byte) byte {
+	if b >= 'a' && b <= 'z' {
+		return 'a' - 'A'
+	}
+	return 0
+}

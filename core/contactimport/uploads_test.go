@@ -1,0 +1,286 @@
+package contactimport_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contactimport"
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/storage"
+	contactimportstore "github.com/mailhelm/mailhelm/storage/contactimport"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// queue drops jobs: the tests run the worker.
+type queue struct{}
+
+func (queue) Enqueue(context.Context, jobs.Args) error             { return nil }
+func (queue) EnqueueOnce(context.Context, jobs.Args) (bool, error) { return true, nil }
+
+// desk is an organization with uploads. cut is called before each part is stored.
+type desk struct {
+	*contactstest.World
+	*contactimport.Uploads
+	cut func() error
+}
+
+// cutting is a bulk.Bulk whose Import fails when cut does.
+type cutting struct {
+	*bulk.Bulk
+	d *desk
+}
+
+func (c cutting) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error) {
+	if c.d.cut != nil {
+		if err := c.d.cut(); err != nil {
+			return nil, err
+		}
+	}
+	return c.Bulk.Import(ctx, orgID, id, rows)
+}
+
+func newDesk(t *testing.T, db *storage.DB) *desk {
+	t.Helper()
+	d := &desk{World: contactstest.New(t, db)}
+	direct := d.Bulk.Config
+	direct.Queue = nil
+	d.Uploads = contactimport.NewUploads(contactimport.UploadConfig{
+		Store: contactimportstore.New(db.DB), Contacts: cutting{bulk.New(direct), d}, Transactor: db, Queue: queue{}, Orgs: db.Orgs().OrgIDs,
+		Clock: d.World.Clock, Log: slog.New(slog.DiscardHandler),
+	})
+	return d
+}
+
+// receive uploads a file.
+func (d *desk) receive(t *testing.T, text string) contactupload.Upload {
+	t.Helper()
+	up, err := d.Receive(t.Context(), d.Org.ID, "people.csv", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+// work runs the job of an upload and returns the upload afterwards.
+func (d *desk) work(t *testing.T, id string) (contactupload.Upload, error) {
+	t.Helper()
+	failed := d.Worker().Work(t.Context(), contactimport.UploadArgs{OrgID: d.Org.ID, ID: id})
+	up, err := d.Upload(t.Context(), d.Org.ID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up, failed
+}
+
+// checked uploads a file and checks it with the guessed columns.
+func (d *desk) checked(t *testing.T, text string) contactupload.Upload {
+	t.Helper()
+	up := d.receive(t, text)
+	if err := d.StartCheck(t.Context(), d.Org.ID, up.ID, up.Settings); err != nil {
+		t.Fatal(err)
+	}
+	up, err := d.work(t, up.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+const people = "\xef\xbb\xbfE-Mail;plan;Notes\nada@example.com;pro;x\nnobody;pro;y\nben@example.com;free;=1+1\nada@example.com;free;\n"
+
+// TestUploadIsCheckedAndImported checks the counts and the preview of the dry run, that it
+// changes nothing, and the contacts and rejected rows after the import.
+func TestUploadIsCheckedAndImported(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		up := d.checked(t, people)
+		if up.Status != contactupload.Checked || up.Check.Rows != 4 || up.Check.Created != 2 || up.Check.Updated != 1 || up.Check.Rejected != 1 || up.Check.Read != int64(len(people)) {
+			t.Fatalf("checked %+v", up)
+		}
+		if diff := cmp.Diff([]string{"email", "attributes.plan", ""}, up.Settings.Targets); diff != "" {
+			t.Errorf("guessed (-want +got):\n%s", diff)
+		}
+		if first := up.Check.Preview[0]; first.Line != 2 || first.Outcome.Status != contactupload.RowCreated || first.Cells[1] != (contactupload.Cell{Target: "attributes.plan", Value: "pro"}) {
+			t.Errorf("preview %+v", up.Check.Preview)
+		}
+		d.Refuse(t, "contacts_lookup", `{"email":"ada@example.com"}`, core.CodeNotFound)
+		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); err != nil {
+			t.Fatal(err)
+		}
+		up, err := d.work(t, up.ID)
+		if err != nil || up.Status != contactupload.Completed || up.Import.Rows != 4 || up.Import.Created != 2 || up.Import.Rejected != 1 || up.CompletedAt == nil {
+			t.Fatalf("imported %+v, %v", up, err)
+		}
+		if got := d.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); got["email"] != "ada@example.com" {
+			t.Errorf("contact %v", got)
+		}
+		var rejected bytes.Buffer
+		if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, &rejected); err != nil {
+			t.Fatal(err)
+		}
+		want := "E-Mail;plan;Notes;rejected_line;rejected_reason\nnobody;pro;y;3;"
+		if !strings.HasPrefix(rejected.String(), want) || strings.Count(rejected.String(), "\n") != 2 {
+			t.Errorf("rejected %q", rejected.String())
+		}
+		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+			t.Errorf("imported twice: %v", err)
+		}
+		if _, _, err := contactimportstore.New(db.DB).Chunk(t.Context(), d.Org.ID, up.ID, contactupload.FileChunk, 0); !core.IsNotFound(err) {
+			t.Errorf("the file is still stored: %v", err)
+		}
+	})
+}
+
+// TestInterruptedImportContinues ends an import after its first part, as a killed process
+// would, and lets another process continue it. Each row must be counted and rejected once.
+func TestInterruptedImportContinues(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	text := strings.Builder{}
+	text.WriteString("email\n")
+	for i := range 5001 { // two parts
+		fmt.Fprintf(&text, "p%d@example.com\n", i)
+	}
+	text.WriteString("wrong\n")
+	up := d.checked(t, text.String())
+	if err := d.StartImport(t.Context(), d.Org.ID, up.ID); err != nil {
+		t.Fatal(err)
+	}
+	parts := 0
+	d.cut = func() error {
+		if parts++; parts == 2 {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	up, err := d.work(t, up.ID)
+	if err == nil || up.Status != contactupload.Importing || up.Import.Rows != 5000 {
+		t.Fatalf("interrupted %+v, %v", up.Import, err)
+	}
+	d.cut = nil
+	if up, err = d.work(t, up.ID); err != nil || up.Status != contactupload.Importing {
+		t.Errorf("continued despite the claim of the first process: %s, %v", up.Status, err)
+	}
+	d.Advance(10 * time.Minute)
+	up, err = d.work(t, up.ID)
+	if err != nil || up.Status != contactupload.Completed || up.Import.Rows != 5002 || up.Import.Created != 5001 || up.Import.Rejected != 1 || up.Import.DoneBefore != 5000 {
+		t.Errorf("continued %+v, %v", up.Import, err)
+	}
+	var rejected bytes.Buffer
+	if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, &rejected); err != nil || strings.Count(rejected.String(), "\n") != 2 {
+		t.Errorf("rejected %q, %v", rejected.String(), err)
+	}
+}
+
+// TestUnusableFilesAreRefused checks that a refused file leaves nothing stored.
+func TestUnusableFilesAreRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	for name, c := range map[string]struct {
+		file io.Reader
+		want string
+	}{
+		"empty":     {strings.NewReader(""), "The file is empty"},
+		"no rows":   {strings.NewReader("email\n"), "no rows"},
+		"zip":       {strings.NewReader("PK\x03\x04"), "ZIP"},
+		"utf-16":    {strings.NewReader("\xff\xfee\x00"), "UTF-16"},
+		"columns":   {strings.NewReader(strings.Repeat("a,", 600) + "email\nx\n"), "more than 500"},
+		"header":    {strings.NewReader("email," + strings.Repeat("x", 100_000) + "\na,b\n"), "more than 65536"},
+		"too large": {io.LimitReader(endless{}, contactupload.MaxUpload+1), "larger than 50 MB"},
+		"cut off":   {io.MultiReader(strings.NewReader("email\na@example.com\n"), broken{}), "could not be read"},
+	} {
+		_, err := d.Receive(t.Context(), d.Org.ID, "x.csv", c.file)
+		if err == nil || core.AsError(err).Code != core.CodeValidationFailed || !strings.Contains(core.AsError(err).Message, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all, err := d.Store.Uploads(t.Context(), d.Org.ID, 10)
+	if err != nil || len(all) != 0 {
+		t.Errorf("stored %v, %v", all, err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+
+// TestColumnsMustFit checks the refusals of an assignment, and that a file whose text is
+// broken in its middle fails with the line.
+func TestColumnsMustFit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	up := d.receive(t, "Mail,Name\na@example.com,x\n")
+	for want, targets := range map[string][]string{
+		"No column is assigned": {"", ""}, "both assigned to email": {"email", "email"}, "no field, attribute or topic": {"email", "attributes.unknown"}, "assign each column": {"email"},
+	} {
+		err := d.StartCheck(t.Context(), d.Org.ID, up.ID, contactupload.Settings{Delimiter: ',', Targets: targets})
+		if err == nil || !strings.Contains(core.AsError(err).Message, want) {
+			t.Errorf("%v: %v", targets, err)
+		}
+	}
+	if err := d.StartImport(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+		t.Errorf("imported without a check: %v", err)
+	}
+	up = d.checked(t, "email,plan\na@example.com,pro\nb@example.com,\nc@example.com,\nd@example.com,\"open\n"+strings.Repeat("x", 2<<20))
+	if up.Status != contactupload.Failed || !strings.Contains(up.Problem, "line 5") {
+		t.Errorf("status %s, problem %q", up.Status, up.Problem)
+	}
+}
+
+// TestUploadsEnd checks the quota of stored files, and what is deleted when.
+func TestUploadsEnd(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		up := d.checked(t, people)
+		for range 4 {
+			d.receive(t, people)
+		}
+		if _, err := d.Receive(t.Context(), d.Org.ID, "x.csv", strings.NewReader(people)); !core.IsConflict(err) {
+			t.Errorf("a sixth file: %v", err)
+		}
+		purge := func(after time.Duration) {
+			t.Helper()
+			d.Advance(after)
+			if err := d.Worker().Work(t.Context(), contactimport.UploadArgs{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		purge(25 * time.Hour)
+		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+			t.Errorf("imported an expired file: %v", err)
+		}
+		if n, err := contactimportstore.New(db.DB).CountFiles(t.Context(), d.Org.ID); n != 0 || err != nil {
+			t.Errorf("%d files are stored, %v", n, err)
+		}
+		if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, io.Discard); err != nil {
+			t.Errorf("rejected rows after a day: %v", err)
+		}
+		purge(7 * 24 * time.Hour)
+		if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, io.Discard); !core.IsNotFound(err) {
+			t.Errorf("rejected rows after a week: %v", err)
+		}
+		purge(30 * 24 * time.Hour)
+		if all, err := d.Uploads.Uploads(t.Context(), d.Org.ID); err != nil || len(all) != 0 {
+			t.Errorf("after a month: %v, %v", all, err)
+		}
+	})
+}

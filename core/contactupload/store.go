@@ -1,0 +1,60 @@
+package contactupload
+
+import (
+	"context"
+	"time"
+)
+
+// ChunkKind says which file of an upload a chunk belongs to.
+type ChunkKind string
+
+// The kinds of chunks: of the uploaded file, and of the rejected rows as CSV without a
+// header.
+const (
+	FileChunk     ChunkKind = "file"
+	RejectedChunk ChunkKind = "rejected"
+)
+
+// Store stores uploads and their files. Every method sees only the given organization
+// and takes part in the transaction of its context. Methods that name an upload fail with
+// core.CodeNotFound if it does not exist.
+type Store interface {
+	InsertUpload(ctx context.Context, orgID string, u Upload) error
+	// Upload returns the upload with the id. Inside a transaction it locks the upload until
+	// the transaction ends.
+	Upload(ctx context.Context, orgID, id string) (Upload, error)
+	// Uploads returns up to limit uploads, newest first.
+	Uploads(ctx context.Context, orgID string, limit int) ([]Upload, error)
+	// UpdateUpload replaces everything but the id, the file name and the creation time.
+	UpdateUpload(ctx context.Context, orgID string, u Upload) error
+	// DeleteUpload deletes an upload with its chunks.
+	DeleteUpload(ctx context.Context, orgID, id string) error
+	// CountFiles returns the number of uploads with chunks of an uploaded file.
+	CountFiles(ctx context.Context, orgID string) (int, error)
+	// WorkingUploads returns the ids of the uploads that are being checked or imported,
+	// oldest first.
+	WorkingUploads(ctx context.Context, orgID string) ([]string, error)
+	// ClaimUpload sets the end of the claim of an upload that is being checked or imported,
+	// and adds an attempt. It reports false, and changes nothing, if the upload is in
+	// another state or another claim has not ended.
+	ClaimUpload(ctx context.Context, orgID, id string, now, until time.Time) (bool, error)
+
+	// WriteChunk stores or replaces a chunk. Positions count from 0.
+	WriteChunk(ctx context.Context, orgID, id string, kind ChunkKind, position int, content []byte) error
+	// Chunk returns the first chunk at the position or after it, and its position. It fails
+	// with core.CodeNotFound if there is none.
+	Chunk(ctx context.Context, orgID, id string, kind ChunkKind, position int) ([]byte, int, error)
+	// DeleteChunks deletes all chunks of one kind of an upload.
+	DeleteChunks(ctx context.Context, orgID, id string, kind ChunkKind) error
+	// PurgeUploads deletes old uploads and chunks. It keeps uploads that are being checked
+	// or imported.
+	PurgeUploads(ctx context.Context, orgID string, before Retention) error
+}
+
+// Retention has, for each part of uploads, the creation time before which it is deleted.
+type Retention struct {
+	// Files are the chunks of uploaded files, Rejected those of rejected rows.
+	Files, Rejected time.Time
+	// Receiving are uploads whose transfer did not end. All are uploads of any state.
+	Receiving, All time.Time
+}

@@ -1,0 +1,117 @@
+package contactupload
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/contactfile"
+)
+
+// The limits of uploaded files.
+const (
+	// MaxUpload is the maximum size of a file in bytes, and MaxUploadRows that of its rows.
+	MaxUpload     = 50 << 20
+	MaxUploadRows = 500_000
+)
+
+// How long the parts of an upload are kept.
+const (
+	// FileKept is how long a file waits for its import. The import deletes it.
+	FileKept = 24 * time.Hour
+	// RejectedKept is how long the rejected rows of an upload are kept.
+	RejectedKept = 7 * 24 * time.Hour
+	// UploadKept is how long the counts of an upload are kept.
+	UploadKept = 30 * 24 * time.Hour
+)
+
+// UploadStatus is the state of an upload.
+type UploadStatus string
+
+// The states of an upload, in their order. A failed upload can be checked again while its
+// file is stored.
+const (
+	Receiving UploadStatus = "receiving" // the file is being transferred
+	Received  UploadStatus = "received"  // the columns are not chosen yet
+	Checking  UploadStatus = "checking"  // a job checks the rows
+	Checked   UploadStatus = "checked"   // the import can start
+	Importing UploadStatus = "importing" // a job imports the rows
+	Completed UploadStatus = "completed"
+	Failed    UploadStatus = "failed"
+)
+
+// Upload is an uploaded contact file and the state of its import.
+type Upload struct {
+	ID       string
+	FileName string
+	Size     int64 // in bytes
+	Status   UploadStatus
+	Sample   contactfile.Sample
+	Settings Settings
+	// Check is the result of the dry run, and Import that of the import. Both are the counts
+	// so far while the job runs, and zero before.
+	Check, Import Result
+	// Problem says why the upload failed, "" otherwise.
+	Problem string
+	// Attempts counts the runs of the job since it last made progress.
+	Attempts  int
+	CreatedAt time.Time
+	// CompletedAt is the end of the import, nil before it.
+	CompletedAt *time.Time
+	// ClaimedUntil is the time until which a process works on the upload.
+	ClaimedUntil time.Time
+}
+
+// Settings say how the file of an upload is read.
+type Settings struct {
+	// Delimiter separates cells. Targets has what each column sets; see contactfile.Config.
+	Delimiter  rune     `json:"delimiter"`
+	Targets    []string `json:"targets"`
+	ClearEmpty bool     `json:"clear_empty"`
+	Rebind     bool     `json:"rebind"`
+}
+
+// Result has the counts of a dry run or an import.
+type Result struct {
+	Summary
+	// Read is the number of bytes of the file up to the last counted row.
+	Read int64 `json:"read"`
+	// Preview has the outcomes of the first rows. Only a dry run sets it.
+	Preview []PreviewRow `json:"preview,omitempty"`
+}
+
+// PreviewRow is the outcome that an import would have for one row.
+type PreviewRow struct {
+	Line    int     `json:"line"`
+	Cells   []Cell  `json:"cells"` // the cells of columns that are not ignored, shortened
+	Outcome Outcome `json:"outcome"`
+}
+
+// Cell is a cell of a row with what its column sets, such as "email".
+type Cell struct {
+	Target string `json:"target"`
+	Value  string `json:"value"`
+}
+
+// HasFile reports whether the file of the upload is stored at the given time.
+func (u Upload) HasFile(now time.Time) bool {
+	switch u.Status {
+	case Completed, Receiving:
+		return false
+	case Checking, Importing:
+		return true
+	}
+	return now.Before(u.CreatedAt.Add(FileKept))
+}
+
+// HasRejected reports whether the rejected rows of the upload are stored at the given time.
+func (u Upload) HasRejected(now time.Time) bool {
+	return u.Result().Rejected > 0 && now.Before(u.CreatedAt.Add(RejectedKept))
+}
+
+// Result returns the counts of the import, or those of the dry run if the import has not
+// started.
+func (u Upload) Result() Result {
+	if u.Status == Importing || u.Status == Completed || u.Import.Rows > 0 {
+		return u.Import
+	}
+	return u.Check
+}

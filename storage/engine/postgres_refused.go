@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/lib/pq"
+)
+
+// refusedError returns the error of a PostgreSQL that could not be opened, with what the
+// operator should check. host is the host and port in the database URL. The text contains
+// no password.
+func refusedError(err error, host string) error {
+	hint := refusalHint(err, host)
+	if why := outageOf(err); why != "" {
+		return fmt.Errorf("storage: open PostgreSQL: %s: %w; %s", why, err, hint)
+	}
+	return fmt.Errorf("storage: open PostgreSQL: %w; %s", err, hint)
+}
+
+// refusalHint returns what to check after PostgreSQL at host refused a connection.
+func refusalHint(err error, host string) string {
+	if host == "" {
+		host = "the host in the database URL"
+	}
+	_, unknownHost := errors.AsType[*net.DNSError](err)
+	switch state := sqlState(err); {
+	case errors.Is(err, pq.ErrSSLNotSupported):
+		return "this server has no TLS: turn it on there, or add sslmode=disable to the query of the database URL if the network between is trusted"
+	case state == "3D000":
+		return "create the database, for example with createdb, or correct its name at the end of the database URL"
+	case state == "28P01":
+		return "correct the user or the password in the database URL; write special characters of the password as percent codes, such as %40 for @"
+	case len(state) == 5 && state[:2] == "28":
+		return "correct the user in the database URL, or let pg_hba.conf of the server admit this user, database and network"
+	case state == "53300":
+		return "raise max_connections of the server, or stop other clients"
+	case unknownHost:
+		return "correct the host in the database URL, or the name service of this machine"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "check that PostgreSQL runs, that it listens on " + host + ", and host and port in the database URL"
+	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
+		return "check that no firewall is between this machine and " + host
+	}
+	return "check the database URL, and that PostgreSQL at " + host + " accepts connections from this machine"
+}
+
+// isTimeout reports whether a network call ended because of its time limit.
+func isTimeout(err error) bool {
+	network, ok := errors.AsType[net.Error](err)
+	return ok && network.Timeout()
+}

@@ -1,0 +1,159 @@
+package segments
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// TestResults evaluates tests of a predicate for one contact, in one statement. Each test
+// has the same SQL as in the query for the members of a segment.
+func (s MemberStore) TestResults(ctx context.Context, q segments.Question, tests []predicate.Node) ([]segments.TestResult, error) {
+	contacts, err := engine.JSONParameter(q.Contacts)
+	if err != nil {
+		return nil, err
+	}
+	c := condition{dialect: s.db.Dialect(), slots: q.Slots, now: q.Now, narrowed: true, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
+	columns, results := make([]string, 0, 2*len(tests)+2), make([]testColumns, len(tests))
+	for i, test := range tests {
+		truth, value := c.testAndValue(test)
+		columns, results[i] = append(columns, truth, value), columnsFor(test)
+	}
+	c.needsContact = true
+	columns = append(columns, `c.unsubscribe_all`, `c.stub`)
+	if c.fault != nil {
+		return nil, c.fault
+	}
+	text := `SELECT ` + strings.Join(columns, `, `) + ` FROM contact_slots AS s JOIN contacts AS c ON c.org_id = s.org_id AND c.id = s.contact_id` +
+		c.aggregates.String() + ` WHERE s.org_id = ` + orgParameter + ` AND s.contact_id IN ` + givenContacts
+	rows, err := engine.Rows(ctx, s.db, c.query("tests of a predicate", text), func(rows *sql.Rows) ([]segments.TestResult, error) {
+		return scanResults(rows, results)
+	})
+	if err == nil && len(rows) != 1 {
+		return nil, core.NotFound("contact")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// testAndValue returns the SQL of a test, and the SQL of the value that it tests. The value
+// of an event test is the aggregate, and that of a topic is the contact's choice.
+func (c *condition) testAndValue(n predicate.Node) (truth, value string) {
+	switch n := n.(type) {
+	case *predicate.Compare:
+		return c.node(n), c.wholeField(n.Field)
+	case *predicate.In:
+		return c.node(n), c.wholeField(n.Field)
+	case *predicate.Match:
+		return c.node(n), c.wholeField(n.Field)
+	case *predicate.Known:
+		return c.node(n), c.wholeField(n.Field)
+	case *predicate.Age:
+		return c.node(n), c.wholeField(n.Field)
+	case *predicate.EventTest:
+		truth = c.node(n)
+		value = `a` + strconv.Itoa(c.aggregated) + `.figure`
+		if n.Kind == predicate.Count || n.Kind == predicate.Exists {
+			value = `coalesce(` + value + `, 0)`
+		}
+		return truth, value
+	case *predicate.Consent:
+		if n.Topic != "" {
+			return c.node(n), `(SELECT x.subscription FROM contact_topics AS x WHERE x.org_id = ` + orgParameter +
+				` AND x.contact_id = s.contact_id AND x.topic = ` + c.parameter(n.Topic) + `)`
+		}
+	}
+	return c.node(n), `CAST(NULL AS text)`
+}
+
+// testColumns has the two columns of a result row for one test: its truth, and its value in
+// the field that belongs to its type.
+type testColumns struct {
+	of     predicate.Type
+	truth  sql.NullBool
+	text   sql.NullString
+	number sql.NullFloat64
+	micros sql.NullInt64
+}
+
+// columnsFor returns empty columns for the value of a test. The values of consent tests and
+// memberships are texts.
+func columnsFor(n predicate.Node) testColumns {
+	switch n := n.(type) {
+	case *predicate.Compare:
+		return testColumns{of: n.Field.Type}
+	case *predicate.In:
+		return testColumns{of: n.Field.Type}
+	case *predicate.Match:
+		return testColumns{of: n.Field.Type}
+	case *predicate.Known:
+		return testColumns{of: n.Field.Type}
+	case *predicate.Age:
+		return testColumns{of: n.Field.Type}
+	case *predicate.EventTest:
+		if n.Kind == predicate.Last || n.Kind == predicate.First {
+			return testColumns{of: predicate.Datetime}
+		}
+		return testColumns{of: predicate.Number}
+	}
+	return testColumns{of: predicate.String}
+}
+
+// value returns where to scan the value of the test.
+func (c *testColumns) value() any {
+	switch c.of {
+	case predicate.Number, predicate.Bool:
+		return &c.number
+	case predicate.Datetime:
+		return &c.micros
+	}
+	return &c.text
+}
+
+// result converts the columns of a row.
+func (c *testColumns) result() segments.TestResult {
+	r := segments.TestResult{Truth: predicate.Unknown}
+	if c.truth.Valid {
+		r.Truth = predicate.False
+		if c.truth.Bool {
+			r.Truth = predicate.True
+		}
+	}
+	switch {
+	case c.text.Valid:
+		r.Value = &predicate.Value{Type: predicate.String, Text: c.text.String}
+	case c.number.Valid && c.of == predicate.Bool:
+		r.Value = &predicate.Value{Type: predicate.Bool, Bool: c.number.Float64 != 0}
+	case c.number.Valid:
+		r.Value = &predicate.Value{Type: predicate.Number, Number: c.number.Float64}
+	case c.micros.Valid:
+		r.Value = &predicate.Value{Type: predicate.Datetime, Moment: predicate.Moment{Micros: c.micros.Int64}}
+	}
+	return r
+}
+
+func scanResults(rows *sql.Rows, columns []testColumns) ([]segments.TestResult, error) {
+	var unsubscribedAll, stub bool
+	places := make([]any, 0, 2*len(columns)+2)
+	for i := range columns {
+		places = append(places, &columns[i].truth, columns[i].value())
+	}
+	if err := rows.Scan(append(places, &unsubscribedAll, &stub)...); err != nil {
+		return nil, fmt.Errorf("storage: tests of a predicate: %w", err)
+	}
+	results := make([]segments.TestResult, len(columns))
+	for i := range columns {
+		results[i] = columns[i].result()
+		results[i].UnsubscribedFromAll, results[i].Stub = unsubscribedAll, stub
+	}
+	return results, nil
+}
