@@ -40,7 +40,7 @@ func TestToolFailureIsAResult(t *testing.T) {
 	if want := got["message"].(string) + " " + got["hint"].(string); a.Result.Content[0].Text != want {
 		t.Errorf("text %q, want %q", a.Result.Content[0].Text, want)
 	}
-	if a.Result.Meta["dev.service/requestId"] != "trace-1" || r.header.Get("X-Request-Id") != "trace-1" {
+	if a.Result.Meta["dev.mailhelm/requestId"] != "trace-1" || r.header.Get("X-Request-Id") != "trace-1" {
 		t.Errorf("request id: meta %v, header %q", a.Result.Meta, r.header.Get("X-Request-Id"))
 	}
 }
@@ -120,7 +120,7 @@ func TestHiddenCharactersLeaveTheText(t *testing.T) {
 	if want := `{"email":"ann@example.com","note":"payload <b>","writes":0}`; a.Result.Content[0].Text != want {
 		t.Errorf("text %q, want %q", a.Result.Content[0].Text, want)
 	}
-	if a.Result.Meta["dev.service/hiddenCharactersRemoved"] != 3.0 {
+	if a.Result.Meta["dev.mailhelm/hiddenCharactersRemoved"] != 3.0 {
 		t.Errorf("meta %v", a.Result.Meta)
 	}
 	if a.Result.Structured["note"] != "pay\u202eload\u200b <b>\u001b" {
@@ -176,5 +176,26 @@ func TestClientThatLeavesCancelsTheOperation(t *testing.T) {
 			}
 			<-gone
 		})
+	}
+}
+
+// TestMetaNamesAreMailhelms checks the prefix of each member of _meta. The specification
+// fixes two names with another prefix; MCP has its own.
+func TestMetaNamesAreMailhelms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	write := call(legacy, "contacts_upsert", map[string]any{"email": "ann@example.com"})
+	seen := map[string]bool{}
+	for range 2 {
+		for name := range w.send(write).result(t).Result.Meta {
+			seen[name] = true
+			fixed := name == "dev.service/idempotencyKey" || name == "dev.service/idempotentReplay"
+			if !fixed && !strings.HasPrefix(name, "dev.mailhelm/") && !strings.HasPrefix(name, "io.modelcontextprotocol/") {
+				t.Errorf("_meta has %s", name)
+			}
+		}
+	}
+	if !seen["dev.mailhelm/requestId"] || !seen["dev.service/idempotentReplay"] {
+		t.Errorf("_meta has only %v", seen)
 	}
 }

@@ -77,7 +77,7 @@ func TestARefusedConfirmationStartsAgain(t *testing.T) {
 
 func TestResultsSayWhoseWordsTheyHold(t *testing.T) {
 	t.Parallel()
-	const label = "dev.service/untrusted"
+	const label = "dev.mailhelm/untrusted"
 	w := newWorld(t)
 	a := w.send(call(legacy, "contacts_lookup", map[string]any{"email": "ann@example.com"})).result(t)
 	if got := a.Result.Meta[label]; !cmp.Equal(got, any([]any{"email", "note"})) {

@@ -34,6 +34,7 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok || !rpc.counted {
 		s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, causeOf(err))
+		s.cfg.Catalogue.CountRefusedUsage(x.principal, x.tool)
 	}
 	if x.span == nil {
 		return

@@ -23,15 +23,16 @@ const (
 var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision20250326, "2024-11-05"}
 
 // The members of _meta that this server reads or writes. Names that begin with dev.service
-// are defined by Mailhelm, the others by MCP.
+// or dev.mailhelm are defined by Mailhelm, the others by MCP. The specification fixes the
+// two with dev.service, and clients rely on them. New names begin with dev.mailhelm.
 const (
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
 	metaCapabilities    = mcp.MetaKeyClientCapabilities
 	metaIdempotencyKey  = "dev.service/idempotencyKey"
 	metaReplay          = "dev.service/idempotentReplay"
-	metaRequestID       = "dev.service/requestId"
-	metaHidden          = "dev.service/hiddenCharactersRemoved"
-	metaUntrusted       = "dev.service/untrusted"
+	metaRequestID       = "dev.mailhelm/requestId"
+	metaHidden          = "dev.mailhelm/hiddenCharactersRemoved"
+	metaUntrusted       = "dev.mailhelm/untrusted"
 )
 
 // readRevision sets the protocol revision of a message and checks that the request's

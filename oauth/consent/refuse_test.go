@@ -51,7 +51,7 @@ func TestHeadersOfThePage(t *testing.T) {
 	} {
 		r := b.send("GET", consent.Path+"?"+o.request("redirect_uri", redirectURI), nil)
 		for header, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self' " + target + "; base-uri 'none'; frame-ancestors 'none'",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' " + target + "; base-uri 'none'; frame-ancestors 'none'",
 			"X-Frame-Options":         "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		} {
 			if got := r.Header.Get(header); got != want {

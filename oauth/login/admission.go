@@ -18,6 +18,7 @@ type Admission struct {
 	factors  *people.SecondFactors
 	cookies  cookies
 	proxies  proxies.Trusted
+	surround Surround // nil for none
 }
 
 // Visitor returns the person who sent the request. It fails with invalid_key if the session

@@ -76,7 +76,7 @@ func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people
 		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
 		retryLater(w, wrong)
 	}
-	p.Show(w, r, status, p.app, "Authenticator app", page)
+	p.showSignedIn(w, r, v, status, p.app, "Authenticator app", page)
 }
 
 // removeApp removes the person's authenticator app and shows the security page.

@@ -37,14 +37,14 @@ func (*Frame) ParsePage(files fs.FS, names ...string) (*template.Template, error
 
 // frameData is the data of the template with the common layout.
 type frameData struct {
-	Title, Style, DocsURL string
-	Data                  any
+	Title, Style, Icon, DocsURL string
+	Data                        any
 }
 
 // Show writes a page with the status. If the page cannot be rendered, it answers with 500.
 func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
 	var b bytes.Buffer
-	if err := page.Execute(&b, frameData{Title: title, Style: StylePath, DocsURL: f.docsURL, Data: data}); err != nil {
+	if err := page.Execute(&b, frameData{Title: title, Style: StylePath, Icon: IconPath, DocsURL: f.docsURL, Data: data}); err != nil {
 		f.logFailure(r, fmt.Errorf("make page: %w", err))
 		w.WriteHeader(http.StatusInternalServerError)
 		return

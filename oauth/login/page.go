@@ -18,6 +18,11 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
+// icon is the logo of Mailhelm, which browsers show beside the title of a page.
+//
+//go:embed pages/icon.svg
+var icon []byte
+
 // pages holds the parsed templates of the pages in this package.
 type pages struct {
 	signIn, account, refusal, proof, security, app, codes *template.Template

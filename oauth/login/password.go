@@ -51,7 +51,7 @@ func (p *passwordPages) askPassword(w http.ResponseWriter, r *http.Request, v pe
 		status, form.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
 		retryLater(w, wrong)
 	}
-	p.Show(w, r, status, p.page, "Change password", form)
+	p.showSignedIn(w, r, v, status, p.page, "Change password", form)
 }
 
 // changePassword sets a new password and redirects to the security page. The session gets a

@@ -1,9 +1,11 @@
 package login
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -21,6 +23,45 @@ type Methods = map[string]http.HandlerFunc
 // framing, scripts, caching and referrers. It refuses forms from other sites, and every
 // HTTP method that the map methods does not contain.
 func (f *Frame) Protect(methods Methods) http.Handler {
+	return f.protect(methods, f.readForm)
+}
+
+// ProtectUpload returns the handler of a page whose form sends a file. It is [Frame.Protect]
+// with another limit: a POST may have a body of maxBody bytes, in multipart/form-data, which
+// the handler reads. The client gets uploadTime to send it.
+func (f *Frame) ProtectUpload(methods Methods, maxBody int64) http.Handler {
+	return f.protect(methods, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost {
+			return f.readForm(w, r)
+		}
+		until := time.Now().Add(uploadTime) //nolint:forbidigo // a deadline of the connection
+		control := http.NewResponseController(w)
+		// Without these deadlines the server's own limits apply, which suit small forms.
+		if err := errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))); err != nil {
+			f.log.WarnContext(r.Context(), "time for an upload not set", "error", err)
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		return true
+	})
+}
+
+// uploadTime is the time that a client has to send a file.
+const uploadTime = 10 * time.Minute
+
+// readForm limits and parses the form of a request. If it returns false, it has written a
+// refusal.
+func (f *Frame) readForm(w http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		f.Refuse(w, r, http.StatusBadRequest, "The form could not be read", "Go back and send it again.")
+		return false
+	}
+	return true
+}
+
+// protect returns the handler of a page. read limits the body and parses it if the handlers
+// expect that; if it returns false, it has written a refusal.
+func (f *Frame) protect(methods Methods, read func(http.ResponseWriter, *http.Request) bool) http.Handler {
 	allow := make([]string, 0, len(methods))
 	for method := range methods {
 		allow = append(allow, method)
@@ -34,12 +75,9 @@ func (f *Frame) Protect(methods Methods) http.Handler {
 				"Open the page by its link and try again.")
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if err := r.ParseForm(); err != nil {
-			f.Refuse(w, r, http.StatusBadRequest, "The form could not be read", "Go back and send it again.")
-			return
+		if read(w, r) {
+			handle(w, r)
 		}
-		handle(w, r)
 	})
 	return headers(f.origins.Handler(dispatch))
 }
@@ -71,7 +109,7 @@ func SetPolicy(w http.ResponseWriter, formTarget string) {
 		target += " " + formTarget
 	}
 	w.Header().Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'self'; form-action "+target+"; base-uri 'none'; frame-ancestors 'none'")
+		"default-src 'none'; style-src 'self'; img-src 'self'; form-action "+target+"; base-uri 'none'; frame-ancestors 'none'")
 }
 
 // allowScript extends the page's content security policy: scripts of this host may run and

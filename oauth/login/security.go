@@ -72,7 +72,7 @@ func (p *securityPages) listFactors(w http.ResponseWriter, r *http.Request, v pe
 	if page.Offered {
 		allowScript(w)
 	}
-	p.Show(w, r, status, p.page, "Security", page)
+	p.showSignedIn(w, r, v, status, p.page, "Security", page)
 }
 
 // applyChange runs a change that a form of the security page requests and shows the page

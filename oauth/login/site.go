@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/passwordchange"
@@ -18,6 +19,7 @@ const (
 	SignOutEverywherePath = "/logout-everywhere"
 	SwitchOrgPath         = "/switch-org"
 	StylePath             = "/login/style.css"
+	IconPath              = "/login/icon.svg"
 	ScriptPath            = "/login/passkey.js"
 	SecondFactorPath      = "/login/second-factor"
 	ConfirmPath           = "/login/confirm"
@@ -29,7 +31,8 @@ const (
 
 const passkeyPath = "/login/passkey"
 
-// Config has the dependencies of the pages. All fields except Proxies are required.
+// Config has the dependencies of the pages. All fields except Style and Proxies are
+// required.
 type Config struct {
 	Sessions  *people.Sessions
 	Factors   *people.SecondFactors
@@ -42,6 +45,9 @@ type Config struct {
 	// names of the cookies and their Secure attribute.
 	AppURL  string
 	DocsURL string
+	// Style is a stylesheet for pages of other packages. It is served together with the
+	// stylesheet of this package. "" means none.
+	Style string
 	// Proxies has the networks of proxies whose forwarding headers are trusted.
 	Proxies proxies.Trusted
 	Log     *slog.Logger
@@ -59,6 +65,7 @@ type Devices interface {
 // Entrance for the layout, the signed-in person and new sessions.
 type Site struct {
 	*Entrance
+	style    []byte
 	signIn   signInPages
 	signOut  sessionForms
 	proof    proofPages
@@ -80,6 +87,7 @@ func New(cfg Config) (*Site, error) {
 	entrance := &Entrance{Admission: admission, devices: cfg.Devices}
 	return &Site{
 		Entrance: entrance,
+		style:    append(slices.Clone(stylesheet), cfg.Style...),
 		signIn:   signInPages{Entrance: entrance, form: own.signIn, signedIn: own.account},
 		signOut:  sessionForms{Admission: admission},
 		proof:    proofPages{Entrance: entrance, page: own.proof},
@@ -96,7 +104,8 @@ func (s *Site) Routes() map[string]http.Handler {
 		SignOutPath:           s.Protect(Methods{http.MethodPost: s.signOut.signOut}),
 		SignOutEverywherePath: s.Protect(Methods{http.MethodPost: s.signOut.signOutEverywhere}),
 		SwitchOrgPath:         s.Protect(Methods{http.MethodPost: s.signOut.switchOrg}),
-		StylePath:             serveFile("text/css", stylesheet),
+		StylePath:             serveFile("text/css", s.style),
+		IconPath:              serveFile("image/svg+xml", icon),
 		ScriptPath:            serveFile("text/javascript", passkeyScript),
 
 		SecondFactorPath:          s.Protect(Methods{http.MethodGet: s.proof.showProof, http.MethodPost: s.proof.prove}),

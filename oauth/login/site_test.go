@@ -248,7 +248,7 @@ func TestHeaders(t *testing.T) {
 		"cross": h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
 	} {
 		for header, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'" + scripts[name],
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'" + scripts[name],
 			"X-Frame-Options":         "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		} {
 			if got := r.Header.Get(header); got != want {

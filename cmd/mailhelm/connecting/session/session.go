@@ -1,0 +1,235 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/grants"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/signin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/tokens"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Config has what a session needs. All fields are required except SignIn.
+type Config struct {
+	Address string // of the agent endpoint
+	Store   grants.Store
+	Folder  string // of the lock; see grants.Lock
+	HTTP    *http.Client
+	Clock   core.Clock
+	Retries tokens.Retries
+	// SignIn lets the person sign in. client is the id under which the program is registered,
+	// "" if it is not.
+	SignIn func(ctx context.Context, client string) (Signed, error)
+}
+
+// Signed is the result of a sign-in: the tokens and where they come from.
+type Signed struct {
+	signin.Granted
+	Issuer, TokenEndpoint, RevokeEndpoint, Resource string
+}
+
+// Session is the access to one agent endpoint. It is safe for use by several goroutines.
+type Session struct {
+	cfg Config
+
+	mu    sync.Mutex // held while tokens are requested
+	grant grants.Grant
+	// refused is the error of a failed sign-in. This process then does not open the browser
+	// again.
+	refused error
+}
+
+// New returns a session that has read nothing from the store yet.
+func New(cfg Config) *Session { return &Session{cfg: cfg} }
+
+// margin is how long before its end an access token is refreshed.
+const margin = time.Minute
+
+// Token returns an access token that is valid for at least one more minute by the clock of
+// this machine. It refreshes the token, or lets the person sign in, if that is necessary.
+func (s *Session) Token(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fresh("") {
+		return s.grant.AccessToken, nil
+	}
+	return s.renew(ctx, "")
+}
+
+// Renew returns another access token after the server refused one. If another call or
+// another process has replaced the refused token already, it returns the replacement.
+func (s *Session) Renew(ctx context.Context, refused string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fresh(refused) {
+		return s.grant.AccessToken, nil
+	}
+	return s.renew(ctx, refused)
+}
+
+// fresh reports whether the access token is valid for at least the margin and is another
+// one than refused.
+func (s *Session) fresh(refused string) bool {
+	return s.grant.AccessToken != "" && s.grant.AccessToken != refused && s.cfg.Clock().Add(margin).Before(s.grant.AccessTokenUntil)
+}
+
+// renew gets an access token from the store, by the refresh token or by a sign-in, in this
+// order. It holds the lock of the grant until it returns, so that no refresh token is used
+// twice.
+func (s *Session) renew(ctx context.Context, refused string) (string, error) {
+	unlock, err := grants.Lock(ctx, s.cfg.Folder, s.cfg.Address)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	s.grant, err = s.cfg.Store.Load(s.cfg.Address)
+	if err != nil && !errors.Is(err, grants.ErrNone) {
+		return "", fmt.Errorf("read the grant from %s: %w", s.cfg.Store.Where(s.cfg.Address), err)
+	}
+	if s.fresh(refused) {
+		return s.grant.AccessToken, nil
+	}
+	if s.grant.RefreshToken != "" {
+		ended, err := s.refresh(ctx)
+		if err == nil {
+			return s.grant.AccessToken, nil
+		}
+		if !ended {
+			return "", err
+		}
+	}
+	if err := s.signIn(ctx); err != nil {
+		return "", err
+	}
+	return s.grant.AccessToken, nil
+}
+
+// refreshTimeout is the time limit of a refresh with its repetitions.
+const refreshTimeout = time.Minute
+
+// refresh replaces the access token and the refresh token, and stores them. It returns true
+// if the grant has ended, so that the person must sign in again. The end of ctx does not
+// interrupt it: the server may have replaced the refresh token already, and the new one
+// would be lost.
+func (s *Session) refresh(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
+	defer cancel()
+	client := s.client()
+	token, err := s.cfg.Retries.Do(ctx, func() (tokens.Token, error) { return client.ByRefresh(ctx, s.grant.RefreshToken) })
+	switch tokens.Code(err) {
+	case "invalid_grant":
+		s.grant.AccessToken, s.grant.RefreshToken = "", ""
+		return true, s.save(err)
+	case "invalid_client", "unauthorized_client":
+		s.grant = grants.Grant{}
+		return true, errors.Join(err, s.cfg.Store.Delete(s.cfg.Address))
+	}
+	if err != nil {
+		return false, fmt.Errorf("refresh the access: %w", err)
+	}
+	s.setToken(token)
+	return false, s.save(nil)
+}
+
+// signIn lets the person sign in and stores the grant. After a failure it fails at once, so
+// that an assistant that repeats calls does not open one window after another.
+func (s *Session) signIn(ctx context.Context) error {
+	if s.refused != nil {
+		return s.refused
+	}
+	signed, err := s.cfg.SignIn(ctx, s.grant.ClientID)
+	if errors.Is(err, context.Canceled) {
+		return err // the client gave up; the next call may ask again
+	}
+	if err != nil {
+		if s.grant.ClientID != "" { // the server may have removed the registration
+			s.grant = grants.Grant{}
+			err = errors.Join(err, s.cfg.Store.Delete(s.cfg.Address))
+		}
+		s.refused = err
+		return err
+	}
+	s.grant = grants.Grant{
+		Address: s.cfg.Address, Issuer: signed.Issuer, TokenEndpoint: signed.TokenEndpoint, RevokeEndpoint: signed.RevokeEndpoint,
+		ClientID: signed.ClientID, Resource: signed.Resource,
+	}
+	s.setToken(signed.Token)
+	return s.save(nil)
+}
+
+// SignIn lets the person sign in, even if a grant is stored. It returns the granted scopes.
+func (s *Session) SignIn(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unlock, err := grants.Lock(ctx, s.cfg.Folder, s.cfg.Address)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if stored, err := s.cfg.Store.Load(s.cfg.Address); err == nil {
+		s.grant.ClientID = stored.ClientID
+	}
+	s.refused = nil
+	err = s.signIn(ctx)
+	return s.grant.Scope, err
+}
+
+// SignOut revokes the stored grant at the server and removes it from this machine. It
+// removes it even if the server cannot be reached, and then returns the error. It fails with
+// grants.ErrNone if no grant is stored.
+func (s *Session) SignOut(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unlock, err := grants.Lock(ctx, s.cfg.Folder, s.cfg.Address)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.grant, err = s.cfg.Store.Load(s.cfg.Address)
+	if errors.Is(err, grants.ErrNone) {
+		return err
+	}
+	var revoked error
+	if s.grant.RefreshToken != "" && s.grant.RevokeEndpoint != "" {
+		revoked = s.client().Revoke(ctx, s.grant.RevokeEndpoint, s.grant.RefreshToken)
+	}
+	if err := s.cfg.Store.Delete(s.cfg.Address); err != nil {
+		return errors.Join(err, revoked)
+	}
+	s.grant = grants.Grant{}
+	if revoked != nil {
+		return fmt.Errorf("the grant is removed from this machine, but not revoked at the server: revoke it on the dashboard: %w", tokens.Explain(revoked))
+	}
+	return nil
+}
+
+// client returns the OAuth client of the stored grant.
+func (s *Session) client() tokens.Client {
+	return tokens.Client{HTTP: s.cfg.HTTP, Endpoint: s.grant.TokenEndpoint, ID: s.grant.ClientID, Clock: s.cfg.Clock}
+}
+
+// setToken takes over a token of the server. A server that does not replace refresh tokens
+// leaves the refresh token out.
+func (s *Session) setToken(t tokens.Token) {
+	s.grant.AccessToken, s.grant.AccessTokenUntil = t.Access, t.ExpiresAt
+	if t.Refresh != "" {
+		s.grant.RefreshToken = t.Refresh
+	}
+	if t.Scope != "" {
+		s.grant.Scope = t.Scope
+	}
+}
+
+// save stores the grant. It returns err, or else the error of storing.
+func (s *Session) save(err error) error {
+	saved := s.cfg.Store.Save(s.grant)
+	if err != nil || saved == nil {
+		return err
+	}
+	return fmt.Errorf("store the grant in %s: %w", s.cfg.Store.Where(s.grant.Address), saved)
+}
