@@ -3,24 +3,44 @@ package dashboard
 import (
 	"net/http"
 
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// Areas are the entries of the dashboard's navigation, in order. Each leads to a page of
-// the dashboard, except the last, which belongs to the sign-in pages.
+// The groups of the sidebar.
+const (
+	groupSend         = "Send"
+	groupAudience     = "Audience"
+	groupInsight      = "Insight"
+	groupDevelopers   = "Developers"
+	groupOrganization = "Organization"
+)
+
+// Areas are the entries of the sidebar, in order.
 var Areas = []frame.Area{
-	{Path: frame.Path, Name: "Overview"},
-	{Path: frame.Path + "/health", Name: "Sending health"},
-	{Path: frame.Path + "/account", Name: "Sending account"},
-	{Path: frame.Path + "/channels", Name: "Channels"},
-	{Path: frame.Path + "/undeliverable", Name: "Undeliverable"},
-	{Path: frame.Path + "/keys", Name: "API keys"},
-	{Path: frame.Path + "/clients", Name: "Applications"},
-	{Path: frame.Path + "/grants", Name: "Access"},
-	{Path: frame.Path + "/members", Name: "Members"},
-	{Path: frame.Path + "/settings", Name: "Settings"},
-	{Path: frame.Path + "/audit", Name: "Audit log"},
-	{Path: frame.SecurityPath, Name: "Your security"},
+	{Path: frame.Path, Name: "Home", Key: "h"},
+	{Group: groupSend, Path: frame.Path + "/templates", Name: "Templates", Needs: members.MayViewContent, Key: "e"},
+	{Group: groupAudience, Path: frame.Path + "/contacts", Name: "Contacts", Needs: members.MayViewContacts, Key: "c"},
+	{Group: groupAudience, Path: frame.Path + "/lists", Name: "Lists", Needs: members.MayViewLists, Key: "l"},
+	{Group: groupAudience, Path: frame.Path + "/topics", Name: "Topics", Needs: members.MayViewContacts, Key: "t"},
+	{Group: groupAudience, Path: frame.Path + "/contacts/import", Name: "Import", Needs: members.MayManageContacts},
+	{Group: groupAudience, Path: frame.Path + "/attributes", Name: "Attributes", Needs: members.MayViewContacts, Key: "a"},
+	{Group: groupAudience, Path: frame.Path + "/activities", Name: "Activities", Needs: members.MayViewActivities, Key: "v"},
+	{Group: groupAudience, Path: frame.Path + "/segments", Name: "Segments", Needs: members.MayViewSegments, Key: "s"},
+	{Group: groupInsight, Path: frame.Path + "/health", Name: "Sending health", Needs: members.MayViewAnalytics, Key: "i"},
+	{Group: groupInsight, Path: frame.Path + "/messages", Name: "Messages", Needs: members.MayViewAnalytics, Key: "m"},
+	{Group: groupInsight, Path: frame.Path + "/reports", Name: "Reports", Needs: members.MayViewAnalytics, Key: "r"},
+	{Group: groupInsight, Path: frame.Path + "/suppressions", Name: "Suppressions", Needs: members.MayViewSuppression},
+	{Group: groupInsight, Path: frame.Path + "/undeliverable", Name: "Undeliverable", Needs: members.MayViewUndeliverable, Key: "u"},
+	{Group: groupDevelopers, Path: frame.Path + "/connect", Name: "Connect an assistant"},
+	{Group: groupDevelopers, Path: frame.Path + "/grants", Name: "Access"},
+	{Group: groupDevelopers, Path: frame.Path + "/clients", Name: "Applications", Needs: members.MayManageCredentials},
+	{Group: groupDevelopers, Path: frame.Path + "/keys", Name: "API keys", Needs: members.MayManageCredentials, Key: "k"},
+	{Group: groupOrganization, Path: frame.Path + "/account", Name: "Sending account", Needs: members.MayViewAccount},
+	{Group: groupOrganization, Path: frame.Path + "/channels", Name: "Channels", Needs: members.MayViewSending},
+	{Group: groupOrganization, Path: frame.Path + "/members", Name: "Members"},
+	{Group: groupOrganization, Path: frame.Path + "/settings", Name: "Settings", Needs: members.MayManageOrg},
+	{Group: groupOrganization, Path: frame.Path + "/audit", Name: "Audit log", Needs: members.MayViewAudit},
 }
 
 // Room is a package with dashboard pages about related subjects. Routes returns the paths,

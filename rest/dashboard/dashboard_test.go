@@ -9,12 +9,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
+	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
+	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
+	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
+	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -29,15 +36,25 @@ func TestGoldenContents(t *testing.T) {
 		Organizations: storagetest.SQLite(t).Members(), Areas: dashboard.Areas,
 	})
 	start, err1 := home.New(f, home.Config{})
+	files, errFiles := imports.New(f, imports.Config{})
+	if errFiles != nil {
+		t.Fatal(errFiles)
+	}
+	groups, err0 := audience.New(f, audience.Config{})
 	outcomes, err2 := insight.New(f, insight.Config{})
 	credentials, err3 := developers.New(f, developers.Config{})
 	company, err4 := organization.New(f, organization.Config{})
-	for _, err := range []error{err1, err2, err3, err4} {
+	mail, err5 := messages.New(f, messages.Config{})
+	directory, err6 := contacts.New(f, contacts.Config{})
+	definitions, err7 := registry.New(f, registry.Config{})
+	letters, err8 := templates.New(f, nil)
+	divided, err9 := segments.New(f, segments.Config{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, outcomes, credentials, company)
+	pages, err := dashboard.Mount(f, start, directory, files, groups, definitions, divided, letters, outcomes, mail, credentials, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,10 @@
 // mounts the packages with pages, called rooms, and orders the navigation.
 //
 //   - home: the overview
+//   - audience: lists, topics
+//   - imports: imports of contacts from files
 //   - insight: sending health, undeliverable addresses
+//   - messages: the search of sent messages, the course of one message
 //   - developers: API keys, applications, the access that people granted
 //   - organization: the sending account, channels, members, settings, the audit log
 //

@@ -25,9 +25,12 @@ type clientSecret struct {
 // the page cannot be shown again.
 func (h clientHandlers) showClientSecret(w http.ResponseWriter, r *http.Request, v people.Visitor, s clientSecret) {
 	s.TokenURL, s.Resource = h.AuthURL+"/oauth/token", h.APIURL
-	title := "Your new application"
-	if !s.New {
-		title = "The new secret"
+	title := "The new secret of " + s.Client.Name
+	switch {
+	case s.Secret == "":
+		title = s.Client.Name + " is registered"
+	case s.New:
+		title = "The secret of " + s.Client.Name
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_secret", Title: title, Data: s})
 }
@@ -51,7 +54,7 @@ func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request,
 		return
 	}
 	row := newClientRow(c)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_rotate", Title: "Rotate the secret of " + row.Name + "?", Data: clientDecision{
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_rotate", Title: "Rotate the secret of " + row.Name + "?", Head: underClient(row), Data: clientDecision{
 		Form: frame.FormTo(v, row.Path+"/secret"), Client: row,
 	}})
 }
@@ -89,7 +92,7 @@ func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request,
 		return
 	}
 	row := newClientRow(c)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_revoke", Title: "Revoke " + row.Name + "?", Data: clientDecision{
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_revoke", Title: "Revoke " + row.Name + "?", Head: underClient(row), Data: clientDecision{
 		Form: frame.FormTo(v, row.Path+"/revoke"), Client: row,
 	}})
 }

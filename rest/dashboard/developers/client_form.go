@@ -85,6 +85,7 @@ type clientForm struct {
 	Fields clientFields
 	// Areas has all scopes in groups, with the chosen scopes marked.
 	Areas     []scopeArea
+	Roles     frame.RoleChoices
 	Lifetimes []lifetime
 	// Client is the client that is edited; nil for a new one.
 	Client *clientRow
@@ -123,8 +124,13 @@ func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v peo
 		row := newClientRow(*c)
 		data.Client, data.Here, title, has = &row, row.Path+"/edit", "Edit "+row.Name, c.Scopes
 	}
-	data.Form, data.Areas = frame.FormTo(v, data.Here), scopeChoices(f.Scopes, has, v.Member)
-	h.Show(w, r, v, status, frame.Screen{Page: "client_form", Title: title, Problem: labels.Problem(refused), Data: data})
+	data.Form, data.Areas = frame.FormTo(v, data.Here), h.scopeChoices(f.Scopes, has, v.Member)
+	data.Roles = h.roleChoices(data.Here, v.Member)
+	shown := frame.Screen{Page: "client_form", Title: title, Problem: labels.Problem(refused), Data: data}
+	if data.Client != nil {
+		shown.Head = underClient(*data.Client)
+	}
+	h.Show(w, r, v, status, shown)
 }
 
 // showNewClient shows the form for a new client. If the organization requires a recent
@@ -134,7 +140,7 @@ func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v 
 		return
 	}
 	h.clientForm(w, r, v, nil, clientFields{
-		Environment: core.Live, RefreshDays: strconv.Itoa(defaultRefreshDays), Scopes: preset(r, v.Member),
+		Environment: core.Live, RefreshDays: strconv.Itoa(defaultRefreshDays), Scopes: h.startingScopes(r, nil, v.Member),
 	}, nil)
 }
 
@@ -192,7 +198,9 @@ func (h clientHandlers) register(ctx context.Context, v people.Visitor, id strin
 // showEditClient shows the form for editing an active client.
 func (h clientHandlers) showEditClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if c, ok := h.workingClientOf(w, r, v); ok {
-		h.clientForm(w, r, v, &c, fieldsOf(c), nil)
+		f := fieldsOf(c)
+		f.Scopes = h.startingScopes(r, c.Scopes, v.Member)
+		h.clientForm(w, r, v, &c, f, nil)
 	}
 }
 

@@ -3,6 +3,7 @@ package developers
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -49,7 +50,6 @@ func newClientRow(c access.Client) clientRow {
 
 // clientList is the data of the page that lists the OAuth clients.
 type clientList struct {
-	NewPath string
 	// Working has the active clients, and Over has the revoked clients.
 	Working, Over []clientRow
 	Blocked       []blockedRow
@@ -71,7 +71,7 @@ func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v peo
 		h.Fail(w, r, v, fmt.Errorf("clients: %w", err))
 		return
 	}
-	data := clientList{NewPath: ClientsPath + "/new", Block: frame.FormTo(v, blockPath), BlockID: typed}
+	data := clientList{Block: frame.FormTo(v, blockPath), BlockID: typed}
 	for _, c := range clients {
 		if row := newClientRow(c); row.Ended == "" {
 			data.Working = append(data.Working, row)
@@ -83,7 +83,10 @@ func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v peo
 		h.Fail(w, r, v, err)
 		return
 	}
-	shown, status := frame.Screen{Page: "clients", Title: "Applications", Notice: clientNotices.NoticeOf(r), Data: data}, http.StatusOK
+	shown, status := frame.Screen{Page: "clients", Title: "Applications", Notice: clientNotices.NoticeOf(r), Data: data, Head: frame.Head{
+		Count: strconv.Itoa(len(data.Working)), Actions: []frame.Action{{Path: ClientsPath + "/new", Name: "Register application", Primary: true}},
+		Lead: "Applications that ask people for access with OAuth, or get tokens for themselves with a secret. Assistants that use MCP need no registration.",
+	}}, http.StatusOK
 	if refused != nil {
 		shown.Problem, status = refused.Message+" "+refused.NextStep(), refused.HTTPStatus()
 	}
@@ -97,6 +100,23 @@ type clientPage struct {
 	Scopes []scopeChoice
 }
 
+// clientHead returns the buttons of the page of one client.
+func clientHead(row clientRow) frame.Head {
+	if row.Ended != "" {
+		return frame.Head{}
+	}
+	actions := []frame.Action{{Path: row.Path + "/edit", Name: "Edit application"}}
+	if !row.Public {
+		actions = append(actions, frame.Action{Path: row.Path + "/secret", Name: "Rotate secret"})
+	}
+	return frame.Head{Actions: append(actions, frame.Action{Path: row.Path + "/revoke", Name: "Revoke application", Danger: true})}
+}
+
+// underClient returns the head of a page about a change of a client.
+func underClient(row clientRow) frame.Head {
+	return frame.Head{Parents: []frame.Link{{Path: row.Path, Name: row.Name}}}
+}
+
 // showClient shows the page of one OAuth client.
 func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
@@ -104,7 +124,7 @@ func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v peo
 		return
 	}
 	row := newClientRow(c)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client", Title: row.Name, Notice: clientNotices.NoticeOf(r), Data: clientPage{
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client", Title: row.Name, Head: clientHead(row), Notice: clientNotices.NoticeOf(r), Data: clientPage{
 		Client: row, Scopes: scopeRows(c.Scopes),
 	}})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -21,6 +22,7 @@ const (
 	NewKeyPath  = KeysPath + "/new"
 	ClientsPath = frame.Path + "/clients"
 	GrantsPath  = frame.Path + "/grants"
+	ConnectPath = frame.Path + "/connect"
 )
 
 // Keys reads an organization's API keys, including revoked ones. In a transaction, it locks
@@ -66,6 +68,12 @@ type Users interface {
 	UserByID(ctx context.Context, userID string) (access.User, error)
 }
 
+// Usage reads the numbers of calls at the agent endpoint.
+type Usage interface {
+	// Usage returns the sums by client, person and tool, those with the most calls first.
+	Usage(ctx context.Context, orgID string, f usage.Filter) ([]usage.Row, error)
+}
+
 // Config configures the pages about credentials. All fields are required.
 type Config struct {
 	// Keys reads API keys. Clients and Public read OAuth clients; Public also finds clients
@@ -77,6 +85,7 @@ type Config struct {
 	Grants  Grants
 	Members Members
 	Users   Users
+	Usage   Usage
 	// Lifecycle changes credentials. For each request, the pages use a copy of Lifecycle
 	// whose Transactor checks the visitor's permission.
 	Lifecycle access.Lifecycle
@@ -107,11 +116,13 @@ type (
 	keyHandlers    struct{ *Developers }
 	clientHandlers struct{ *Developers }
 	grantHandlers  struct{ *Developers }
+	// connectHandlers has the pages about assistants.
+	connectHandlers struct{ *Developers }
 )
 
 // Routes returns the routes of all pages about credentials.
 func (d *Developers) Routes() []frame.Route {
-	return slices.Concat(keyHandlers{d}.routes(), clientHandlers{d}.routes(), grantHandlers{d}.routes())
+	return slices.Concat(keyHandlers{d}.routes(), clientHandlers{d}.routes(), grantHandlers{d}.routes(), connectHandlers{d}.routes())
 }
 
 // routes returns the routes of the pages about API keys. All need the permission to manage
@@ -150,6 +161,15 @@ func (h grantHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/grants", Get: h.showGrants},
 		{Path: "/grants/{id}/revoke", Post: h.revokeGrant},
+	}
+}
+
+// routes returns the routes of the pages about assistants. They need no permission, because
+// every member may connect an assistant and see what it did.
+func (h connectHandlers) routes() []frame.Route {
+	return []frame.Route{
+		{Path: "/connect", Get: h.showConnect},
+		{Path: "/connect/activity", Get: h.showActivity},
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
@@ -42,7 +44,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: frametest.Now}),
 	}
 	room, err := developers.New(o.Frame, developers.Config{
-		Keys: db.Keys(), Clients: db.Clients(), Public: db.Clients(), Blocked: db.OpenClients(), Grants: db.Grants(), Members: db.Members(), Users: db.Users(),
+		Keys: db.Keys(), Clients: db.Clients(), Public: db.Clients(), Blocked: db.OpenClients(), Grants: db.Grants(), Members: db.Members(), Users: db.Users(), Usage: db.Usage(),
 		Lifecycle: o.tasks, APIURL: "https://api.example", MCPURL: "https://mcp.example", AuthURL: "https://auth.example", Clock: frametest.Now,
 	})
 	o.Must(err)
@@ -71,6 +73,23 @@ func (o *office) makeCredentials() {
 		}
 		o.Must(o.db.Grants().InsertGrant(ctx, o.grants[i]))
 	}
+}
+
+// makeUsage grants the client access to the agent endpoint and stores calls by the visitor
+// and by a client without a person.
+func (o *office) makeUsage() {
+	o.T.Helper()
+	agent := o.grants[0]
+	agent.ID, agent.Resource = core.NewID(), access.Agent
+	o.Must(o.db.Grants().InsertGrant(o.T.Context(), agent))
+	day, last := frametest.Now().UTC().Truncate(24*time.Hour), frametest.Now().Add(-time.Hour)
+	o.Must(o.db.Usage().AddUsage(o.T.Context(), []usage.Row{
+		{OrgID: o.Org.ID, ClientID: o.client.ClientID, UserID: o.User.ID, Operation: "contacts_lookup", Day: day, Counts: usage.Counts{Calls: 1200, LastAt: last}},
+		{OrgID: o.Org.ID, ClientID: o.client.ClientID, UserID: o.User.ID, Operation: "contacts_upsert", Day: day.AddDate(0, 0, -29), Counts: usage.Counts{Calls: 7, Confirmed: 1, Asked: 2, Refused: 3, Failed: 1, LastAt: last.AddDate(0, 0, -29)}},
+		{OrgID: o.Org.ID, ClientID: o.client.ClientID, UserID: o.User.ID, Operation: "lists_list", Day: day.AddDate(0, 0, -30), Counts: usage.Counts{Calls: 9, LastAt: last}},
+		{OrgID: o.Org.ID, ClientID: "<script>", Operation: "", Day: day, Counts: usage.Counts{Calls: 2, Refused: 2, LastAt: last}},
+		{OrgID: core.NewID(), ClientID: "foreign", Operation: "lists_list", Day: day, Counts: usage.Counts{Calls: 5, LastAt: last}},
+	}))
 }
 
 // state returns everything that the forms about credentials can change, and the audit log,
@@ -133,8 +152,10 @@ func TestGoldenPages(t *testing.T) {
 		_, page := frametest.Post(t, o.pages, o.Site.Visitor, path, form)
 		frametest.CompareGolden(t, name, page, *update)
 	}
+	o.makeUsage()
 	for name, path := range map[string]string{
-		"keys": developers.KeysPath, "key_new": developers.NewKeyPath, "key_new_read": developers.NewKeyPath + "?preset=read", "key": key,
+		"connect": developers.ConnectPath, "connect_activity": developers.ConnectPath + "/activity",
+		"keys": developers.KeysPath, "key_new": developers.NewKeyPath, "key_new_read": developers.NewKeyPath + "?role=viewer", "key": key,
 		"key_scopes": key + "/scopes", "key_rotate": key + "/rotate", "key_revoke": key + "/revoke",
 		"clients": developers.ClientsPath, "client_new": developers.ClientsPath + "/new", "client": client,
 		"client_edit": client + "/edit", "client_rotate": client + "/secret", "client_revoke": client + "/revoke", "grants": developers.GrantsPath,
@@ -154,6 +175,8 @@ func TestGoldenPages(t *testing.T) {
 	posted("client_secret", client+"/secret", nil)
 	posted("block_refused", developers.ClientsPath+"/block", url.Values{"client_id": {"nothing"}})
 	o.Allow(members.MayViewLists)
+	shown("connect_of_member", developers.ConnectPath)
+	shown("connect_activity_of_member", developers.ConnectPath+"/activity?client_id="+o.client.ClientID)
 	shown("grants_of_member", developers.GrantsPath)
 	shown("forbidden", developers.KeysPath)
 }

@@ -23,14 +23,16 @@ type keyScopesPage struct {
 	Form           frame.Form
 	Key            keyRow
 	Areas          []scopeArea
+	Roles          frame.RoleChoices
 	Chosen         core.Scopes
 	Added, Removed []scopeChoice
 }
 
-// showKeyScopes shows the form for changing the scopes of an API key.
+// showKeyScopes shows the form for changing the scopes of an API key. The query parameter
+// role selects the scopes of a role.
 func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.workingKeyOf(w, r, v); ok {
-		h.keyScopesForm(w, r, v, k, k.Scopes, nil)
+		h.keyScopesForm(w, r, v, k, h.startingScopes(r, k.Scopes, v.Member), nil)
 	}
 }
 
@@ -42,8 +44,9 @@ func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v peo
 		status = core.AsError(refused).HTTPStatus()
 	}
 	row := newKeyRow(k, h.Clock())
-	h.Show(w, r, v, status, frame.Screen{Page: "key_scopes", Title: "Scopes of " + row.Name, Problem: labels.Problem(refused), Data: keyScopesPage{
-		Form: frame.FormTo(v, row.Path+"/scopes"), Key: row, Areas: scopeChoices(chosen, k.Scopes, v.Member),
+	h.Show(w, r, v, status, frame.Screen{Page: "key_scopes", Title: "Scopes of " + row.Name, Head: underKey(row), Problem: labels.Problem(refused), Data: keyScopesPage{
+		Form: frame.FormTo(v, row.Path+"/scopes"), Key: row, Areas: h.scopeChoices(chosen, k.Scopes, v.Member),
+		Roles: h.roleChoices(row.Path+"/scopes", v.Member),
 	}})
 }
 
@@ -67,7 +70,7 @@ func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v peo
 		return
 	}
 	if !r.PostForm.Has(fieldApply) {
-		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_review", Title: "Scopes of " + row.Name, Data: keyScopesPage{
+		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_review", Title: "Change these scopes?", Head: underKey(row), Data: keyScopesPage{
 			Form: frame.FormTo(v, row.Path+"/scopes"), Key: row, Chosen: known, Added: added, Removed: removed,
 		}})
 		return
@@ -176,7 +179,7 @@ func (h keyHandlers) askAboutKey(w http.ResponseWriter, r *http.Request, v peopl
 		return
 	}
 	row := newKeyRow(k, h.Clock())
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_" + step, Title: fmt.Sprintf("%s %s?", verb, row.Name), Data: keyDecision{
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_" + step, Title: fmt.Sprintf("%s %s?", verb, row.Name), Head: underKey(row), Data: keyDecision{
 		Form: frame.FormTo(v, row.Path+"/"+step), Key: row,
 	}})
 }

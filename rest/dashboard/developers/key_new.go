@@ -19,15 +19,16 @@ type newKeyPage struct {
 	Name        string
 	Environment core.Environment
 	Areas       []scopeArea
+	Roles       frame.RoleChoices
 }
 
-// showNewKey shows the form for a new key. The query parameter preset selects scopes in
+// showNewKey shows the form for a new key. The query parameter role selects scopes in
 // advance.
 func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
 	}
-	h.newKeyForm(w, r, v, access.NewKey{Environment: core.Live, Scopes: preset(r, v.Member)}, nil)
+	h.newKeyForm(w, r, v, access.NewKey{Environment: core.Live, Scopes: h.startingScopes(r, nil, v.Member)}, nil)
 }
 
 // newKeyForm writes the form for a new key with the values of n. refused is the error of
@@ -39,7 +40,8 @@ func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v people
 	}
 	here := NewKeyPath
 	h.Show(w, r, v, status, frame.Screen{Page: "key_new", Title: "New API key", Problem: labels.Problem(refused), Data: newKeyPage{
-		Form: frame.FormTo(v, here), Once: core.NewID(), Here: here, Name: n.Name, Environment: n.Environment, Areas: scopeChoices(n.Scopes, nil, v.Member),
+		Form: frame.FormTo(v, here), Once: core.NewID(), Here: here, Name: n.Name, Environment: n.Environment, Areas: h.scopeChoices(n.Scopes, nil, v.Member),
+		Roles: h.roleChoices(here, v.Member),
 	}})
 }
 

@@ -3,6 +3,7 @@ package developers
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -48,7 +49,6 @@ func newKeyRow(k access.APIKey, now time.Time) keyRow {
 
 // keyList is the data of the page that lists the API keys.
 type keyList struct {
-	NewPath string
 	// Working has the keys that work, including rotated ones in their grace period. Over has
 	// the keys that no longer work.
 	Working, Over []keyRow
@@ -61,7 +61,7 @@ func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.V
 		h.Fail(w, r, v, fmt.Errorf("API keys: %w", err))
 		return
 	}
-	data, now := keyList{NewPath: NewKeyPath}, h.Clock()
+	data, now := keyList{}, h.Clock()
 	for _, k := range keys {
 		if row := newKeyRow(k, now); row.Works {
 			data.Working = append(data.Working, row)
@@ -69,16 +69,37 @@ func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.V
 			data.Over = append(data.Over, row)
 		}
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "keys", Title: "API keys", Notice: keyNotices.NoticeOf(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "keys", Title: "API keys", Notice: keyNotices.NoticeOf(r), Data: data, Head: frame.Head{
+		Count: strconv.Itoa(len(data.Working)), Actions: []frame.Action{{Path: NewKeyPath, Name: "Create key", Primary: true}},
+		Lead: "With a key, a program calls the API without a person. Give each program its own key with only the scopes that it needs.",
+	}})
 }
 
 // keyPage is the data of the page of one API key.
 type keyPage struct {
 	Key    keyRow
 	Scopes []scopeChoice
-	// MayRotate is true for an active key. It is false in a key's grace period, because the
-	// key has been rotated already.
-	MayRotate bool
+}
+
+// keyHead returns the buttons of the page of one key. A key in its grace period has been
+// rotated already.
+func keyHead(row keyRow) frame.Head {
+	var head frame.Head
+	if row.Works {
+		head.Actions = append(head.Actions, frame.Action{Path: row.Path + "/scopes", Name: "Edit scopes"})
+	}
+	if row.State == access.KeyActive {
+		head.Actions = append(head.Actions, frame.Action{Path: row.Path + "/rotate", Name: "Rotate key"})
+	}
+	if row.Works {
+		head.Actions = append(head.Actions, frame.Action{Path: row.Path + "/revoke", Name: "Revoke key", Danger: true})
+	}
+	return head
+}
+
+// underKey returns the head of a page about a change of a key.
+func underKey(row keyRow) frame.Head {
+	return frame.Head{Parents: []frame.Link{{Path: row.Path, Name: row.Name}}}
 }
 
 // showKey shows the page of one API key, with its scopes and links to the changes that are
@@ -89,8 +110,8 @@ func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v people.Vi
 		return
 	}
 	row := newKeyRow(k, h.Clock())
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key", Title: row.Name, Notice: keyNotices.NoticeOf(r), Data: keyPage{
-		Key: row, Scopes: scopeRows(k.Scopes), MayRotate: row.State == access.KeyActive,
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key", Title: row.Name, Head: keyHead(row), Notice: keyNotices.NoticeOf(r), Data: keyPage{
+		Key: row, Scopes: scopeRows(k.Scopes),
 	}})
 }
 

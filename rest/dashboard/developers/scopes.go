@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // fieldScope is the name of the form field for a chosen scope. The form has one such field
@@ -43,10 +44,11 @@ type scopeChoice struct {
 	Locked bool
 }
 
-// scopeChoices returns all scopes in groups and marks the chosen ones. A scope cannot be
+// scopeChoices returns the scopes in groups and marks the chosen ones. It omits scopes that
+// no operation needs yet, unless the credential already has them. A scope cannot be
 // selected if the permissions of the visitor (giver) do not cover it. This does not apply
 // to scopes that the credential already has.
-func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
+func (d *Developers) scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	areas := make([]scopeArea, len(scopeAreas)+1)
 	for i, a := range scopeAreas {
 		areas[i].Name = a.name
@@ -54,6 +56,9 @@ func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	areas[len(scopeAreas)].Name = "Other"
 	mayGive := giver.Scopes()
 	for _, info := range core.ScopeCatalogue() {
+		if !d.IsScopeBuilt(info.Scope) && !has.Has(info.Scope) {
+			continue
+		}
 		c := scopeChoice{
 			ScopeInfo: info, Changes: !looksOnly(info.Scope), Chosen: chosen.Has(info.Scope),
 			Locked: !mayGive.Has(info.Scope) && !has.Has(info.Scope),
@@ -84,22 +89,37 @@ func looksOnly(s core.Scope) bool {
 	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
 }
 
-// preset returns the scopes that a new form has selected. With ?preset=all these are all
-// scopes that the visitor (giver) may give. With ?preset=read they are only the scopes for
-// reading, without the scope that shows recipients in full. Otherwise no scope is selected.
-func preset(r *http.Request, giver members.Member) core.Scopes {
-	var marked core.Scopes
-	for _, s := range giver.Scopes() {
-		switch r.URL.Query().Get("preset") {
-		case "read":
-			if looksOnly(s) && s != core.MessagesUnmask {
-				marked = append(marked, s)
-			}
-		case "all":
-			marked = append(marked, s)
+// scopesOf returns the scopes of a role that an operation needs and that the visitor
+// (giver) may give.
+func (d *Developers) scopesOf(role members.RoleSet, giver members.Member) core.Scopes {
+	var given core.Scopes
+	mayGive := giver.Scopes()
+	for _, s := range role.Scopes() {
+		if mayGive.Has(s) && d.IsScopeBuilt(s) {
+			given = append(given, s)
 		}
 	}
-	return marked
+	return given
+}
+
+// startingScopes returns the scopes that a form has selected when it is opened: those of the
+// role in the query parameter role, or those that the credential has.
+func (d *Developers) startingScopes(r *http.Request, has core.Scopes, giver members.Member) core.Scopes {
+	if role, ok := frame.RoleOf(r); ok {
+		return d.scopesOf(role, giver)
+	}
+	return has
+}
+
+// roleChoices returns the choice of a role for the form at path.
+func (d *Developers) roleChoices(path string, giver members.Member) frame.RoleChoices {
+	return frame.RoleChoicesOf(path, fieldScope, func(role members.RoleSet) []string {
+		var names []string
+		for _, s := range d.scopesOf(role, giver) {
+			names = append(names, string(s))
+		}
+		return names
+	})
 }
 
 // chosenScopes returns the scopes that a submitted form selects, each once. It keeps

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/guardrails"
 )
 
 // Path is the path below which all pages of the dashboard are.
@@ -26,6 +27,9 @@ type Site interface {
 	// Protect returns a handler that serves each method with its handler. It sets the
 	// security headers, limits and parses forms, and refuses forms from other sites.
 	Protect(methods map[string]http.HandlerFunc) http.Handler
+	// ProtectUpload is Protect for a page whose form sends a file. A POST may have a body of
+	// maxBody bytes, which the handler reads.
+	ProtectUpload(methods map[string]http.HandlerFunc, maxBody int64) http.Handler
 	// Admit returns the signed-in visitor of the request. If it returns false, it has
 	// written an error or a redirect: to the sign-in page, or to the setup or proof of a
 	// second factor that the organization requires.
@@ -64,6 +68,13 @@ type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
 
+// Operations calls operations through the guardrails. A [guardrails.Catalogue] implements
+// it.
+type Operations interface {
+	// Call calls the operation with this name. It fails only with a *core.Error.
+	Call(ctx context.Context, name string, req guardrails.Request) (guardrails.Result, error)
+}
+
 // Config configures the frame. All fields are required.
 type Config struct {
 	Site          Site
@@ -72,16 +83,25 @@ type Config struct {
 	Transactor    core.Transactor
 	Audit         AuditLog
 	Clock         core.Clock
-	// Areas are the entries of the navigation, in order.
+	Operations    Operations
+	// DocsURL is the address of the documentation, without a trailing slash.
+	DocsURL string
+	// Areas are the entries of the sidebar, in order.
 	Areas []Area
+	// Built are the scopes that an operation needs. Pages offer no other scopes.
+	Built core.Scopes
 }
 
 // Frame has what all pages of the dashboard share: layout, checks of the visitor, and the
 // audit log. Page handlers use it through [Pages].
-type Frame struct{ Config }
+type Frame struct {
+	Config
+	// needed are the permissions that a page needs. Mux stores them before the first request.
+	needed map[members.Permission]bool
+}
 
 // New returns a frame with this configuration.
-func New(cfg Config) *Frame { return &Frame{cfg} }
+func New(cfg Config) *Frame { return &Frame{Config: cfg, needed: map[members.Permission]bool{}} }
 
 // Confirm checks that the visitor has recently proved a second factor, if the organization
 // requires one. If it returns false, it has written the response; see [Site].

@@ -49,11 +49,11 @@ func TestNavigationListsOtherOrganizations(t *testing.T) {
 // overview.
 func TestAreaOfPath(t *testing.T) {
 	t.Parallel()
-	f := New(Config{Areas: []Area{{Path, "Overview"}, {Path + "/account", "Account"}, {Path + "/keys", "Keys"}}})
+	f := New(Config{Areas: []Area{{Path: Path}, {Path: Path + "/account"}, {Path: Path + "/keys"}}})
 	for path, want := range map[string]string{
 		Path: Path, Path + "/keys": Path + "/keys", Path + "/keys/1/revoke": Path + "/keys", Path + "/keysmith": Path, Path + "/account/connect": Path + "/account",
 	} {
-		if got := f.areaOf(path); got != want {
+		if got := f.areaOf(path).Path; got != want {
 			t.Errorf("area of %s: %s, want %s", path, got, want)
 		}
 	}

@@ -28,16 +28,17 @@ type Pages struct {
 	pages map[string]func() (*template.Template, error)
 }
 
-// Pages returns the pages in the files pages/*.html of the file system room, and the page
-// for refusals. Each page is parsed when it is first shown: all templates together take 2
+// Pages returns the pages in the files pages/*.html of the file system room, and the pages
+// of the frame. Each page is parsed when it is first shown: all templates together take 2
 // MB, which most processes never need. pages/parts.html is not a page; every page is parsed
 // with it.
 func (f *Frame) Pages(room fs.FS) (*Pages, error) {
-	p := &Pages{Frame: f, pages: map[string]func() (*template.Template, error){
-		"refusal": sync.OnceValues(func() (*template.Template, error) {
-			return f.Site.ParsePage(templates, append(slices.Clone(shared), "pages/refusal.html")...)
-		}),
-	}}
+	p := &Pages{Frame: f, pages: map[string]func() (*template.Template, error){}}
+	for _, own := range []string{"refusal", "surrounded"} {
+		p.pages[own] = sync.OnceValues(func() (*template.Template, error) {
+			return f.Site.ParsePage(templates, append(slices.Clone(shared), "pages/"+own+".html")...)
+		})
+	}
 	files, err := fs.Glob(room, "pages/*.html")
 	if err != nil {
 		return nil, err
@@ -88,6 +89,10 @@ func (p *Pages) Template(name string) (*template.Template, error) {
 type Screen struct {
 	Page  string // the name of the page's file in pages/, without .html
 	Title string
+	// Head is the top of the page. Its Title, if it is "", is the Title above.
+	Head Head
+	// OwnHeading is true if the template of the page writes its own heading instead of Head.
+	OwnHeading bool
 	// Notice reports a success at the top of the page. Problem is the error of a form. Both
 	// may be "".
 	Notice, Problem string
@@ -96,7 +101,10 @@ type Screen struct {
 
 // layout is the data of the template "content", which has the navigation and the page.
 type layout struct {
+	// Alone is true for a page without the navigation.
+	Alone           bool
 	Nav             nav
+	Head            head
 	Notice, Problem string
 	Data            any
 }
@@ -108,13 +116,13 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v people.Visitor, s
 		p.Site.Fail(w, r, err)
 		return
 	}
-	p.write(w, r, status, s, layout{Nav: around, Notice: s.Notice, Problem: s.Problem, Data: s.Data})
+	p.write(w, r, status, s, layout{Nav: around, Head: p.headOf(r, s), Notice: s.Notice, Problem: s.Problem, Data: s.Data})
 }
 
 // ShowAlone writes a page without navigation, for visitors who may not be signed in. The
 // file of such a page must define the template "content" instead of the template "page".
 func (p *Pages) ShowAlone(w http.ResponseWriter, r *http.Request, status int, s Screen) {
-	p.write(w, r, status, s, layout{Data: s.Data})
+	p.write(w, r, status, s, layout{Alone: true, Data: s.Data})
 }
 
 // write executes the template of page s.Page and writes the result. If the template cannot
@@ -134,7 +142,7 @@ type refusal struct{ Heading, Text, Back string }
 // Refuse writes a page: heading says what is wrong, text what to do. The page links back to
 // the area of the dashboard that the request's path belongs to.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, heading, text string) {
-	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path)}})
+	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path).Path}})
 }
 
 // NoSuchPage writes the page of status 404, with the navigation.

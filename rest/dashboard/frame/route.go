@@ -19,8 +19,14 @@ type Route struct {
 	Path string
 	// Needs is the permission that a visitor must have. "" admits every member.
 	Needs members.Permission
+	// AlsoNeeds are further permissions that handlers of the page check for parts of it.
+	AlsoNeeds []members.Permission
 	// Get must not change data. A method whose handler is nil is answered with 405.
 	Get, Post Handler
+	// Upload handles a form that sends a file, instead of Post. MaxUpload is the maximum
+	// size of the request in bytes.
+	Upload    UploadHandler
+	MaxUpload int64
 }
 
 // Mux returns a handler for the routes. Any other path gets the page of status 404. Mux
@@ -32,8 +38,13 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 	}
 	mux := http.NewServeMux()
 	for _, r := range routes {
+		f.needed[r.Needs] = true
+		for _, p := range r.AlsoNeeds {
+			f.needed[p] = true
+		}
 		mux.Handle(Path+r.Path, own.handler(r))
 	}
+	mux.HandleFunc(scriptPath, serveScript)
 	mux.Handle("/", own.handler(Route{Get: own.NoSuchPage, Post: own.NoSuchPage}))
 	return mux, nil
 }
@@ -48,6 +59,10 @@ func (p *Pages) handler(r Route) http.Handler {
 	if r.Post != nil {
 		methods[http.MethodPost] = p.admit(r.Needs, p.checkToken(r.Post))
 	}
+	if r.Upload != nil {
+		methods[http.MethodPost] = p.admit(r.Needs, p.readUpload(r.Upload))
+		return p.Site.ProtectUpload(methods, r.MaxUpload)
+	}
 	return p.Site.Protect(methods)
 }
 
@@ -55,6 +70,7 @@ func (p *Pages) handler(r Route) http.Handler {
 // visitors are redirected to the sign-in page or refused.
 func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		allowScript(w)
 		v, ok := p.Site.Admit(w, r)
 		if !ok {
 			return

@@ -6,8 +6,10 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -41,6 +43,24 @@ type Factors interface {
 	FactorsOf(ctx context.Context, userID string) (people.Factors, error)
 }
 
+// Reports summarizes the results of sending.
+type Reports interface {
+	// Overview returns the figures of the last days. It masks recipients unless unmasked is
+	// true.
+	Overview(ctx context.Context, orgID string, days int, unmasked bool) (reports.Overview, error)
+}
+
+// Account reads the state of the sending account. It succeeds even if the account does not
+// answer.
+type Account interface {
+	Standing(ctx context.Context, org core.Org) (account.Standing, error)
+}
+
+// AuditLog reads the audit log.
+type AuditLog interface {
+	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
+}
+
 // Links are the paths of the pages to which the overview links.
 type Links struct{ Keys, NewKey, Clients, Grants, Members string }
 
@@ -51,7 +71,12 @@ type Config struct {
 	Grants  Grants
 	Members Members
 	Factors Factors
+	Reports Reports
+	Account Account
+	Audit   AuditLog
 	Links   Links
+	// Expensive runs a function that reads many rows; see guardrails.
+	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
 	// the OAuth server. The overview shows addresses on them.
 	APIURL, MCPURL, AuthURL string

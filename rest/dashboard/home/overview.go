@@ -16,9 +16,14 @@ const maxGrants = 200
 
 // overview is the data of the overview page.
 type overview struct {
-	Org string
 	// Missing has the setup steps that are not done and that the visitor may do.
 	Missing []step
+	// Attention has what needs the visitor's attention, the most urgent first.
+	Attention []notice
+	// Mail is nil if the visitor may not view reports. Today is nil if the visitor may not
+	// view the audit log.
+	Mail  *mail
+	Today *today
 	// Counts has the numbers of records that the visitor may see.
 	Counts    []count
 	Addresses []address
@@ -37,14 +42,17 @@ type count struct {
 // address is a URL of the product that people copy into a program.
 type address struct{ Name, URL, Purpose string }
 
-// showOverview shows the overview page: the setup steps that are not done yet, the counts
-// of records, and the addresses of the services.
+// showOverview shows the overview page. A part that cannot be read says so in its place.
 func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	data := overview{Org: v.Org.Name, Addresses: []address{
-		{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
-		{"Agents", h.MCPURL + "/mcp", "For assistants that use MCP. They need only this address."},
-		{"Authorization server", h.AuthURL, "For OAuth clients that request tokens."},
-	}}
+	data := overview{
+		Mail: h.readMail(r, v), Today: h.readToday(r, v),
+		Addresses: []address{
+			{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
+			{"Agents", h.MCPURL + "/mcp", "For assistants that use MCP. They need only this address."},
+			{"Authorization server", h.AuthURL, "For OAuth clients that request tokens."},
+		},
+	}
+	data.Attention = h.attention(r, v, data.Mail)
 	if err := h.fillOverview(r, v, &data); err != nil {
 		h.Fail(w, r, v, err)
 		return

@@ -3,12 +3,18 @@ package home_test
 import (
 	"context"
 	"flag"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
@@ -17,17 +23,25 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// stock is a store with an active and a revoked API key and an OAuth client. It also has a
-// grant of the visitor and a grant of another member.
-type stock struct{ visitor string }
+// hostile is text as an attacker would write it.
+const hostile = "<script>alert(1)</script>\u202e"
+
+// stock is a store with an active, a rotated and a revoked API key and an OAuth client. It
+// also has a grant of the visitor and a grant of another member. If broken is set, reports,
+// the audit log and the sending account fail with it.
+type stock struct {
+	visitor string
+	broken  error
+	sent    []reports.DayCounts
+}
 
 func (stock) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
-	ended := frametest.Now()
-	return []access.APIKey{{ID: "1"}, {ID: "2", RevokedAt: &ended}}, nil
+	ended, ends := frametest.Now(), frametest.Now().Add(5*time.Hour)
+	return []access.APIKey{{ID: "1", Name: "shop"}, {ID: "2", RevokedAt: &ended}, {ID: "6", Name: hostile, ExpiresAt: &ends}}, nil
 }
 
 func (stock) ClientsOf(context.Context, string) ([]access.Client, error) {
-	return []access.Client{{ID: "3"}}, nil
+	return []access.Client{{ID: "3", Name: hostile + "Helper"}}, nil
 }
 
 func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Grant, error) {
@@ -44,13 +58,50 @@ func (stock) Members(context.Context, string) ([]members.Member, error) {
 
 func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
 
-func TestGoldenOverview(t *testing.T) {
-	t.Parallel()
+func (s stock) Overview(_ context.Context, _ string, days int, _ bool) (reports.Overview, error) {
+	o := reports.Overview{}
+	for i := range days {
+		d := reports.DayCounts{Day: time.Date(2026, 2, 27+i, 0, 0, 0, 0, time.UTC)}
+		if i < len(s.sent) {
+			d.Counts = s.sent[i].Counts
+		}
+		o.Days, o.Totals.Sent = append(o.Days, d), o.Totals.Sent+d.Sent
+	}
+	return o, s.broken
+}
+
+func (s stock) Standing(context.Context, core.Org) (account.Standing, error) {
+	return account.Standing{Provider: sending.Simulated, Unreachable: len(s.sent) > 0}, s.broken
+}
+
+func (s stock) FindAudit(context.Context, string, access.AuditFilter) ([]access.AuditEvent, error) {
+	return []access.AuditEvent{
+		{Action: "contacts_upsert", ActorKind: "oauth_client", ActorID: "3"},
+		{Action: "contacts_upsert", ActorKind: "oauth_client", ActorID: "3"},
+		{Action: "lists_create", ActorKind: "oauth_client", ActorID: "3"},
+		{Action: "lists_create", ActorKind: "api_key", ActorID: "1"},
+		{Action: "user.signed_in", ActorKind: "user", ActorID: "visitor"},
+	}, s.broken
+}
+
+// newOffice returns an organization whose overview reads from has, and the handler of the
+// overview.
+func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
+	t.Helper()
 	db := storagetest.SQLite(t)
 	o := frametest.NewOffice(t, frametest.Database{Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members()})
-	has := stock{o.User.ID}
+	has.visitor = o.User.ID
+	silent := `{"id":"m","from":"a@example.com","to":"b@example.com","sent_at":"2026-03-12T01:00:00Z","status":"Send","channel":"quiet"}`
+	end := `],"pagination":{"has_more":false,"next_cursor":null}}`
+	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{
+		"channels_list": `{"data":[{"id":"0196f0a0-0000-7000-8000-000000000001","name":"old","slug":"old","status":"detached",
+			"tracking_domain":null,"suppression_policy":[],"identities":[],"created_at":"2026-03-01T00:00:00Z"}` + end,
+		"messages_list":      `{"data":[` + strings.Repeat(silent+",", 4) + silent + end,
+		"undeliverable_list": `{"data":[` + strings.Repeat(gone+",", 9) + gone + end,
+	}}
 	room, err := home.New(o.Frame, home.Config{
-		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Clock: core.Clock(frametest.Now),
+		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Audit: has, Clock: core.Clock(frametest.Now),
+		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 		},
@@ -60,9 +111,52 @@ func TestGoldenOverview(t *testing.T) {
 	frametest.CheckPages(t, room.Pages)
 	pages, err := o.Frame.Mux(room.Routes())
 	o.Must(err)
+	return o, pages
+}
+
+const gone = `{"email":"a@example.com","status":"listed","reason":"permanent_bounce","first_seen_at":"2026-03-10T00:00:00Z",
+	"last_seen_at":"2026-03-10T00:00:00Z","last_changed_at":"2026-03-10T00:00:00Z","event_count":1,"excluded_at":null,"exclusion_reason":null}`
+
+func TestGoldenOverview(t *testing.T) {
+	t.Parallel()
+	two := []reports.DayCounts{{Counts: reports.Counts{Sent: 200, Delivered: 190, Bounced: 2}}}
+	for range 7 {
+		two = append(two, reports.DayCounts{Counts: reports.Counts{Sent: 30, Delivered: 28, Bounced: 2, Complained: 1, UniqueOpens: 9}})
+	}
+	o, pages := newOffice(t, stock{sent: two})
 	_, page := frametest.Get(t, pages, frame.Path)
 	frametest.CompareGolden(t, "overview", page, *update)
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "\u202e") {
+		t.Error("the page shows hostile text")
+	}
 	o.Allow(members.MayViewLists)
 	_, page = frametest.Get(t, pages, frame.Path)
 	frametest.CompareGolden(t, "overview_of_member", page, *update)
+}
+
+// TestPartsFailAlone checks that the overview appears if parts of it cannot be read, and
+// that each of them says so.
+func TestPartsFailAlone(t *testing.T) {
+	t.Parallel()
+	_, pages := newOffice(t, stock{broken: &core.Error{Code: core.CodeUpstreamUnavailable, Message: "It is broken."}})
+	status, page := frametest.Get(t, pages, frame.Path)
+	if status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	for _, want := range []string{
+		"The mail cannot be read now: It is broken.", "The audit log cannot be read now: It is broken.", "A check could not run: It is broken.", "https://mcp.example/mcp",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q: %s", want, page)
+		}
+	}
+}
+
+// TestNewOrganization checks the overview of an organization that sent nothing.
+func TestNewOrganization(t *testing.T) {
+	t.Parallel()
+	_, pages := newOffice(t, stock{})
+	if _, page := frametest.Get(t, pages, frame.Path); !strings.Contains(page, "Nothing was sent in the last 14 days.") || strings.Contains(page, `class="drawing"`) {
+		t.Errorf("page: %s", page)
+	}
 }

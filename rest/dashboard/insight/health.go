@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -31,10 +32,12 @@ type healthPage struct {
 	Empty    bool
 	Warnings []reports.Warning
 	Figures  []figure
-	Charts   []chart.Panel
-	Domains  []domainShown
-	Bounces  []bounceShown
-	Masked   bool
+	// Deliveries is the widest chart. Charts are shown side by side.
+	Deliveries chart.Panel
+	Charts     []chart.Panel
+	Domains    []domainShown
+	Bounces    []bounceShown
+	Masked     bool
 }
 
 // window is a period, given as a number of days, that a visitor can choose on the page.
@@ -44,8 +47,9 @@ type window struct {
 	Current string // the value of aria-current for the chosen period; "" for the other periods
 }
 
-// figure is a number on the page and its name, both as text.
-type figure struct{ Number, Name string }
+// figure is a number on the page and its name, both as text. Path is the page with its
+// messages, or "".
+type figure struct{ Number, Name, Path string }
 
 // domainShown is a domain of recipients with the number of bounces.
 type domainShown struct {
@@ -55,7 +59,10 @@ type domainShown struct {
 
 // bounceShown is the data of a recent bounce. Recipient is masked unless the visitor may
 // search recipients.
-type bounceShown struct{ Recipient, At, Kind, Template string }
+type bounceShown struct {
+	Path, Recipient, Kind, Template string
+	At                              frame.When
+}
 
 // showHealth shows the report on sending health for the chosen period, by default 30 days.
 // It refuses a period that the page does not offer or that is longer than the plan's
@@ -93,27 +100,30 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 		h.Fail(w, r, v, err)
 		return
 	}
-	data.fill(o)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "health", Title: "Sending health", Data: data})
+	data.fill(o, h.When)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{
+		Page: "health", Title: "Sending health", Head: frame.Head{Lead: "Whether mail arrives, and whether its rates are near the limits of the provider."}, Data: data,
+	})
 }
 
 // fill sets the figures and charts of the page. For a period without messages it only sets
 // the field Empty.
-func (p *healthPage) fill(o reports.Overview) {
+func (p *healthPage) fill(o reports.Overview, when func(time.Time) frame.When) {
 	p.Empty = o.Totals == reports.Counts{}
 	if p.Empty {
 		return
 	}
 	p.Warnings = o.Warnings
 	p.Figures = []figure{
-		{frame.WithCommas(o.Totals.Sent), "sent"},
-		{percentage(o.Rates.Delivery), "delivered"},
-		{percentage(o.Rates.Bounce), "bounced"},
-		{percentage(o.Rates.Complaint), "complained"},
-		{percentage(o.Rates.Open), "opened"},
-		{percentage(o.Rates.Click), "clicked"},
+		{frame.WithCommas(o.Totals.Sent), "sent", ""},
+		{percentage(o.Rates.Delivery), "delivered", ""},
+		{percentage(o.Rates.Bounce), "bounced", p.messagesPath(o, "bounce")},
+		{percentage(o.Rates.Complaint), "complained", p.messagesPath(o, "complaint")},
+		{percentage(o.Rates.Open), "opened", ""},
+		{percentage(o.Rates.Click), "clicked", ""},
 	}
-	p.Charts = []chart.Panel{deliveryChart(o), bounceChart(o), engagementChart(o)}
+	p.Deliveries = deliveryChart(o)
+	p.Charts = []chart.Panel{bounceChart(o), complaintChart(o), engagementChart(o)}
 	for _, f := range o.Domains {
 		p.Domains = append(p.Domains, domainShown{frame.PlainName(f.Domain), f.Bounced})
 	}
@@ -122,12 +132,16 @@ func (p *healthPage) fill(o reports.Overview) {
 		if b.SubType != "" && b.SubType != b.Type {
 			kind += ", " + b.SubType
 		}
-		p.Bounces = append(p.Bounces, bounceShown{frame.PlainName(b.Recipient), minute(b.At), frame.PlainName(kind), frame.PlainName(b.Template)})
+		p.Bounces = append(p.Bounces, bounceShown{
+			frame.Path + "/messages/" + url.PathEscape(b.MessageID), frame.PlainName(b.Recipient), frame.PlainName(kind), frame.PlainName(b.Template), when(b.At),
+		})
 	}
 }
 
-// minute formats a time in UTC, without seconds.
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+// messagesPath returns the address of the messages with this status in the period.
+func (p *healthPage) messagesPath(o reports.Overview, status string) string {
+	return frame.Path + "/messages?" + url.Values{"from_day": {o.From.Format(time.DateOnly)}, "status": {status}}.Encode()
+}
 
 // percentSign is a percent sign after a no-break space.
 const percentSign = "\u00a0%"

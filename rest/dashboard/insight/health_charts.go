@@ -17,39 +17,46 @@ func deliveryChart(o reports.Overview) chart.Panel {
 		Summary: fmt.Sprintf("%s of %s messages were delivered.", frame.WithCommas(o.Totals.Delivered), frame.WithCommas(o.Totals.Sent)),
 		Days:    daysOf(o),
 		Series: []chart.Series{
-			seriesOf(o, "Delivered", func(c reports.Counts) float64 { return float64(c.Delivered) }),
-			seriesOf(o, "Bounced", func(c reports.Counts) float64 { return float64(c.Bounced) }),
-			seriesOf(o, "Suppressed", func(c reports.Counts) float64 { return float64(c.Suppressed) }),
+			seriesOf(o, "Delivered", chart.Delivered, func(c reports.Counts) int64 { return c.Delivered }),
+			seriesOf(o, "Bounced", chart.Bounced, func(c reports.Counts) int64 { return c.Bounced }),
+			seriesOf(o, "Rejected", chart.Suppressed, func(c reports.Counts) int64 { return c.Suppressed }),
 		},
 	}.Panel()
 }
 
-// bounceChart returns the chart of bounce and complaint rates by day.
+// bounceChart returns the chart of the bounce rate, with the threshold at which the
+// provider reviews an account.
 func bounceChart(o reports.Overview) chart.Panel {
-	return chart.Plan{
-		ID: "trouble", Title: "Bounces and complaints", Draw: chart.Lines, Write: percentage, Axis: roundPercentage,
-		Summary: fmt.Sprintf("%[1]s of the messages bounced; %[2]s led to a complaint. A review begins at 5%[3]s and 0.1%[3]s.",
-			percentage(o.Rates.Bounce), percentage(o.Rates.Complaint), percentSign),
-		Days: daysOf(o),
-		Series: []chart.Series{
-			seriesOf(o, "Bounced", func(c reports.Counts) float64 { return share(c.Bounced, c.Sent) }),
-			seriesOf(o, "Complained", func(c reports.Counts) float64 { return share(c.Complained, c.Sent) }),
-		},
-	}.Panel()
+	return troubleRate{
+		id: "bounces", title: "Bounce rate", name: "Bounced", verb: "bounced", status: "bounce", color: chart.Bounced,
+		part: func(c reports.Counts) int64 { return c.Bounced }, rate: o.Rates.Bounce, review: reports.BounceReviewRate,
+	}.panel(o)
 }
 
-// engagementChart returns the chart of opens and clicks by day. It counts each recipient of
-// a message once, on the day on which the message was sent. The figures of the last days
-// still grow, because recipients open and click later.
+// complaintChart returns the chart of the complaint rate. It has an axis of its own,
+// because complaints are a hundred times rarer than bounces.
+func complaintChart(o reports.Overview) chart.Panel {
+	return troubleRate{
+		id: "complaints", title: "Complaint rate", name: "Complained", verb: "led to a complaint", status: "complaint", color: chart.Complained,
+		part: func(c reports.Counts) int64 { return c.Complained }, rate: o.Rates.Complaint, review: reports.ComplaintReviewRate,
+	}.panel(o)
+}
+
+// engagementChart returns the chart of open and click rates. They count on the day on which
+// the message was sent. The rates of the last days still grow, because recipients open and
+// click later.
 func engagementChart(o reports.Overview) chart.Panel {
+	delivered := func(c reports.Counts) int64 { return c.Delivered }
+	opened, clicked := func(c reports.Counts) int64 { return c.UniqueOpens }, func(c reports.Counts) int64 { return c.UniqueClicks }
 	return chart.Plan{
-		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,
-		Summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day on which the message was sent, so the last days still grow.",
-			percentage(o.Rates.Open), percentage(o.Rates.Click)),
-		Days: daysOf(o),
+		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: percentage, Axis: roundPercentage,
+		Summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day on which the message was sent, so the last days still grow. %s",
+			percentage(o.Rates.Open), percentage(o.Rates.Click), sevenDays),
+		Days:    daysOf(o),
+		Columns: []chart.Column{countColumn(o, "Delivered", delivered), countColumn(o, "Opens", opened), countColumn(o, "Clicks", clicked)},
 		Series: []chart.Series{
-			seriesOf(o, "Opened", func(c reports.Counts) float64 { return float64(c.UniqueOpens) }),
-			seriesOf(o, "Clicked", func(c reports.Counts) float64 { return float64(c.UniqueClicks) }),
+			{Name: "Open rate", Values: weekRates(o, opened, delivered), Color: chart.Opened},
+			{Name: "Click rate", Values: weekRates(o, clicked, delivered), Color: chart.Clicked},
 		},
 	}.Panel()
 }
@@ -65,20 +72,31 @@ func daysOf(o reports.Overview) []time.Time {
 
 // seriesOf returns a series of a chart. Its values are the results of the function figure
 // for each day of the overview.
-func seriesOf(o reports.Overview, name string, figure func(reports.Counts) float64) chart.Series {
+func seriesOf(o reports.Overview, name string, color chart.Color, figure func(reports.Counts) int64) chart.Series {
 	values := make([]float64, len(o.Days))
 	for i, d := range o.Days {
-		values[i] = figure(d.Counts)
+		values[i] = float64(figure(d.Counts))
 	}
-	return chart.Series{Name: name, Values: values}
+	return chart.Series{Name: name, Values: values, Color: color}
 }
 
-// share returns part/whole, or 0 if whole is 0.
+// countColumn returns a column of a chart's table. Its values are the results of the
+// function figure for each day of the overview.
+func countColumn(o reports.Overview, name string, figure func(reports.Counts) int64) chart.Column {
+	values := make([]string, len(o.Days))
+	for i, d := range o.Days {
+		values[i] = frame.WithCommas(figure(d.Counts))
+	}
+	return chart.Column{Name: name, Values: values}
+}
+
+// share returns part/whole, at most 1, or 0 if whole is 0. A part can exceed the whole if
+// the Send of a message never arrived.
 func share(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
 	}
-	return float64(part) / float64(whole)
+	return min(1, float64(part)/float64(whole))
 }
 
 // formatCount formats a count with commas. A number that is not whole gets one decimal: the

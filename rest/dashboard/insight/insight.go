@@ -44,7 +44,7 @@ type Config struct {
 	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
-// Insight has the pages about sending health and undeliverable addresses; see
+// Insight has the pages about the results of sending; see
 // dashboard.Room.
 type Insight struct {
 	Config
@@ -64,17 +64,33 @@ func New(f *frame.Frame, cfg Config) (*Insight, error) {
 // Insight.
 type (
 	healthHandlers        struct{ *Insight }
+	reportHandlers        struct{ *Insight }
+	suppressionHandlers   struct{ *Insight }
 	undeliverableHandlers struct{ *Insight }
 )
 
 // Routes returns the routes of all pages of this package.
 func (i *Insight) Routes() []frame.Route {
-	return slices.Concat(healthHandlers{i}.routes(), undeliverableHandlers{i}.routes())
+	return slices.Concat(healthHandlers{i}.routes(), reportHandlers{i}.routes(), suppressionHandlers{i}.routes(), undeliverableHandlers{i}.routes())
 }
 
 // routes returns the route of the page about sending health.
 func (h healthHandlers) routes() []frame.Route {
 	return []frame.Route{{Path: "/health", Needs: members.MayViewAnalytics, Get: h.showHealth}}
+}
+
+// routes returns the routes of the page with the reports and of its file. Both need the
+// same permission.
+func (h reportHandlers) routes() []frame.Route {
+	return []frame.Route{
+		{Path: "/reports", Needs: members.MayViewAnalytics, Get: h.showReports},
+		{Path: "/reports/csv", Needs: members.MayViewAnalytics, Get: h.downloadReport},
+	}
+}
+
+// routes returns the route of the page with the account's suppression list.
+func (h suppressionHandlers) routes() []frame.Route {
+	return []frame.Route{{Path: "/suppressions", Needs: members.MayViewSuppression, Get: h.showSuppressions}}
 }
 
 // routes returns the routes of the pages about undeliverable addresses. Viewing, excluding

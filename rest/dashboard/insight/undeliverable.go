@@ -68,11 +68,13 @@ func newAddressRow(e suppression.Entry) addressRow {
 // the address of the next page, or "".
 type undeliverableList struct {
 	All, Rules string
-	Query      string
-	Statuses   []frame.Option
-	Narrow     bool
-	Rows       []addressRow
-	Older      string
+	// Suppressions is the page with the account's list, "" if the visitor may not open it.
+	Suppressions string
+	Query        string
+	Statuses     []frame.Option
+	Narrow       bool
+	Rows         []addressRow
+	Older        string
 }
 
 // showUndeliverable lists the addresses that match the filter in the query. It refuses an
@@ -82,7 +84,10 @@ func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.
 	e := core.AsError(err)
 	switch {
 	case err == nil:
-		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "undeliverable", Title: "Undeliverable", Notice: undeliverableNotices.NoticeOf(r), Data: data})
+		h.Show(w, r, v, http.StatusOK, frame.Screen{
+			Page: "undeliverable", Title: "Undeliverable", Notice: undeliverableNotices.NoticeOf(r), Data: data,
+			Head: frame.Head{Title: "Undeliverable addresses", Actions: []frame.Action{{Path: rulesPath, Name: "Open rules"}}},
+		})
 	case e.Code == core.CodeValidationFailed:
 		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
 	default:
@@ -122,6 +127,9 @@ func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visit
 			{Value: string(suppression.Excluded), Name: "Excluded", Chosen: status == suppression.Excluded},
 		},
 	}
+	if h.MayOpen(v, SuppressionsPath) {
+		data.Suppressions = SuppressionsPath
+	}
 	for _, e := range entries {
 		data.Rows = append(data.Rows, newAddressRow(e))
 	}
@@ -142,9 +150,12 @@ func cursorAt(filter string, e suppression.Entry) string {
 type addressPage struct {
 	All     string
 	Address addressRow
-	Exclude *frame.Form // nil if the address is excluded already or the visitor may not exclude it
-	Typed   string
-	Longest int
+	// Messages and Suppression are pages with records of the address, "" if the visitor may
+	// not open them.
+	Messages, Suppression string
+	Exclude               *frame.Form // nil if the address is excluded already or the visitor may not exclude it
+	Typed                 string
+	Longest               int
 }
 
 // showUndeliverableAddress shows the page of one undeliverable address.
@@ -161,6 +172,10 @@ func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *ht
 		return
 	}
 	data := addressPage{All: UndeliverablePath, Address: newAddressRow(entry), Typed: typed, Longest: suppression.MaxExclusionReason}
+	data.Suppression = h.suppressionOf(v, entry)
+	if path := frame.Path + "/messages"; v.Member.Has(members.MaySearchRecipients) && h.MayOpen(v, path) {
+		data.Messages = path + "?" + url.Values{"recipient": {entry.Email}}.Encode()
+	}
 	if entry.Status == suppression.Listed && v.Member.Has(members.MayManageUndeliverable) {
 		exclude := frame.FormTo(v, data.Address.Path+"/exclude")
 		data.Exclude = &exclude

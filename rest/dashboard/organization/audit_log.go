@@ -103,7 +103,9 @@ func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v peopl
 	e := core.AsError(err)
 	switch {
 	case err == nil:
-		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "audit", Title: "Audit log", Data: data})
+		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "audit", Title: "Audit log", Data: data, Head: frame.Head{
+			Lead: "What people, programs and assistants changed in this organization, newest first.",
+		}})
 	case e.Code == core.CodeValidationFailed:
 		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
 	default:

@@ -36,6 +36,7 @@ type channelsPage struct {
 	Synced     string // the time of the last sync; "" before the first
 	More       bool
 	Sync       *frame.Form // nil if the visitor may not request a sync
+	Adopts     bool        // whether the visitor may adopt a channel of the list
 }
 
 // channelRow is the data of a channel. Adopt is the form that makes a newly discovered
@@ -70,7 +71,7 @@ func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v 
 		row := channelRow{Channel: plainChannel(c)}
 		if c.Status == channels.Discovered && v.Member.Has(members.MayAdoptChannels) {
 			adopt := frame.FormTo(v, ChannelsPath+"/"+url.PathEscape(c.Slug)+"/adopt")
-			row.Adopt = &adopt
+			row.Adopt, data.Adopts = &adopt, true
 		}
 		data.Channels = append(data.Channels, row)
 	}

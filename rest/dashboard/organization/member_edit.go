@@ -19,6 +19,7 @@ type memberPage struct {
 	MayRole     bool // the visitor may change the role
 	MayRemove   bool
 	Areas       []permissionArea
+	Roles       frame.RoleChoices
 	Permissions frame.Form
 	Role        frame.Form
 	Remove      frame.Form
@@ -39,22 +40,52 @@ type permissionChoice struct {
 	Locked bool
 }
 
-// permissionChoices returns all permissions in groups and marks those that the member has.
-// It locks a permission that neither the member nor the visitor (giver) has. The visitor
-// can take any permission away.
-func permissionChoices(has []members.Permission, giver members.Member) []permissionArea {
+// permissionChoices returns the permissions in groups and marks the chosen ones. It omits
+// permissions that nothing needs yet, unless the member has them (has). It locks a
+// permission that neither the member nor the visitor (giver) has. The visitor can take any
+// permission away.
+func (h memberHandlers) permissionChoices(chosen, has []members.Permission, giver members.Member) []permissionArea {
 	var areas []permissionArea
 	for _, area := range members.PermissionAreas() {
 		shown := permissionArea{Name: area.Name}
 		for _, p := range area.Permissions {
-			chosen := slices.Contains(has, p.Permission)
+			had := slices.Contains(has, p.Permission)
+			if !had && !h.IsPermissionBuilt(p.Permission) {
+				continue
+			}
+			marked := slices.Contains(chosen, p.Permission)
 			shown.Choices = append(shown.Choices, permissionChoice{
-				Permission: p.Permission, Words: p.Words, Chosen: chosen, Locked: !chosen && !giver.Has(p.Permission),
+				Permission: p.Permission, Words: p.Words, Chosen: marked, Locked: !marked && !had && !giver.Has(p.Permission),
 			})
 		}
-		areas = append(areas, shown)
+		if len(shown.Choices) > 0 {
+			areas = append(areas, shown)
+		}
 	}
 	return areas
+}
+
+// permissionsOf returns the permissions of a role that the visitor (giver) may give, and
+// those that the member already has.
+func (h memberHandlers) permissionsOf(role members.RoleSet, has []members.Permission, giver members.Member) []members.Permission {
+	var given []members.Permission
+	for _, p := range role.Permissions {
+		if slices.Contains(has, p) || giver.Has(p) && h.IsPermissionBuilt(p) {
+			given = append(given, p)
+		}
+	}
+	return given
+}
+
+// roleChoices returns the choice of a role for the form at path.
+func (h memberHandlers) roleChoices(path string, has []members.Permission, giver members.Member) frame.RoleChoices {
+	return frame.RoleChoicesOf(path, "permission", func(role members.RoleSet) []string {
+		var names []string
+		for _, p := range h.permissionsOf(role, has, giver) {
+			names = append(names, string(p))
+		}
+		return names
+	})
 }
 
 // chosenPermissions returns the permissions of a submitted form, unchecked.
@@ -83,13 +114,17 @@ func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v peo
 		h.Fail(w, r, v, fmt.Errorf("user of a member: %w", err))
 		return
 	}
+	chosen, notice := m.Permissions, membersNotices.NoticeOf(r)
+	if role, ok := frame.RoleOf(r); ok {
+		chosen, notice = h.permissionsOf(role, m.Permissions, v.Member), "The boxes are those of the role "+role.Title+". Nothing is saved yet."
+	}
 	here, owner := MembersPath+"/"+id, v.Member.Role == members.Owner
 	data := memberPage{
 		Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == members.Owner, You: m.UserID == v.User.ID, MayRole: owner,
-		MayRemove: m.UserID != v.User.ID && (owner || m.Role != members.Owner), Areas: permissionChoices(m.Permissions, v.Member),
+		MayRemove: m.UserID != v.User.ID && (owner || m.Role != members.Owner), Areas: h.permissionChoices(chosen, m.Permissions, v.Member), Roles: h.roleChoices(here, m.Permissions, v.Member),
 		Permissions: frame.FormTo(v, here+"/permissions"), Role: frame.FormTo(v, here+"/role"), Remove: frame.FormTo(v, here+"/remove"),
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: membersNotices.NoticeOf(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: notice, Data: data})
 }
 
 // setPermissions replaces the permissions of a member with those of the form.

@@ -18,15 +18,21 @@ type invitePage struct {
 	Owner    bool
 	MayOwner bool // the visitor may invite owners
 	Areas    []permissionArea
+	Roles    frame.RoleChoices
 }
 
 // invitedPage is the data of the page that shows the link of a new invitation. The page can
 // be shown only once.
 type invitedPage struct{ Email, Org, Link, Expires, Back string }
 
-// showInvite shows an empty form that invites a member.
+// showInvite shows the form that invites a member. The query parameter role ticks the boxes
+// of a role.
 func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	h.inviteForm(w, r, v, http.StatusOK, members.NewInvitation{Role: members.PlainMember}, "")
+	n := members.NewInvitation{Role: members.PlainMember}
+	if role, ok := frame.RoleOf(r); ok {
+		n.Permissions = h.permissionsOf(role, nil, v.Member)
+	}
+	h.inviteForm(w, r, v, http.StatusOK, n, "")
 }
 
 // inviteForm writes the form that invites a member, with the values of n. problem is the
@@ -34,7 +40,8 @@ func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v peo
 func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, n members.NewInvitation, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "invite", Title: "Invite a member", Problem: problem, Data: invitePage{
 		Form: frame.FormTo(v, MembersPath+"/invite"), Email: n.Email, Owner: n.Role == members.Owner,
-		MayOwner: v.Member.Role == members.Owner, Areas: permissionChoices(n.Permissions, v.Member),
+		MayOwner: v.Member.Role == members.Owner, Areas: h.permissionChoices(n.Permissions, nil, v.Member),
+		Roles: h.roleChoices(MembersPath+"/invite", nil, v.Member),
 	}})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -25,7 +26,6 @@ type membersList struct {
 	Members     []memberRow
 	Invitations []invitationRow
 	MayManage   bool
-	InvitePath  string
 	Leave       frame.Form
 	MayLeave    bool // false for the last owner
 }
@@ -55,8 +55,7 @@ type invitationRow struct {
 // sees the invitations.
 func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := membersList{
-		Org: v.Org.Name, MayManage: v.Member.Has(members.MayManageMembers),
-		InvitePath: MembersPath + "/invite", Leave: frame.FormTo(v, MembersPath+"/leave"),
+		Org: v.Org.Name, MayManage: v.Member.Has(members.MayManageMembers), Leave: frame.FormTo(v, MembersPath+"/leave"),
 	}
 	all, err := h.Members.Members(r.Context(), v.Org.ID)
 	if err != nil {
@@ -76,7 +75,11 @@ func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v pe
 			return
 		}
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.NoticeOf(r), Data: data})
+	head := frame.Head{Count: strconv.Itoa(len(data.Members))}
+	if data.MayManage {
+		head.Actions = []frame.Action{{Path: MembersPath + "/invite", Name: "Invite member", Primary: true}}
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Head: head, Notice: membersNotices.NoticeOf(r), Data: data})
 }
 
 // memberRows returns the data of the members for the list. If manages is true, it adds for

@@ -64,7 +64,7 @@ func (o *Organization) Routes() []frame.Route {
 // routes returns the routes of the page of the sending account.
 func (h accountHandlers) routes() []frame.Route {
 	return []frame.Route{
-		{Path: "/account", Needs: members.MayViewAccount, Get: h.showAccount},
+		{Path: "/account", Needs: members.MayViewAccount, AlsoNeeds: []members.Permission{members.MayViewProduction}, Get: h.showAccount},
 		{Path: "/account/production-access", Needs: members.MaySubmitProduction, Post: h.requestProductionAccess},
 	}
 }

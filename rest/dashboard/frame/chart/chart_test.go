@@ -4,13 +4,15 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
-	"html/template"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
@@ -18,27 +20,24 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestGoldenDrawings(t *testing.T) {
 	t.Parallel()
-	two := []chart.Series{{"Bounced", []float64{0, 3, 12, 1}}, {"Complained", []float64{1, 0, 5, 0}}}
-	hostile := chart.Figure{ID: "h", Title: `<script>&"'`, Description: "</desc><a href='x'>", Series: two}
-	for name, draw := range map[string]func() (template.HTML, float64){
-		"bars": func() (template.HTML, float64) {
-			return chart.StackedBars(chart.Figure{ID: "b", Title: "Trouble", Description: "Most on the third day.", Series: two})
+	two := []chart.Series{{Name: "Bounced", Values: []float64{0, 3, 12, 1}, Color: chart.Bounced}, {Name: "Complained", Values: []float64{1, 0, 5, 0}}}
+	gaps := []chart.Series{{Name: "Rate", Values: []float64{0.01, math.NaN(), 0.07, 0.02}, Color: chart.Complained}}
+	review := []chart.Threshold{{Value: 0.05, Name: "Review from 5 %"}}
+	for name, f := range map[string]chart.Figure{
+		"bars":      {ID: "b", Title: "Trouble", Description: "Most on the third day.", Series: two, Texts: []string{"a", "b", "c", "d"}},
+		"lines":     {ID: "l", Kind: chart.Lines, Title: "Rates", Description: "Falling.", Series: two},
+		"threshold": {ID: "t", Kind: chart.Lines, Series: gaps, Thresholds: review, Texts: []string{"a", "b", "c", "d"}, Marks: []chart.Mark{{At: 2, Text: "Over 5 %", Path: "/m?a=1&b=2"}}},
+		"hostile": {
+			ID: "h", Title: `<script>&"'`, Description: "</desc><a href='x'>", Series: two, Texts: []string{`</title><script>`, "b", `"><script>`, "d"},
+			Thresholds: []chart.Threshold{{Value: 1, Name: "</text><script>"}}, Marks: []chart.Mark{{At: 2, Text: `"><script>`, Path: `"><script>`}},
 		},
-		"lines": func() (template.HTML, float64) {
-			return chart.Lines(chart.Figure{ID: "l", Title: "Rates", Description: "Falling.", Series: two})
-		},
-		"bars_hostile": func() (template.HTML, float64) { return chart.StackedBars(hostile) },
-		"bars_nothing": func() (template.HTML, float64) { return chart.StackedBars(chart.Figure{ID: "n"}) },
-		"lines_nothing": func() (template.HTML, float64) {
-			return chart.Lines(chart.Figure{ID: "n", Series: []chart.Series{{"None", nil}}})
-		},
-		"lines_one": func() (template.HTML, float64) {
-			return chart.Lines(chart.Figure{ID: "o", Series: []chart.Series{{"One", []float64{0.02}}}})
-		},
+		"bars_nothing":  {ID: "n"},
+		"lines_nothing": {ID: "n", Kind: chart.Lines, Series: []chart.Series{{Name: "None"}}},
+		"lines_one":     {ID: "o", Kind: chart.Lines, Series: []chart.Series{{Name: "One", Values: []float64{0.02}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			svg, _ := draw()
+			svg, _ := chart.Draw(f)
 			wantWellFormed(t, string(svg))
 			golden := filepath.Join("testdata", name+".svg")
 			if *update {
@@ -61,7 +60,7 @@ func TestGoldenDrawings(t *testing.T) {
 // elements of charts.
 func wantWellFormed(t *testing.T, svg string) {
 	t.Helper()
-	allowed := map[string]bool{"svg": true, "title": true, "desc": true, "path": true, "g": true, "rect": true, "polyline": true}
+	allowed := map[string]bool{"svg": true, "title": true, "desc": true, "line": true, "rect": true, "polyline": true, "circle": true, "text": true, "a": true}
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -79,9 +78,35 @@ func wantWellFormed(t *testing.T, svg string) {
 func TestUpperEnds(t *testing.T) {
 	t.Parallel()
 	for highest, want := range map[float64]float64{0: 1, 0.03: 0.04, 0.5: 0.5, 1: 1, 3: 4, 41: 50, 51: 100, 1001: 2000} {
-		_, max := chart.Lines(chart.Figure{Series: []chart.Series{{"x", []float64{highest}}}})
+		_, max := chart.Draw(chart.Figure{Kind: chart.Lines, Series: []chart.Series{{Name: "x", Values: []float64{highest}}}})
 		if diff := max - want; diff > 1e-9 || diff < -1e-9 {
 			t.Errorf("upper end for %v = %v, want %v", highest, max, want)
 		}
+	}
+	_, max := chart.Draw(chart.Figure{Thresholds: []chart.Threshold{{Value: 0.05}}})
+	if max < 0.05 {
+		t.Errorf("the axis ends at %v, below the threshold", max)
+	}
+}
+
+// TestTable checks the table of a chart: the newest day first, further columns before the
+// series, and a dash for a value that is left out.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	first := time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)
+	write := func(v float64) string { return time.Duration(v).String() }
+	panel := chart.Plan{
+		Draw: chart.Lines, Write: write, Axis: write, Days: []time.Time{first, first.AddDate(0, 0, 1)},
+		Series:  []chart.Series{{Name: "Rate", Values: []float64{3, math.NaN()}}},
+		Columns: []chart.Column{{Name: "Sent", Values: []string{"10", "20"}}},
+	}.Panel()
+	want := chart.Table{First: "Day", Columns: []string{"Sent", "Rate"}, Rows: []chart.Row{
+		{Name: "2026-03-04", Values: []string{"20", "–"}}, {Name: "2026-03-03", Values: []string{"10", "3ns"}},
+	}}
+	if diff := cmp.Diff(want, panel.Table); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(string(panel.Drawing), "<title>2026-03-03: Sent 10, Rate 3ns</title>") {
+		t.Errorf("the drawing has no values of the first day: %s", panel.Drawing)
 	}
 }

@@ -2,7 +2,9 @@ package chart
 
 import (
 	"html/template"
+	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,11 +13,18 @@ import (
 // the days.
 type Panel struct {
 	Title, Summary   string
+	Legend           []Legend
 	Drawing          template.HTML
 	Upper, Half      string
 	First, Mid, Last string
-	Table            Table
+	// Marks are the days that stand out, with a heading.
+	Marked string
+	Marks  []Mark
+	Table  Table
 }
+
+// Legend explains the colour of a series.
+type Legend struct{ Name, Class string }
 
 // Table is the data of the template "table". The first column has the names of the rows.
 type Table struct {
@@ -30,42 +39,94 @@ type Row struct {
 	Values []string
 }
 
+// Column is a column of the table that the chart does not draw.
+type Column struct {
+	Name   string
+	Values []string
+}
+
 // Plan describes a chart with one figure for each day and series.
 type Plan struct {
 	// ID is unique on the page and valid as an HTML id.
 	ID, Title, Summary string
-	// Draw draws the chart: [StackedBars] or [Lines].
-	Draw func(Figure) (template.HTML, float64)
+	// Draw is how the chart is drawn: [StackedBars] or [Lines].
+	Draw Kind
 	// Write formats a number of the chart's data for the table. Axis formats a label of the
 	// vertical axis.
 	Write, Axis func(float64) string
 	// Days are the days of the chart's numbers, oldest first. There must be at least one.
 	Days   []time.Time
 	Series []Series
+	// Columns are shown in the table before the series. Each has one value for each day.
+	Columns    []Column
+	Thresholds []Threshold
+	// Marks are the days that stand out. Marked is the heading of their list.
+	Marks  []Mark
+	Marked string
 }
+
+// noValue stands for a value that is left out.
+const noValue = "–"
 
 // Panel returns the chart with its labels, and a table of the same figures with the newest
 // day first.
 func (p Plan) Panel() Panel {
-	drawing, upper := p.Draw(Figure{
-		ID: p.ID, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.", Series: p.Series,
-	})
 	panel := Panel{
-		Title: p.Title, Summary: p.Summary, Drawing: drawing, Upper: p.Axis(upper), Half: p.Axis(upper / 2),
+		Title: p.Title, Summary: p.Summary, Marks: p.Marks, Marked: p.Marked, Table: p.table(),
 		First: shortDay(p.Days[0]), Mid: shortDay(p.Days[len(p.Days)/2]), Last: shortDay(p.Days[len(p.Days)-1]),
-		Table: Table{First: "Day"},
+	}
+	texts := make([]string, 0, len(p.Days))
+	for _, row := range slices.Backward(panel.Table.Rows) {
+		texts = append(texts, row.text(panel.Table.Columns))
+	}
+	drawing, upper := Draw(Figure{
+		ID: p.ID, Kind: p.Draw, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.",
+		Series: p.Series, Thresholds: p.Thresholds, Texts: texts, Marks: p.Marks,
+	})
+	panel.Drawing, panel.Upper, panel.Half = drawing, p.Axis(upper), p.Axis(upper/2)
+	for i, s := range p.Series {
+		panel.Legend = append(panel.Legend, Legend{s.Name, s.class(i)})
+	}
+	return panel
+}
+
+// table returns the figures as a table, the newest day first.
+func (p Plan) table() Table {
+	t := Table{First: "Day"}
+	for _, c := range p.Columns {
+		t.Columns = append(t.Columns, c.Name)
 	}
 	for _, s := range p.Series {
-		panel.Table.Columns = append(panel.Table.Columns, s.Name)
+		t.Columns = append(t.Columns, s.Name)
 	}
 	for i, day := range slices.Backward(p.Days) {
 		row := Row{Name: day.Format(time.DateOnly)}
-		for _, s := range p.Series {
-			row.Values = append(row.Values, p.Write(s.Values[i]))
+		for _, c := range p.Columns {
+			row.Values = append(row.Values, c.Values[i])
 		}
-		panel.Table.Rows = append(panel.Table.Rows, row)
+		for _, s := range p.Series {
+			row.Values = append(row.Values, p.write(s.at(i)))
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	return panel
+	return t
+}
+
+// write formats a number of the chart's data. A value that is left out becomes a dash.
+func (p Plan) write(v float64) string {
+	if math.IsNaN(v) {
+		return noValue
+	}
+	return p.Write(v)
+}
+
+// text returns a row as one line of text.
+func (r Row) text(columns []string) string {
+	parts := make([]string, len(r.Values))
+	for i, v := range r.Values {
+		parts[i] = columns[i] + " " + v
+	}
+	return r.Name + ": " + strings.Join(parts, ", ")
 }
 
 // shortDay formats a day for an axis: "2 Jan".

@@ -24,6 +24,7 @@ func CompareGolden(t *testing.T, name, page string, update bool) {
 	t.Helper()
 	if before, content, ok := strings.Cut(page, `<section class="page">`); ok {
 		title, _, _ := strings.Cut(before, "\n")
+		content, _, _ = strings.Cut(content, "</section>\n</main>")
 		page = title + content
 	}
 	CompareGoldenWhole(t, name, page, update)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -59,7 +60,7 @@ func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
 	o.Must(db.Orgs.InsertOrg(t.Context(), o.Org))
 	o.Must(db.Users.InsertUser(t.Context(), o.User))
 	o.Frame = frame.New(frame.Config{
-		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Areas: areas,
+		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Areas: areas, Built: catalogue.NeededScopes(catalogue.Operations(catalogue.Domains{})),
 	})
 	o.Join(members.Member{Role: members.Owner})
 	return o

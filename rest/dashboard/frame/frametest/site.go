@@ -26,13 +26,27 @@ func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error)
 // Protect returns a handler that parses the form and calls the handler of the request's
 // method. It sets no headers.
 func (*Site) Protect(methods map[string]http.HandlerFunc) http.Handler {
+	return protect(methods, (*http.Request).ParseForm)
+}
+
+// ProtectUpload returns a handler that limits the body and calls the handler of the
+// request's method.
+func (*Site) ProtectUpload(methods map[string]http.HandlerFunc, maxBody int64) http.Handler {
+	return protect(methods, func(r *http.Request) error {
+		r.Body = http.MaxBytesReader(nil, r.Body, maxBody)
+		return nil
+	})
+}
+
+// protect returns a handler that calls read and then the handler of the request's method.
+func protect(methods map[string]http.HandlerFunc, read func(*http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handle, ok := methods[r.Method]
 		if !ok {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
-		if err := r.ParseForm(); err != nil {
+		if err := read(r); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}

@@ -1,0 +1,102 @@
+package contacts_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	audience "github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+)
+
+// exported returns the events of exports in the audit log.
+func (o *office) exported(t *testing.T) []string {
+	t.Helper()
+	lines, err := o.db.Audit().FindAudit(t.Context(), o.Org.ID, access.AuditFilter{Limit: 10})
+	o.Must(err)
+	var details []string
+	for _, line := range lines {
+		if line.Action == "contacts.exported" {
+			details = append(details, line.Detail)
+		}
+	}
+	return details
+}
+
+// TestExportHasAllContacts checks the file of an export of two pages: its cells, that no
+// cell is a formula, the filters and the audit log.
+func TestExportHasAllContacts(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	formula := `=HYPERLINK("http://evil.example","x")`
+	o.found[0].ExternalID, o.found[0].Attributes["plan"] = &formula, "-2+3"
+	status, file := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, url.Values{"list": {"vip"}, "q": {"a"}, "status": {""}})
+	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
+	if err != nil || status != http.StatusOK {
+		t.Fatal(err, status)
+	}
+	want := [][]string{
+		{"email", "external_id", "unsubscribe_all", "lists", "topics.news", "topics.offers", "attributes.joined", "attributes.plan", "contact_id", "status", "mailable", "created_at", "updated_at"},
+		{"ada@example.com", "'" + formula, "false", "vip", "OPT_OUT", "", "2026-03-12T12:30:00Z", "'-2+3", o.found[0].ID, "active", "true", "2026-01-12T15:30:00Z", "2026-03-12T15:30:00Z"},
+		{"gone@example.com", "", "false", "", "", "", "", "", o.found[1].ID, "archived", "false", "2026-03-12T15:30:00Z", "2026-03-12T15:30:00Z"},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if asked := (audience.Search{Text: "a", List: vip}); o.asked != asked {
+		t.Errorf("searched %+v", o.asked)
+	}
+	if diff := cmp.Diff([]string{`{"list":"vip","q":"a"}`}, o.exported(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestExportIsRefused(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, url.Values{"list": {"unknown"}}); status != http.StatusUnprocessableEntity {
+		t.Errorf("unknown list: status %d", status)
+	}
+	o.refused = &core.Error{Code: core.CodeOverloaded, Message: "Too many reads."}
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, nil); status != core.AsError(o.refused).HTTPStatus() {
+		t.Errorf("overloaded: status %d", status)
+	}
+	o.Allow(members.MayViewLists)
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, nil); status != http.StatusForbidden {
+		t.Errorf("without contacts.view: status %d", status)
+	}
+	o.Allow(members.MayViewContacts)
+	o.Delay.First = func() { o.TakeAway(members.MayViewSending) }
+	o.refused = nil
+	if status, file := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, nil); status != http.StatusForbidden || strings.Contains(file, "contact_id") {
+		t.Errorf("the permission is lost: status %d", status)
+	}
+	if events := o.exported(t); events != nil {
+		t.Errorf("refused exports are in the audit log: %v", events)
+	}
+}
+
+// TestAnIncompleteExportIsNoFile checks that the connection is closed if the second page of
+// an export cannot be read.
+func TestAnIncompleteExportIsNoFile(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.refused, o.late = core.Internal(nil), true
+	defer func() {
+		if recover() != http.ErrAbortHandler { //nolint:errorlint // the value of a panic
+			t.Error("the file ends as if it were complete")
+		}
+	}()
+	form := url.Values{"token": {o.Site.Visitor.FormToken("dashboard\x00" + contacts.ExportPath)}}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, contacts.ExportPath, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	o.pages.ServeHTTP(httptest.NewRecorder(), r)
+}

@@ -1,0 +1,220 @@
+package contacts
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	audience "github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// notSubscribed is the prefix of a topic in the query that selects contacts that are not
+// subscribed to the topic.
+const notSubscribed = "!"
+
+// filterLabels has the names of the filters in refusals.
+var filterLabels = frame.Labels{"q": "The search", "attribute": "The attribute", "list": "The list", "segment": "The segment", "cursor": "The page's address"}
+
+// filters has the values of the filters, with the options of each select field. A select
+// field without options is not shown.
+type filters struct {
+	Query                           string
+	State                           string
+	States, Topics, Lists, Segments []frame.Option
+	Attributes                      []frame.Option
+	Value                           string
+	Narrow                          bool // whether any filter is set
+	More                            bool // whether a filter among the further ones is set
+}
+
+// choices has the topics, lists, segments and attributes that exist, as far as the visitor
+// may see them.
+type choices struct {
+	Topics     []topic
+	Lists      []named
+	Segments   []named
+	Attributes []attribute
+}
+
+// topic, named and attribute have members of the results of operations.
+type (
+	topic struct {
+		Name        string               `json:"name"`
+		DisplayName string               `json:"display_name"`
+		Default     sending.Subscription `json:"default_subscription_status"`
+	}
+	named struct {
+		ID     string `json:"id"`
+		Key    string `json:"key"`
+		Name   string `json:"name"`
+		Status string `json:"status"`
+	}
+	attribute struct {
+		Name        string   `json:"name"`
+		Type        string   `json:"type"`
+		EnumValues  []string `json:"enum_values"`
+		Description string   `json:"description"`
+	}
+)
+
+// title returns the name that people gave to a topic, or its own name.
+func (t topic) title() string {
+	if t.DisplayName != "" {
+		return frame.PlainName(t.DisplayName)
+	}
+	return frame.PlainName(t.Name)
+}
+
+// mostChoices is the number of lists, segments and attributes that select fields offer.
+const mostChoices = 200
+
+// readChoices reads what the filters offer. It leaves out what the visitor may not see, and
+// the topics if the sending account does not answer.
+func (c *Contacts) readChoices(r *http.Request, v people.Visitor) choices {
+	var topics struct{ Data []topic }
+	var lists, segments struct{ Data []named }
+	page := map[string]any{"limit": mostChoices}
+	for _, read := range []struct {
+		needs     members.Permission
+		operation string
+		arguments any
+		out       any
+	}{
+		{members.MayViewContacts, "topics_list", nil, &topics},
+		{members.MayViewLists, "lists_list", page, &lists},
+		{members.MayViewSegments, "segments_list", page, &segments},
+	} {
+		if v.Member.Has(read.needs) {
+			_ = c.Read(r, v, read.operation, read.arguments, read.out) // without the answer, the filter is missing
+		}
+	}
+	segments.Data = slices.DeleteFunc(segments.Data, func(s named) bool { return s.Status == "archived" })
+	return choices{topics.Data, lists.Data, segments.Data, c.readAttributes(r, v)}
+}
+
+// readAttributes returns all registered attributes, in order of their names.
+func (c *Contacts) readAttributes(r *http.Request, v people.Visitor) []attribute {
+	var all []attribute
+	for cursor := ""; ; {
+		var page struct {
+			Data       []attribute
+			Pagination pagination
+		}
+		asked := map[string]any{"limit": mostChoices}
+		if cursor != "" {
+			asked["cursor"] = cursor
+		}
+		if err := c.Read(r, v, "attributes_list", asked, &page); err != nil {
+			break
+		}
+		all = append(all, page.Data...)
+		if cursor = page.Pagination.NextCursor; cursor == "" {
+			break
+		}
+	}
+	slices.SortFunc(all, func(a, b attribute) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// searchOf returns the search for the filters in the query. It fails with
+// core.CodeValidationFailed for a list or segment that does not exist or that the visitor
+// may not see.
+func (k choices) searchOf(query url.Values) (audience.Search, error) {
+	s := audience.Search{
+		Text: query.Get("q"), State: audience.State(query.Get("status")),
+		AttributeKey: query.Get("attribute"), AttributeValue: query.Get("value"),
+	}
+	if name, isNot := strings.CutPrefix(query.Get("topic"), notSubscribed); isNot {
+		s.Topic, s.Subscription = name, sending.OptOut
+	} else {
+		s.Topic = name
+	}
+	if s.AttributeKey == "" || s.AttributeValue == "" { // the other half is not entered yet
+		s.AttributeKey, s.AttributeValue = "", ""
+	}
+	var err error
+	if s.List, err = idOf(k.Lists, "list", query); err != nil {
+		return s, err
+	}
+	s.Segment, err = idOf(k.Segments, "segment", query)
+	return s, err
+}
+
+// idOf returns the id of the list or segment whose key is in the query, or "".
+func idOf(all []named, filter string, query url.Values) (string, error) {
+	key := query.Get(filter)
+	if key == "" {
+		return "", nil
+	}
+	at := slices.IndexFunc(all, func(n named) bool { return n.Key == key || n.ID == key })
+	if at < 0 {
+		return "", core.Invalid(filter, fmt.Sprintf("%q does not exist, or you may not see it", frame.PlainName(key)))
+	}
+	return all[at].ID, nil
+}
+
+// filtersOf returns the filters of the query with their options.
+func (k choices) filtersOf(query url.Values) filters {
+	f := filters{
+		Query: query.Get("q"), State: query.Get("status"), Value: query.Get("value"),
+		States: frame.ChooseOption([]frame.Option{
+			{Value: string(audience.OnlyMailable), Name: "Mailable"},
+			{Value: string(audience.Unmailable), Name: "Not mailable"},
+			{Value: string(audience.OnlyArchived), Name: "Archived"},
+		}, query.Get("status")),
+		Lists: optionsOf(k.Lists, query.Get("list")), Segments: optionsOf(k.Segments, query.Get("segment")),
+	}
+	for _, t := range k.Topics {
+		f.Topics = append(f.Topics, frame.Option{Value: t.Name, Name: "Gets " + t.title()}, frame.Option{Value: notSubscribed + t.Name, Name: "Does not get " + t.title()})
+	}
+	f.Topics = frame.ChooseOption(f.Topics, query.Get("topic"))
+	for _, a := range k.Attributes {
+		f.Attributes = append(f.Attributes, frame.Option{Value: a.Name, Name: frame.PlainName(a.Name)})
+	}
+	f.Attributes = frame.ChooseOption(f.Attributes, query.Get("attribute"))
+	f.More = query.Get("segment") != "" || query.Get("attribute") != "" || query.Get("value") != ""
+	f.Narrow = f.More || f.Query != "" || f.State != "" || query.Get("topic") != "" || query.Get("list") != ""
+	return f
+}
+
+func optionsOf(all []named, chosen string) []frame.Option {
+	var options []frame.Option
+	for _, n := range all {
+		options = append(options, frame.Option{Value: n.Key, Name: frame.PlainName(n.Name)})
+	}
+	return frame.ChooseOption(options, chosen)
+}
+
+// isIn reports whether the contact gets mail about the topic: by its own choice or by the
+// topic's default, and without the global opt-out. explicit is true for a choice of its own.
+func isIn(c audience.Contact, t topic) (in, explicit bool) { //nolint:nonamedreturns // says which
+	wanted := t.Default
+	for _, choice := range c.TopicPreferences {
+		if choice.Topic == t.Name {
+			wanted, explicit = choice.SubscriptionStatus, true
+		}
+	}
+	return wanted == sending.OptIn && c.Mailable, explicit
+}
+
+// subscriptions returns the number of topics that the contact gets, such as "3 of 4". It
+// returns "" if the topics are unknown.
+func (k choices) subscriptions(c audience.Contact) string {
+	if len(k.Topics) == 0 {
+		return ""
+	}
+	n := 0
+	for _, t := range k.Topics {
+		if in, _ := isIn(c, t); in {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d", n, len(k.Topics))
+}

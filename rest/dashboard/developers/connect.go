@@ -1,0 +1,145 @@
+package developers
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/usage"
+	"github.com/mailhelm/mailhelm/rest/assistants"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// usageDays is the number of days whose calls the pages show.
+const usageDays = 30
+
+// maxUsage is the maximum number of rows of calls that a page shows.
+const maxUsage = 200
+
+// connected is the data of a connected assistant on the page.
+type connected struct {
+	Client, Person string
+	Calls          string
+	Last           frame.When
+	// Activity is the page with the calls of the client.
+	Activity string
+}
+
+// assistantKind is the data of a group of assistants.
+type assistantKind struct {
+	Kind       assistants.Kind
+	Assistants []assistantView
+}
+
+// assistantView is the data of one assistant. Install is a link that the browser hands to
+// the assistant, "" for none.
+type assistantView struct {
+	assistants.Assistant
+
+	Install template.URL
+}
+
+// connectPage is the data of the page "Connect an assistant".
+type connectPage struct {
+	Address   string
+	Connected []connected
+	Kinds     []assistantKind
+}
+
+// showConnect shows how to connect each assistant, and the assistants that are connected:
+// the visitor's own, or those of all members for a visitor who may manage credentials.
+func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose(v), maxGrants)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("grants: %w", err))
+		return
+	}
+	rows, err := h.usage(r, v, "")
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	data := connectPage{Address: h.MCPURL + "/mcp", Kinds: kindsOf(assistants.All(h.MCPURL))}
+	names := grantHandlers(h).namesFor(v)
+	for _, g := range grants {
+		if g.Resource != access.Agent {
+			continue
+		}
+		row, err := names.row(r.Context(), g)
+		if err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
+		sum := sumOf(rows, g)
+		data.Connected = append(data.Connected, connected{
+			Client: row.Client, Person: row.Person, Calls: frame.WithCommas(sum.Calls), Last: h.When(sum.LastAt), Activity: activityPath(g.ClientID),
+		})
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "connect", Title: "Connect an assistant", Data: data, Head: frame.Head{
+		Lead:    "An assistant needs only the address of the agent endpoint. It opens your browser, where you choose what it may do.",
+		Actions: []frame.Action{{Path: ConnectPath + "/activity", Name: "Show activity"}},
+	}})
+}
+
+// whose returns the user whose grants and calls the visitor may see, "" for those of all
+// members.
+func whose(v people.Visitor) string {
+	if v.Member.Has(members.MayManageCredentials) {
+		return ""
+	}
+	return v.User.ID
+}
+
+// usage returns the calls of the last days that the visitor may see. client is a public
+// client id, "" for all clients.
+func (h connectHandlers) usage(r *http.Request, v people.Visitor, client string) ([]usage.Row, error) {
+	rows, err := h.Usage.Usage(r.Context(), v.Org.ID, usage.Filter{
+		UserID: whose(v), ClientID: client, Limit: maxUsage,
+		Since: h.Developers.Clock().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("numbers of calls: %w", err)
+	}
+	return rows, nil
+}
+
+// sumOf returns the number of calls and the time of the last call by the client and the
+// person of a grant.
+func sumOf(rows []usage.Row, g access.Grant) usage.Counts {
+	var sum usage.Counts
+	for _, r := range rows {
+		if r.ClientID == g.ClientID && r.UserID == g.UserID {
+			sum.Calls += r.Calls
+			if r.LastAt.After(sum.LastAt) {
+				sum.LastAt = r.LastAt
+			}
+		}
+	}
+	return sum
+}
+
+// activityPath returns the path of the page with the calls of a client.
+func activityPath(clientID string) string {
+	return ConnectPath + "/activity?" + url.Values{"client_id": {clientID}}.Encode()
+}
+
+// kindsOf groups assistants by their kind.
+func kindsOf(list []assistants.Assistant) []assistantKind {
+	var kinds []assistantKind
+	for _, kind := range assistants.Kinds {
+		group := assistantKind{Kind: kind}
+		for _, a := range list {
+			if a.Kind == kind {
+				// The link consists of the server's own configuration.
+				group.Assistants = append(group.Assistants, assistantView{a, template.URL(a.Install)}) //nolint:gosec // not from a request
+			}
+		}
+		kinds = append(kinds, group)
+	}
+	return kinds
+}

@@ -1,0 +1,227 @@
+// Conveniences of the dashboard. Every page works without this script. It stores nothing
+// and sends requests only to this host.
+"use strict";
+
+// Copy buttons: <button class="copy" data-copy="text" hidden>.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const label = button.firstChild;
+  const words = label.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      label.textContent = "Copied";
+    } catch {
+      label.textContent = "Select the text and copy it";
+    }
+    button.dataset.done = "";
+    setTimeout(() => { label.textContent = words; delete button.dataset.done; }, 2000);
+  });
+}
+
+// Roles: <a data-fill="name of checkboxes" data-values="a b"> ticks these checkboxes.
+for (const link of document.querySelectorAll("a[data-fill]")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const values = link.dataset.values.split(" ");
+    for (const box of document.querySelectorAll("input[type=checkbox]")) {
+      if (box.name !== link.dataset.fill || box.disabled) continue;
+      box.checked = values.includes(box.value);
+      if (box.checked) box.closest("details")?.setAttribute("open", "");
+    }
+  });
+}
+
+// Live filters: a form with data-live names the element that the answer replaces. The
+// address of the page follows, so that the view can be shared.
+for (const form of document.querySelectorAll("form[data-live]")) {
+  let latest = 0;
+  let timer = 0;
+  const refresh = async () => {
+    const mine = ++latest;
+    const address = new URL(form.action);
+    for (const [name, value] of new FormData(form)) if (value !== "") address.searchParams.append(name, value);
+    const target = document.querySelector(form.dataset.live);
+    target.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(address, { headers: { Accept: "text/html" } });
+      if (mine !== latest) return;
+      if (answer.redirected) { location.assign(address); return; }
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = page.querySelector(form.dataset.live);
+      if (!found) return; // a refusal: the button of the form shows it as a page
+      target.replaceWith(found);
+      history.replaceState(null, "", address);
+    } catch {
+      // The network failed. The button of the form still works.
+    } finally {
+      target.removeAttribute("aria-busy");
+    }
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(refresh, 250); });
+}
+
+// Questions: a button that leads to a page with a question shows the question in place.
+for (const link of document.querySelectorAll("a.button.danger")) {
+  link.addEventListener("click", async (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const question = await ask(link.href);
+    if (question) question.showModal(); else location.assign(link.href);
+  });
+}
+
+// ask returns a dialog with the question of a page, or null if the page has none: it may
+// ask for a second factor first.
+async function ask(address) {
+  try {
+    const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return null;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".page");
+    if (!page || !page.querySelector("form[method=post]")) return null;
+    const dialog = document.createElement("dialog");
+    dialog.className = "question page";
+    page.querySelector(".crumbs")?.remove();
+    dialog.append(...page.childNodes);
+    const heading = dialog.querySelector("h1");
+    if (heading) { heading.id = "question"; dialog.setAttribute("aria-labelledby", "question"); }
+    for (const cancel of dialog.querySelectorAll("form a.button")) {
+      cancel.addEventListener("click", (event) => { event.preventDefault(); dialog.close(); });
+    }
+    dialog.addEventListener("close", () => dialog.remove());
+    document.querySelector("main").append(dialog);
+    return dialog;
+  } catch {
+    return null;
+  }
+}
+
+// Copied texts at the cursor: <button data-insert="text" hidden> writes into the field with
+// data-preview.
+const written = document.querySelector("textarea[data-preview]");
+for (const button of written ? document.querySelectorAll("button[data-insert]") : []) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const before = written.value.slice(0, written.selectionStart);
+    const gap = before === "" || /[\s([]$/.test(before) ? "" : " ";
+    written.setRangeText(gap + button.dataset.insert, written.selectionStart, written.selectionEnd, "end");
+    written.focus();
+    written.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
+// Live previews: a field with data-preview names the element that the answer to its form
+// replaces. The form is sent as its button "preview" sends it, which changes nothing.
+if (written) {
+  let latest = 0;
+  let timer = 0;
+  const preview = async () => {
+    const mine = ++latest;
+    const target = document.querySelector(written.dataset.preview);
+    const body = new URLSearchParams(new FormData(written.form));
+    body.set("do", "preview");
+    target.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(written.form.action, { method: "POST", body, redirect: "manual" });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = page.querySelector(written.dataset.preview);
+      if (mine === latest && found) target.replaceChildren(...found.childNodes);
+    } catch {
+      // The network failed. The button of the form still works.
+    } finally {
+      if (mine === latest) target.removeAttribute("aria-busy");
+    }
+  };
+  written.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(preview, 400); });
+}
+
+// Charts: the pointer, and the arrow keys on a focused chart, show the values of a day.
+// Enter opens the messages of a marked day.
+for (const drawing of document.querySelectorAll("svg.drawing")) {
+  const days = [...drawing.querySelectorAll(".day")];
+  if (days.length === 0) continue;
+  const readout = document.createElement("p");
+  readout.className = "readout quiet";
+  readout.setAttribute("aria-live", "polite");
+  readout.textContent = "Point at a day, or use the arrow keys.";
+  drawing.parentElement.before(readout);
+  drawing.setAttribute("tabindex", "0");
+  let at = -1;
+  const show = (next) => {
+    if (next === at || !days[next]) return;
+    days[at]?.classList.remove("on");
+    at = next;
+    days[at].classList.add("on");
+    readout.textContent = days[at].textContent;
+  };
+  drawing.addEventListener("pointerover", (event) => show(days.indexOf(event.target)));
+  drawing.addEventListener("focusin", (event) => show(days.indexOf(event.target.closest("a")?.querySelector(".day"))));
+  drawing.addEventListener("keydown", (event) => {
+    const last = days.length - 1;
+    const to = { ArrowLeft: at < 0 ? last : Math.max(0, at - 1), ArrowRight: at < 0 ? 0 : Math.min(last, at + 1), Home: 0, End: last }[event.key];
+    if (to !== undefined) { event.preventDefault(); show(to); }
+    const link = days[at]?.closest("a");
+    if (event.key === "Enter" && event.target === drawing && link) location.assign(link.getAttribute("href"));
+  });
+}
+// Progress: an element with data-poll is read again after so many milliseconds. When the
+// answer has no such element, the page is loaded again.
+function poll(element) {
+  setTimeout(async () => {
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = page.querySelector("[data-poll]");
+      if (!found) { location.reload(); return; }
+      for (const refresh of found.querySelectorAll("noscript")) refresh.remove();
+      element.replaceWith(found);
+      poll(found);
+    } catch {
+      poll(element); // the network failed
+    }
+  }, Number(element.dataset.poll));
+}
+for (const element of document.querySelectorAll("[data-poll]")) poll(element);
+
+// Keys: "/" goes to the search field, "g" and a letter to a page, "?" shows this list.
+const links = [...document.querySelectorAll("a[data-key]")];
+const sheet = document.createElement("dialog");
+sheet.className = "keys";
+sheet.setAttribute("aria-label", "Keys");
+const list = document.createElement("dl");
+const rows = [["/", "Go to the search field"], ["?", "Show these keys"], ...links.map((a) => ["g " + a.dataset.key, "Open " + a.textContent])];
+for (const [keys, what] of rows) {
+  const name = document.createElement("dt");
+  for (const key of keys.split(" ")) {
+    const cap = document.createElement("kbd");
+    cap.textContent = key;
+    name.append(cap, " ");
+  }
+  const meaning = document.createElement("dd");
+  meaning.textContent = what;
+  list.append(name, meaning);
+}
+const close = document.createElement("button");
+close.type = "button";
+close.textContent = "Close";
+close.addEventListener("click", () => sheet.close());
+sheet.append(list, close);
+document.querySelector(".app")?.append(sheet);
+
+let going = false;
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+  if (event.key === "/") {
+    const field = document.querySelector("main input[type=search], main .filters input");
+    if (field) { event.preventDefault(); field.focus(); field.select(); }
+  } else if (event.key === "?") {
+    sheet.showModal();
+  } else if (event.key === "g") {
+    going = true;
+    return;
+  } else if (going) {
+    const link = links.find((a) => a.dataset.key === event.key);
+    if (link) { event.preventDefault(); location.assign(link.href); }
+  }
+  going = false;
+});

@@ -1,0 +1,187 @@
+package home
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// notice is something that needs the visitor's attention, with a link to the page that
+// settles it. Urgent marks what already does harm.
+type notice struct {
+	Text, Path, Verb string
+	Urgent           bool
+}
+
+const (
+	// accountTimeout is the time for which the overview waits for the sending account.
+	accountTimeout = 3 * time.Second
+	// outcomeWithin is the time after which a sent message usually has an outcome.
+	// silentMessages is the number of messages without one from which on a channel counts as
+	// silent.
+	outcomeWithin  = 3 * time.Hour
+	silentMessages = 5
+	// newUndeliverable is the number of newly listed addresses in seven days from which on
+	// the growth of the list needs attention.
+	newUndeliverable = 10
+	// soon is the time before the end of a key from which on it needs attention.
+	soon = 14 * 24 * time.Hour
+)
+
+// attention returns what needs the visitor's attention, the most urgent first.
+func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
+	notices := m.rateNotices()
+	for _, check := range []func(*http.Request, people.Visitor) ([]notice, error){h.accountNotices, h.channelNotices, h.undeliverableNotices, h.keyNotices} {
+		found, err := check(r, v)
+		if err != nil {
+			notices = append(notices, notice{Text: "A check could not run: " + core.AsError(err).Message, Path: frame.Path, Verb: "Try again"})
+		}
+		notices = append(notices, found...)
+	}
+	var sorted []notice
+	for _, urgent := range []bool{true, false} {
+		for _, n := range notices {
+			if n.Urgent == urgent {
+				sorted = append(sorted, n)
+			}
+		}
+	}
+	return sorted
+}
+
+// accountNotices returns a notice if the sending account does not answer.
+func (h *Home) accountNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayViewAccount) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), accountTimeout)
+	defer cancel()
+	standing, err := h.Account.Standing(ctx, v.Org)
+	path := frame.Path + "/account"
+	switch {
+	case err != nil && r.Context().Err() == nil && ctx.Err() != nil, err == nil && standing.Unreachable:
+		return []notice{{"The sending account does not answer, so its quota and its syncs are out of date.", path, "Open the sending account", true}}, nil
+	case err != nil:
+		return nil, err
+	case standing.Provider == "" && standing.AWS == nil:
+		return []notice{{"No sending account is connected, so no mail is sent or counted.", path, "Connect a sending account", false}}, nil
+	case standing.AWS != nil && standing.AWS.Sandbox:
+		return []notice{{"The sending account is in the provider's sandbox: it sends only to verified addresses.", path, "Request production access", false}}, nil
+	}
+	return nil, nil
+}
+
+// channelNotices returns notices about channels that are gone from the account, and about
+// channels whose messages have no outcome.
+func (h *Home) channelNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	var notices []notice
+	path := frame.Path + "/channels"
+	if v.Member.Has(members.MayViewSending) {
+		var page struct {
+			Data []struct{ Slug, Status string } `json:"data"`
+		}
+		if err := h.Read(r, v, "channels_list", map[string]any{"limit": 200}, &page); err != nil {
+			return nil, err
+		}
+		for _, c := range page.Data {
+			if c.Status == "detached" {
+				notices = append(notices, notice{"The channel “" + frame.PlainName(c.Slug) + "” is gone from the sending account.", path, "Open channels", true})
+			}
+		}
+	}
+	if !v.Member.Has(members.MayViewAnalytics) {
+		return notices, nil
+	}
+	silent, err := h.silentChannels(r, v)
+	return append(notices, silent...), err
+}
+
+// silentChannels returns a notice for each channel whose messages of the last day have no
+// outcome, although one is usually reported within minutes.
+func (h *Home) silentChannels(r *http.Request, v people.Visitor) ([]notice, error) {
+	now := h.Clock().UTC().Truncate(time.Minute)
+	var page struct {
+		Data []struct{ Channel string } `json:"data"`
+	}
+	err := h.Read(r, v, "messages_list", map[string]any{
+		"status": "Send", "from": now.Add(-24 * time.Hour), "to": now.Add(-outcomeWithin), "limit": 200,
+	}, &page)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	var notices []notice
+	for _, m := range page.Data {
+		if counts[m.Channel]++; counts[m.Channel] == silentMessages {
+			notices = append(notices, notice{
+				"The channel “" + frame.PlainName(m.Channel) + "” has messages without an outcome, hours after they were sent. Check that its events reach Mailhelm.",
+				frame.Path + "/messages?status=send", "Show the messages", true,
+			})
+		}
+	}
+	return notices, nil
+}
+
+// undeliverableNotices returns a notice if many addresses became undeliverable in the last
+// seven days.
+func (h *Home) undeliverableNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayViewUndeliverable) {
+		return nil, nil
+	}
+	since := dayStart(h.Clock()).AddDate(0, 0, -week)
+	var page struct {
+		Data []struct {
+			Status      string    `json:"status"`
+			FirstSeenAt time.Time `json:"first_seen_at"`
+		} `json:"data"`
+		Pagination struct {
+			HasMore bool `json:"has_more"`
+		} `json:"pagination"`
+	}
+	if err := h.Read(r, v, "undeliverable_list", map[string]any{"since": since, "limit": 200}, &page); err != nil {
+		return nil, err
+	}
+	fresh := 0
+	for _, e := range page.Data {
+		if e.Status == "listed" && !e.FirstSeenAt.Before(since) {
+			fresh++
+		}
+	}
+	if fresh < newUndeliverable {
+		return nil, nil
+	}
+	count := strconv.Itoa(fresh)
+	if page.Pagination.HasMore {
+		count += " or more"
+	}
+	return []notice{{count + " addresses became undeliverable in the last seven days. Remove them before the next send.", frame.Path + "/undeliverable", "Show the addresses", false}}, nil
+}
+
+// keyNotices returns a notice for each API key that ends soon.
+func (h *Home) keyNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayManageCredentials) {
+		return nil, nil
+	}
+	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
+	if err != nil {
+		return nil, fmt.Errorf("API keys: %w", err)
+	}
+	var notices []notice
+	for _, k := range keys {
+		if now := h.Clock(); k.StateAt(now) == access.KeyInGrace && k.ExpiresAt.Sub(now) < soon {
+			notices = append(notices, notice{
+				"The API key “" + frame.PlainName(k.Name) + "” was rotated and ends " + h.When(*k.ExpiresAt).Relative + ". Programs that still use it will be refused.",
+				h.Links.Keys, "Open API keys", false,
+			})
+		}
+	}
+	return notices, nil
+}

@@ -1,0 +1,192 @@
+package home
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
+)
+
+const (
+	// week is the number of days that the overview compares with as many days before.
+	week = 7
+	// fewForRate is the number of messages from which on the overview judges a rate, and
+	// fewBad the number of bounces or complaints. With less, one bounce decides the rate.
+	fewForRate = 100
+	fewBad     = 2
+	// nearThreshold is the share of a threshold from which on a rate needs attention.
+	nearThreshold = 0.8
+)
+
+// mail is the data of the mail of the last seven days. Problem says why it cannot be read,
+// or "".
+type mail struct {
+	Problem string
+	Figures []compared
+	Chart   chart.Panel
+	// Empty is true if nothing was sent.
+	Empty  bool
+	Health string
+
+	lately reports.Counts
+}
+
+// compared is a number of the last seven days and its change, in words.
+type compared struct{ Number, Name, Change, Path string }
+
+// readMail reads the mail of the last seven days and of the seven before. It returns nil if
+// the visitor may not view reports.
+func (h *Home) readMail(r *http.Request, v people.Visitor) *mail {
+	if !v.Member.Has(members.MayViewAnalytics) {
+		return nil
+	}
+	m := &mail{Health: frame.Path + "/health"}
+	days := min(2*week, v.Org.RetentionDays)
+	var o reports.Overview
+	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
+		var err error
+		o, err = h.Reports.Overview(ctx, v.Org.ID, days, false)
+		return err
+	})
+	if err != nil {
+		m.Problem = core.AsError(err).Message
+		return m
+	}
+	before := sumOf(o.Days[:max(0, len(o.Days)-week)])
+	m.lately = sumOf(o.Days[max(0, len(o.Days)-week):])
+	if m.Empty = o.Totals == (reports.Counts{}); m.Empty {
+		return m
+	}
+	m.Figures = compare(m.lately, before, days == 2*week)
+	m.Chart = mailChart(o)
+	return m
+}
+
+// sumOf returns the sum of the counts of these days.
+func sumOf(days []reports.DayCounts) reports.Counts {
+	var sum reports.Counts
+	for _, d := range days {
+		sum.Sent, sum.Delivered, sum.Bounced, sum.Complained = sum.Sent+d.Sent, sum.Delivered+d.Delivered, sum.Bounced+d.Bounced, sum.Complained+d.Complained
+		sum.UniqueOpens, sum.UniqueClicks = sum.UniqueOpens+d.UniqueOpens, sum.UniqueClicks+d.UniqueClicks
+	}
+	return sum
+}
+
+// compare returns the figures of the last seven days. If known is true, they have the change
+// since the seven days before.
+func compare(now, before reports.Counts, known bool) []compared {
+	var figures []compared
+	for _, f := range []struct {
+		name, status string
+		now, before  int64
+	}{
+		{"sent", "", now.Sent, before.Sent},
+		{"delivered", "delivery", now.Delivered, before.Delivered},
+		{"bounced", "bounce", now.Bounced, before.Bounced},
+		{"complained", "complaint", now.Complained, before.Complained},
+		{"opened", "open", now.UniqueOpens, before.UniqueOpens},
+		{"clicked", "click", now.UniqueClicks, before.UniqueClicks},
+	} {
+		shown := compared{Number: frame.WithCommas(f.now), Name: f.name, Path: frame.Path + "/messages"}
+		if f.status != "" {
+			shown.Path += "?status=" + f.status
+		}
+		if known {
+			shown.Change = changeOf(f.now, f.before)
+		}
+		figures = append(figures, shown)
+	}
+	return figures
+}
+
+// changeOf returns the change of a number in words.
+func changeOf(now, before int64) string {
+	switch {
+	case now == before:
+		return "as many as before"
+	case before == 0:
+		return "none before"
+	}
+	percent := math.Round(100 * (float64(now)/float64(before) - 1))
+	switch {
+	case percent > 999:
+		return "over ten times as many as before"
+	case percent > 0:
+		return fmt.Sprintf("%.0f\u00a0%% more than before", percent)
+	case percent < 0:
+		return fmt.Sprintf("%.0f\u00a0%% fewer than before", -percent)
+	}
+	return "about as many as before"
+}
+
+// mailChart returns the chart of the messages of the days of the overview.
+func mailChart(o reports.Overview) chart.Panel {
+	plan := chart.Plan{
+		ID: "mail", Title: "Messages by day", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount,
+		Summary: frame.WithCommas(o.Totals.Sent) + " messages in the last " + strconv.Itoa(len(o.Days)) + " days.",
+		Series: []chart.Series{
+			{Name: "Delivered", Color: chart.Delivered}, {Name: "Bounced", Color: chart.Bounced}, {Name: "Rejected", Color: chart.Suppressed},
+		},
+	}
+	for _, d := range o.Days {
+		plan.Days = append(plan.Days, d.Day)
+		for i, n := range []int64{d.Delivered, d.Bounced, d.Suppressed} {
+			plan.Series[i].Values = append(plan.Series[i].Values, float64(n))
+		}
+	}
+	return plan.Panel()
+}
+
+// formatCount formats a count with commas. The label at the middle of an axis may have one
+// decimal.
+func formatCount(v float64) string {
+	if v != float64(int64(v)) {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return frame.WithCommas(int64(v))
+}
+
+// rateNotices returns a notice for each rate of the last seven days that is near its
+// threshold or above it.
+func (m *mail) rateNotices() []notice {
+	if m == nil || m.lately.Sent < fewForRate {
+		return nil
+	}
+	var notices []notice
+	for _, r := range []struct {
+		name   string
+		part   int64
+		review float64
+	}{{"bounce", m.lately.Bounced, reports.BounceReviewRate}, {"complaint", m.lately.Complained, reports.ComplaintReviewRate}} {
+		rate := float64(r.part) / float64(m.lately.Sent)
+		if r.part < fewBad || rate < nearThreshold*r.review {
+			continue
+		}
+		where := "near the"
+		if rate >= r.review {
+			where = "above the"
+		}
+		notices = append(notices, notice{
+			Text: fmt.Sprintf("The %s rate of the last seven days is %s, %s %s from which on the provider reviews an account.", r.name, percentage(rate), where, percentage(r.review)),
+			Path: m.Health, Verb: "Open sending health", Urgent: rate >= r.review,
+		})
+	}
+	return notices
+}
+
+// percentage formats a rate from 0 to 1 as a percentage with at most two decimals.
+func percentage(rate float64) string {
+	return strconv.FormatFloat(math.Round(1e4*rate)/100, 'f', -1, 64) + "\u00a0%"
+}
+
+// dayStart returns the beginning of the day in UTC.
+func dayStart(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

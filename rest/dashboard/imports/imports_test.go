@@ -1,0 +1,212 @@
+package imports_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+const hostile = "<script>alert(1)</script>"
+
+// fakeUploads has one upload, which tests change.
+type fakeUploads struct {
+	up       contactupload.Upload
+	refusal  error
+	received string
+	called   []string
+}
+
+func (f *fakeUploads) Receive(_ context.Context, _, name string, file io.Reader) (contactupload.Upload, error) {
+	content, err := io.ReadAll(file)
+	f.received = name + ": " + string(content)
+	return f.up, errors.Join(err, f.refusal)
+}
+
+func (f *fakeUploads) Upload(_ context.Context, _, id string) (contactupload.Upload, error) {
+	if id != f.up.ID {
+		return contactupload.Upload{}, core.NotFound("upload")
+	}
+	return f.up, nil
+}
+
+func (f *fakeUploads) Uploads(context.Context, string) ([]contactupload.Upload, error) {
+	return []contactupload.Upload{f.up}, nil
+}
+
+func (f *fakeUploads) StartCheck(context.Context, string, string, contactupload.Settings) error {
+	f.called = append(f.called, "check")
+	return f.refusal
+}
+
+func (f *fakeUploads) StartImport(context.Context, string, string) error {
+	f.called = append(f.called, "import")
+	return f.refusal
+}
+
+func (f *fakeUploads) Discard(context.Context, string, string) error {
+	f.called = append(f.called, "discard")
+	return f.refusal
+}
+
+func (*fakeUploads) WriteRejected(_ context.Context, _, _ string, to io.Writer) error {
+	_, err := io.WriteString(to, "email,rejected_line,rejected_reason\n")
+	return err
+}
+
+func (*fakeUploads) AttributeNames(context.Context, string) ([]string, error) {
+	return []string{"plan"}, nil
+}
+
+func (*fakeUploads) Topics(context.Context, string) ([]topics.Topic, error) {
+	return []topics.Topic{{Name: "news", DisplayName: "News " + hostile}}, nil
+}
+
+// office is an organization with one upload.
+type office struct {
+	*frametest.Office
+	uploads *fakeUploads
+	pages   http.Handler
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	db := storagetest.SQLite(t)
+	o := &office{uploads: &fakeUploads{up: contactupload.Upload{
+		ID: core.NewID(), FileName: hostile + ".csv", Size: 4000, Status: contactupload.Received, CreatedAt: frametest.Now().Add(-time.Hour),
+		Sample:   contactfile.Sample{Header: []string{"E-Mail", hostile}, Delimiter: ',', Rows: [][]string{{"ada@example.com", "=1+1" + hostile}}},
+		Settings: contactupload.Settings{Delimiter: ',', Targets: []string{"email", ""}},
+	}}, Office: frametest.NewOffice(t, frametest.Database{
+		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
+		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
+	}, frame.Area{Path: imports.Path, Name: "Import"})}
+	room, err := imports.New(o.Frame, imports.Config{Uploads: o.uploads, Topics: o.uploads})
+	o.Must(err)
+	frametest.CheckPages(t, room.Pages)
+	o.pages, err = o.Frame.Mux(room.Routes())
+	o.Must(err)
+	return o
+}
+
+func (o *office) path(step string) string { return imports.Path + "/file/" + o.uploads.up.ID + step }
+
+// TestGoldenPages checks the pages of an import in each state.
+func TestGoldenPages(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	golden := func(name, path string) {
+		t.Helper()
+		status, page := frametest.Get(t, o.pages, path)
+		if status != http.StatusOK || strings.Contains(page, hostile) {
+			t.Errorf("%s: status %d", name, status)
+		}
+		frametest.CompareGolden(t, name, page, *update)
+	}
+	golden("list", imports.Path)
+	golden("columns", o.path("/columns"))
+	counted := contactupload.Result{Summary: contactupload.Summary{Rows: 1200, Created: 1000, Updated: 198, Rejected: 2, RejectedLines: []int{3, 1100}, NotMailable: 1, NotMailableLines: []int{7}}, Read: 2000}
+	o.uploads.up.Check, o.uploads.up.Status = counted, contactupload.Checking
+	golden("checking", o.path(""))
+	counted.Preview = []contactupload.PreviewRow{
+		{Line: 2, Cells: []contactupload.Cell{{Target: "email", Value: "ada@example.com"}, {Target: "attributes.plan", Value: hostile}}, Outcome: contactupload.Outcome{Status: contactupload.RowCreated}},
+		{Line: 3, Outcome: contactupload.Outcome{Status: contactupload.RowRejected, Reason: "has 1 fields where the header has 2 " + hostile}},
+	}
+	o.uploads.up.Check, o.uploads.up.Status = counted, contactupload.Checked
+	golden("checked", o.path(""))
+	o.uploads.up.Status, o.uploads.up.Import = contactupload.Importing, counted
+	golden("importing", o.path(""))
+	o.uploads.up.Status = contactupload.Completed
+	golden("completed", o.path(""))
+	o.uploads.up.Status, o.uploads.up.Import, o.uploads.up.Problem = contactupload.Failed, contactupload.Result{}, "The record at line 9 is longer than 1 MiB."
+	golden("failed", o.path(""))
+	o.uploads.up.Status, o.uploads.up.Problem, o.uploads.up.CreatedAt = contactupload.Checked, "", frametest.Now().AddDate(0, 0, -2)
+	golden("expired", o.path(""))
+}
+
+// upload sends a form with a file. fields are sent before the file.
+func (o *office) upload(fields map[string]string, name, content string) (int, string) {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for field, value := range fields {
+		o.Must(form.WriteField(field, value))
+	}
+	part, err := form.CreateFormFile("file", name)
+	o.Must(err)
+	_, err = io.WriteString(part, content)
+	o.Must(errors.Join(err, form.Close()))
+	r := httptest.NewRequestWithContext(o.T.Context(), http.MethodPost, imports.Path, &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	w := httptest.NewRecorder()
+	o.pages.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// TestUploads checks that a file is taken only with a valid token before it, and that a
+// refusal is shown beside the form.
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	valid := map[string]string{"token": o.Site.Visitor.FormToken("dashboard\x00" + imports.Path)}
+	for name, fields := range map[string]map[string]string{"no token": nil, "wrong token": {"token": "x"}, "other field first": {"other": "x"}} {
+		if status, _ := o.upload(fields, "a.csv", "email\n"); status != http.StatusForbidden && status != http.StatusBadRequest || o.uploads.received != "" {
+			t.Errorf("%s: status %d, received %q", name, status, o.uploads.received)
+		}
+	}
+	if status, _ := o.upload(valid, "a.csv", "email\nx\n"); status != http.StatusSeeOther || o.uploads.received != "a.csv: email\nx\n" {
+		t.Errorf("status %d, received %q", status, o.uploads.received)
+	}
+	o.uploads.refusal = core.Invalid("file", "is larger than 50 MB; divide it")
+	if status, page := o.upload(valid, "a.csv", "email\n"); status != http.StatusUnprocessableEntity || !strings.Contains(page, "The file is larger than 50 MB") {
+		t.Errorf("status %d, %s", status, page)
+	}
+	o.Allow(members.MayViewContacts)
+	if status, _ := o.upload(valid, "a.csv", "email\n"); status != http.StatusForbidden {
+		t.Errorf("without permission: status %d", status)
+	}
+}
+
+// TestSteps checks the steps after the upload, and that each needs the permission until its
+// transaction.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for step, want := range map[string]string{"/columns": "check", "/start": "import", "/discard": "discard"} {
+		o.Allow(members.MayManageContacts)
+		o.uploads.called = nil
+		o.Delay.First = func() { o.TakeAway(members.MayViewContacts) }
+		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path(step), url.Values{}); status != http.StatusForbidden || o.uploads.called != nil {
+			t.Errorf("%s without permission: status %d, called %v", step, status, o.uploads.called)
+		}
+		o.Allow(members.MayManageContacts)
+		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path(step), url.Values{}); status != http.StatusSeeOther || len(o.uploads.called) != 1 || o.uploads.called[0] != want {
+			t.Errorf("%s: status %d, called %v", step, status, o.uploads.called)
+		}
+	}
+	if status, _ := frametest.Get(t, o.pages, imports.Path+"/file/"+core.NewID()); status != http.StatusNotFound {
+		t.Errorf("unknown import: status %d", status)
+	}
+	o.uploads.up.Status, o.uploads.up.Check = contactupload.Checked, contactupload.Result{Summary: contactupload.Summary{Rows: 1, Rejected: 1}}
+	if status, file := frametest.Get(t, o.pages, o.path("/rejected.csv")); status != http.StatusOK || !strings.HasPrefix(file, "email,") {
+		t.Errorf("rejected rows: status %d, %q", status, file)
+	}
+}

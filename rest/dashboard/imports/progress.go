@@ -1,0 +1,209 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// importPage is the data of the page of one import.
+type importPage struct {
+	File, Status, Mark string
+	// Running is true while a job works on the file. Doing says what it does.
+	Running    bool
+	Doing      string
+	Percent    int
+	Problem    string
+	Counts     []countShown
+	Rejected   string // the path of the file of rejected rows, "" for none
+	Lines      string // the lines of the first rejected rows
+	NotMailed  string // the lines of the first rows whose contacts cannot be mailed
+	Preview    []previewRow
+	Start      *frame.Form // nil if the import cannot start
+	StartWords string
+	Columns    string // the path of the form with the columns, "" if they cannot change
+	Discard    *frame.Form
+	Uploaded   frame.When
+	Done       bool
+	Gone       bool // whether the file was deleted before an import
+}
+
+// countShown is a number with its name.
+type countShown struct{ Number, Name string }
+
+// previewRow is the outcome that the import has for one row.
+type previewRow struct {
+	Line                   int
+	Contact, Outcome, Mark string
+	Reason                 string
+	Sets                   []contactupload.Cell
+}
+
+// showImport shows the state of an import.
+func (h *Imports) showImport(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	up, ok := h.readUpload(w, r, v)
+	if !ok {
+		return
+	}
+	if up.Status == contactupload.Received && up.HasFile(h.Clock()) {
+		frame.SeeOther(w, pathOf(up)+"/columns")
+		return
+	}
+	data := h.newImportPage(v, up)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "import", Title: data.File, Head: frame.Head{Title: data.File}, Problem: data.Problem, Data: data})
+}
+
+// newImportPage returns the data of the page of an import.
+func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) importPage {
+	now, result := h.Clock(), up.Result()
+	data := importPage{
+		File: frame.PlainName(up.FileName), Status: statusWords[up.Status], Mark: statusMarks[up.Status], Problem: up.Problem, Uploaded: h.When(up.CreatedAt),
+		Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed,
+		Lines: lines(result.RejectedLines, result.Rejected), NotMailed: lines(result.NotMailableLines, result.NotMailable),
+	}
+	if data.Running {
+		data.Doing, data.Percent = "Checking the rows. Nothing is changed.", percent(result.Read, up.Size)
+		if up.Status == contactupload.Importing {
+			data.Doing = "Importing the rows. You may close this page."
+		}
+	}
+	data.Counts = countsOf(up, result)
+	for _, row := range up.Check.Preview {
+		if up.Status == contactupload.Checked {
+			data.Preview = append(data.Preview, newPreviewRow(row))
+		}
+	}
+	if result.Rejected > 0 && !data.Running && up.HasRejected(now) {
+		data.Rejected = pathOf(up) + "/rejected.csv"
+	}
+	if up.Status != contactupload.Importing {
+		discard := frame.FormTo(v, pathOf(up)+"/discard")
+		data.Discard = &discard
+	}
+	hasFile := up.HasFile(now)
+	data.Gone = !hasFile && !data.Done && up.Status != contactupload.Failed
+	if up.Status == contactupload.Checked && hasFile && result.Created+result.Updated > 0 {
+		start := frame.FormTo(v, pathOf(up)+"/start")
+		data.Start, data.StartWords = &start, fmt.Sprintf("Import %s rows", count(result.Created+result.Updated))
+	}
+	if hasFile && !data.Running && up.Import.Rows == 0 {
+		data.Columns = pathOf(up) + "/columns"
+	}
+	return data
+}
+
+// countsOf returns the numbers of a dry run or an import.
+func countsOf(up contactupload.Upload, result contactupload.Result) []countShown {
+	if result.Rows == 0 {
+		return nil
+	}
+	created, updated := "created", "updated"
+	if up.Status == contactupload.Checking || up.Status == contactupload.Checked {
+		created, updated = "would be created", "would be updated"
+	}
+	return []countShown{
+		{count(result.Rows), "rows"},
+		{count(result.Created), created},
+		{count(result.Updated), updated},
+		{count(result.Rejected), "rejected"},
+		{count(result.NotMailable), "not mailable"},
+	}
+}
+
+// lines returns the lines of the first rows of a kind, of which there are total.
+func lines(first []int, total int) string {
+	texts := make([]string, len(first))
+	for i, line := range first {
+		texts[i] = count(line)
+	}
+	text := strings.Join(texts, ", ")
+	if total > len(first) {
+		text += " and more"
+	}
+	return text
+}
+
+// percent returns the part of a whole, from 0 to 100.
+func percent(part, whole int64) int {
+	if whole <= 0 {
+		return 0
+	}
+	return int(min(100, 100*part/whole))
+}
+
+// newPreviewRow returns the data to show the outcome of a row.
+func newPreviewRow(row contactupload.PreviewRow) previewRow {
+	shown := previewRow{Line: row.Line, Reason: frame.PlainName(row.Outcome.Reason)}
+	switch row.Outcome.Status {
+	case contactupload.RowCreated:
+		shown.Outcome, shown.Mark = "create", "good"
+	case contactupload.RowUpdated:
+		shown.Outcome, shown.Mark = "update", "live"
+	default:
+		shown.Outcome, shown.Mark = "reject", "ended"
+	}
+	for _, cell := range row.Cells {
+		cell.Value = frame.PlainName(cell.Value)
+		if shown.Contact == "" && (cell.Target == "email" || cell.Target == "external_id") {
+			shown.Contact = cell.Value
+			continue
+		}
+		shown.Sets = append(shown.Sets, cell)
+	}
+	return shown
+}
+
+// start starts the import of the checked rows.
+func (h *Imports) start(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	up, ok := h.readUpload(w, r, v)
+	if !ok {
+		return
+	}
+	err := h.TransactorWith(v, members.MayManageContacts).InTx(r.Context(), func(ctx context.Context) error {
+		if err := h.Uploads.StartImport(ctx, v.Org.ID, up.ID); err != nil {
+			return err
+		}
+		return h.Record(ctx, v, "contacts.import_started", up.ID, map[string]any{"rows": up.Check.Rows, "bytes": up.Size})
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.SeeOther(w, pathOf(up))
+}
+
+// discard deletes an upload with its file.
+func (h *Imports) discard(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	err := h.TransactorWith(v, members.MayManageContacts).InTx(r.Context(), func(ctx context.Context) error {
+		return h.Uploads.Discard(ctx, v.Org.ID, r.PathValue("id"))
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.RedirectWithNotice(w, Path, "discarded")
+}
+
+// sendRejected sends the rejected rows as a file. The cells are those of the uploaded file,
+// so that the corrected file can be imported.
+func (h *Imports) sendRejected(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	up, ok := h.readUpload(w, r, v)
+	if !ok {
+		return
+	}
+	if !up.HasRejected(h.Clock()) {
+		h.NoSuchPage(w, r, v)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="rejected-`+up.ID+`.csv"`)
+	if err := h.Uploads.WriteRejected(r.Context(), v.Org.ID, up.ID, w); err != nil {
+		panic(http.ErrAbortHandler) // a part is sent, so the client must see that the rest is missing
+	}
+}

@@ -1,0 +1,61 @@
+package insight
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+// downloadReport answers with the report that the page shows, as a file in the form of
+// RFC 4180.
+func (h reportHandlers) downloadReport(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	a := requestOf(r.URL.Query())
+	rows, err := h.readReport(r, v, a, h.channelsOf(r, v))
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	file, err := csvOf(tableOf(a, rows))
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/csv; charset=utf-8")
+	header.Set("Content-Disposition", `attachment; filename="mailhelm-`+a.Report+`.csv"`)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	_, _ = w.Write(file) // an error means that the client has disconnected
+}
+
+// csvOf returns a table as a CSV file.
+func csvOf(t reportTable) ([]byte, error) {
+	var file bytes.Buffer
+	out := csv.NewWriter(&file)
+	out.UseCRLF = true
+	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = plainCell(cell)
+		}
+		if err := out.Write(cells); err != nil {
+			return nil, err
+		}
+	}
+	out.Flush()
+	return file.Bytes(), out.Error()
+}
+
+// plainCell returns the text of a cell that spreadsheet programs do not run as a formula.
+// They take a text as a formula if it begins with one of these characters; an apostrophe
+// before it makes it a text.
+func plainCell(text string) string {
+	text = strings.ReplaceAll(text, "\u00a0", " ")
+	if strings.HasPrefix(strings.TrimLeft(text, " "), "=") || strings.ContainsAny(text[:min(1, len(text))], "=+-@\t\r\n") {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,193 @@
+package registry
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// propertyLabels are the names of the form's fields in texts about errors.
+var propertyLabels = frame.Labels{"activity_name": "The activity", "property": "The property", "type": "The type", "description": "The description"}
+
+// propertyFields are the values of the form with the definition of a promoted property.
+// Their JSON is that of the operations.
+type propertyFields struct {
+	ID          string `json:"id,omitempty"`
+	Activity    string `json:"activity_name"`
+	Property    string `json:"property"`
+	Type        string `json:"type"`
+	Description string `json:"description,omitempty"`
+}
+
+// readPropertyFields returns the values of a submitted form, unchecked.
+func readPropertyFields(r *http.Request, id string) propertyFields {
+	form := r.PostForm
+	return propertyFields{id, form.Get("activity_name"), form.Get("property"), form.Get("type"), form.Get("description")}
+}
+
+// propertyForm is the data of the page with the form of a new or an existing property.
+type propertyForm struct {
+	Form   frame.Form
+	Once   string // see frame.ReadOnceID
+	Fields propertyFields
+	Types  []frame.Option
+	New    bool
+}
+
+// propertyForm writes the form with the values of f. A new property has no id. refused is
+// the error of the submitted form, or nil.
+func (h propertyHandlers) propertyForm(w http.ResponseWriter, r *http.Request, v people.Visitor, f propertyFields, refused error) {
+	status := http.StatusOK
+	if refused != nil {
+		status = core.AsError(refused).HTTPStatus()
+	}
+	here, head := PropertiesPath+"/new", frame.Head{Title: "Promote a property", Lead: "Segments may test the property from then on. Values of another type count as absent.", Parents: propertyParents()}
+	if f.ID != "" {
+		here = PropertiesPath + "/" + f.ID + "/edit"
+		head.Title, head.Lead = "Edit property", "The next page shows the impact on segments and contacts before anything is saved."
+	}
+	h.Show(w, r, v, status, frame.Screen{Page: "property_form", Title: head.Title, Head: head, Problem: problemOf(propertyLabels, refused), Data: propertyForm{
+		Form: frame.FormTo(v, here), Once: core.NewID(), Fields: f, Types: typeOptions(f.Type)[:4], New: f.ID == "",
+	}})
+}
+
+// propertyParents returns the link to the list of promoted properties.
+func propertyParents() []frame.Link {
+	return []frame.Link{{Path: PropertiesPath, Name: "Activity properties"}}
+}
+
+// showNewProperty shows the form that promotes a property. The query parameters activity
+// and property fill it in.
+func (h propertyHandlers) showNewProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	if !h.refuseRepository(w, r, v) {
+		asked := r.URL.Query()
+		h.propertyForm(w, r, v, propertyFields{Activity: asked.Get("activity"), Property: asked.Get("property"), Type: "string"}, nil)
+	}
+}
+
+// createProperty promotes a property and redirects to the list. A refused form is shown
+// again with its values.
+func (h propertyHandlers) createProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	once, ok := h.ReadOnceID(w, r, v)
+	if !ok {
+		return
+	}
+	f := readPropertyFields(r, "")
+	_, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_create", Arguments: f, Once: once}, nil)
+	h.afterSave(w, r, v, f, "created", err)
+}
+
+// showEditProperty shows the form with the definition of a promoted property.
+func (h propertyHandlers) showEditProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	if h.refuseRepository(w, r, v) {
+		return
+	}
+	if p, ok := h.propertyOf(w, r, v); ok {
+		h.propertyForm(w, r, v, propertyFields{p.ID, p.Activity, p.Property, p.Type, p.Description}, nil)
+	}
+}
+
+// editProperty handles the steps of a change: it shows the impact, shows the form again, or
+// saves the change and redirects to the list.
+func (h propertyHandlers) editProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	before, ok := h.propertyOf(w, r, v)
+	if !ok {
+		return
+	}
+	f := readPropertyFields(r, before.ID)
+	switch r.PostForm.Get(fieldStep) {
+	case stepEdit:
+		h.propertyForm(w, r, v, f, nil)
+	case stepSave:
+		once, ok := h.ReadOnceID(w, r, v)
+		if !ok {
+			return
+		}
+		_, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_replace", Arguments: f, Once: once}, nil)
+		h.afterSave(w, r, v, f, "saved", err)
+	default:
+		var preview mutation
+		if err := h.Read(r, v, "activity_properties_preview", f, &preview); err != nil {
+			h.afterSave(w, r, v, f, "", err)
+			return
+		}
+		h.reviewProperty(w, r, v, before, f, preview)
+	}
+}
+
+// afterSave redirects to the list with a notice if err is nil. Otherwise it shows the form
+// again with the error, or the error's own page.
+func (h propertyHandlers) afterSave(w http.ResponseWriter, r *http.Request, v people.Visitor, f propertyFields, notice string, err error) {
+	switch {
+	case err == nil:
+		frame.RedirectWithNotice(w, PropertiesPath, notice)
+	case problemOf(propertyLabels, err) != "":
+		h.propertyForm(w, r, v, f, err)
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// propertyReview is the data of the page that shows the impact of a change before it is
+// saved. Its form repeats the fields.
+type propertyReview struct {
+	Form   frame.Form
+	Once   string
+	Fields propertyFields
+	Rows   []reviewRow
+	Impact impact
+}
+
+// reviewProperty writes the page that shows the impact of a change.
+func (h propertyHandlers) reviewProperty(w http.ResponseWriter, r *http.Request, v people.Visitor, before property, f propertyFields, preview mutation) {
+	here := PropertiesPath + "/" + before.ID + "/edit"
+	h.Show(w, r, v, http.StatusOK, frame.Screen{
+		Page: "property_review", Title: "Review changes",
+		Head: frame.Head{Title: "Review changes", Lead: "Nothing is saved yet.", Parents: append(propertyParents(), frame.Link{Path: here, Name: "Edit property"})},
+		Data: propertyReview{Form: frame.FormTo(v, here), Once: core.NewID(), Fields: f, Impact: preview.shown(), Rows: []reviewRow{
+			newReviewRow("Activity", before.Activity, f.Activity), newReviewRow("Property", before.Property, f.Property),
+			newReviewRow("Type", before.Type, f.Type), newReviewRow("Description", before.Description, f.Description),
+		}},
+	})
+}
+
+// showEndProperty shows what ending the promotion of a property would do.
+func (h propertyHandlers) showEndProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	if h.refuseRepository(w, r, v) {
+		return
+	}
+	p, ok := h.propertyOf(w, r, v)
+	if !ok {
+		return
+	}
+	preview, err := h.previewDelete(r, v, func(ctx context.Context) (any, error) { return h.Activities.PreviewPropertyDelete(ctx, v.Org.ID, p.ID) })
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	title := "End promotion of " + frame.PlainName(p.Property)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "delete", Title: title, Head: frame.Head{Title: title, Parents: propertyParents()}, Data: deletePage{
+		Form: frame.FormTo(v, PropertiesPath+"/"+p.ID+"/end"), Once: core.NewID(), Button: "End promotion", Impact: preview.shown(),
+		Text: "Recorded activities keep the property in their data. Predicates can no longer test it.",
+	}})
+}
+
+// endProperty ends the promotion of a property and redirects to the list.
+func (h propertyHandlers) endProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	p, ok := h.propertyOf(w, r, v)
+	if !ok {
+		return
+	}
+	once, ok := h.ReadOnceID(w, r, v)
+	if !ok {
+		return
+	}
+	if _, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_delete", Arguments: map[string]any{"id": p.ID}, Once: once}, nil); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.RedirectWithNotice(w, PropertiesPath, "ended")
+}
