@@ -63,6 +63,7 @@ func (s *Server) info() object {
 		{"version", "1"},
 		{"summary", "A control plane for email on top of your own sending account."},
 		{"description", "The API is for servers: it allows no cross-origin calls from browsers. Every error is a problem document (RFC 7807); branch on its `code`. To page through a list, follow the `Link` header."},
+		{"contact", object{{"name", "Mailhelm documentation"}, {"url", s.cfg.DocsURL}}},
 		{"license", object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}},
 	}
 }
@@ -98,7 +99,7 @@ func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 		{"operationId", info.Name},
 		{"summary", info.Title},
 		{"description", info.Purpose},
-		{"tags", []string{domainOf(info.Name)}},
+		{"tags", []string{DomainOf(info.Name)}},
 		{"security", securityOf(info.Scopes)},
 		{"parameters", m.parameters(info, properties)},
 	}
@@ -108,38 +109,15 @@ func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	return operation.with("responses", m.responses(info, schemas)), nil
 }
 
-// domainOf returns the first word of an operation's name, such as contacts. It is the
-// operation's tag in the OpenAPI document.
-func domainOf(operation string) string {
-	domain, _, _ := strings.Cut(operation, "_")
-	return domain
-}
-
-// tags returns the tags of the OpenAPI document, which group its operations, in the order
-// of the routes.
-func (s *Server) tags() []object {
-	var names []string
-	for _, m := range s.mounts {
-		if name := domainOf(m.Operation); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	tags := make([]object, 0, len(names)+1)
-	for _, name := range append(names, "service") {
-		tags = append(tags, object{{"name", name}})
-	}
-	return tags
-}
-
 // securityOf returns the security requirement of an operation in the OpenAPI document: an
-// API key or an OAuth token with the scopes. OpenAPI allows scopes for a bearer scheme
-// since version 3.1.
+// API key or an access token, with the scopes that either needs. OpenAPI lists scopes only
+// for the scheme of access tokens, which declares them.
 func securityOf(scopes []core.Scope) []object {
 	names := make([]string, 0, len(scopes))
 	for _, scope := range scopes {
 		names = append(names, string(scope))
 	}
-	return []object{{{"bearer", names}}, {{"oauth", names}}}
+	return []object{{{"oauth", names}}, {{"bearer", []string{}}}}
 }
 
 // securitySchemes returns the OpenAPI descriptions of the two kinds of credentials, API
@@ -153,7 +131,7 @@ func (s *Server) securitySchemes() object {
 		{"bearer", object{
 			{"type", "http"},
 			{"scheme", "bearer"},
-			{"description", "An API key (`sk_live_`, `sk_test_`) or an OAuth 2.1 access token for this API."},
+			{"description", "An API key (`sk_live_`, `sk_test_`). It needs the scopes that the operation lists for `oauth`."},
 		}},
 		{"oauth", object{
 			{"type", "oauth2"},
@@ -167,22 +145,23 @@ func (s *Server) securitySchemes() object {
 
 // publicPaths returns the OpenAPI descriptions of the paths that need no credential.
 func publicPaths() object {
-	public := func(id, summary string, schema object) object {
+	public := func(id, summary, description string, schema object) object {
 		return object{{"get", object{
 			{"operationId", id},
 			{"summary", summary},
-			{"tags", []string{"service"}},
+			{"description", description},
+			{"tags", []string{serviceTag}},
 			{"security", []object{}},
 			{"responses", object{{"200", object{
 				{"description", "The document."},
 				{"headers", object{{requestIDHeader, reference("headers", requestIDHeader)}}},
 				{"content", jsonContent(schema)},
-			}}}},
+			}}, {"4XX", reference("responses", "Problem")}}},
 		}}}
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"/v1/_health", public("health_get", "Whether the API process answers", object{
+		{"/v1/_health", public("health_get", "Whether the API process answers", "Answers as long as the process runs. It checks neither the database nor the sending account.", object{
 			{"type", "object"},
 			{"required", []string{"status", "commit", "time"}},
 			{"properties", object{
@@ -191,10 +170,10 @@ func publicPaths() object {
 				{"time", object{{"type", "string"}, {"format", "date-time"}}},
 			}},
 		})},
-		{"/v1/openapi.json", public("openapi_get", "This document", object{
+		{"/v1/openapi.json", public("openapi_get", "This document", "Describes every route with its schemas, scopes and errors. The document is the same for every caller.", object{
 			{"type", "object"}, {"required", []string{"openapi"}}, {"properties", object{{"openapi", text}}},
 		})},
-		{access.ProtectedResourcePath, public("protected_resource_get", "Where to get a token for this API (RFC 9728)", object{
+		{access.ProtectedResourcePath, public("protected_resource_get", "Where to get a token for this API (RFC 9728)", "Names the authorization server and the scopes of this API, for clients that find both from the address alone.", object{
 			{"type", "object"},
 			{"required", []string{"resource", "authorization_servers"}},
 			{"properties", object{

@@ -80,7 +80,7 @@ func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	for _, status := range problemStatuses() {
 		switch {
 		case slices.Contains(m.Also, status):
-		case status == http.StatusBadRequest, status == http.StatusMethodNotAllowed,
+		case status == http.StatusBadRequest,
 			status == http.StatusForbidden && len(info.Scopes) == 0 && info.Effect != core.Destroys,
 			status == http.StatusNotFound && len(m.inPath) == 0,
 			status == http.StatusConflict && info.Effect == core.Reads:
@@ -142,12 +142,15 @@ func headerReferences(names []string) object {
 	return headers
 }
 
-// problemStatuses returns all statuses of the error catalogue and 504, which
-// upstream_unavailable can have in addition to its usual 503.
+// problemStatuses returns the statuses of the error catalogue and 504, which
+// upstream_unavailable can have in addition to its usual 503. It omits 405, because the
+// document has only methods that are allowed.
 func problemStatuses() []int {
 	statuses := []int{http.StatusGatewayTimeout}
 	for _, info := range core.Codes() {
-		statuses = append(statuses, info.Status)
+		if info.Status != http.StatusMethodNotAllowed {
+			statuses = append(statuses, info.Status)
+		}
 	}
 	slices.Sort(statuses)
 	return slices.Compact(statuses)

@@ -3,9 +3,11 @@ package docs_test
 import (
 	"encoding/json"
 	"html"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,19 +22,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-func newDocs(t *testing.T, docsURL string) http.Handler {
+func newDocs(t *testing.T, docsURL string) *docs.Site {
 	t.Helper()
-	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Metrics: prometheus.NewRegistry()})
+	operations := guardrails.New(guardrails.Config{Clock: core.SystemClock, Metrics: prometheus.NewRegistry()}).
+		Catalogue(catalogue.Operations(catalogue.Domains{}))
 	handler, err := docs.New(docs.Config{
-		Catalogue: guard.Catalogue(catalogue.Operations(catalogue.Domains{})),
-		Tools:     []string{"contacts_lookup"},
+		Catalogue: operations,
+		Tools:     toolsOf(operations),
 		BaseURL:   "https://api.test", AuthURL: "https://auth.test", AppURL: "https://app.test",
-		MCPURL: "https://mcp.test", FetchURL: "https://fetch.test", DocsURL: docsURL, Commit: "abc1234",
+		MCPURL: "https://mcp.test", FetchURL: "https://fetch.test", DocsURL: docsURL, Commit: "abc1234", Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return handler
+}
+
+// toolsOf returns the names of the operations without a route, and of two with one.
+func toolsOf(operations *guardrails.Catalogue) []string {
+	names := []string{"contacts_lookup", "contacts_archive"}
+	for _, o := range operations.Operations() {
+		if !slices.ContainsFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == o.Info().Name }) {
+			names = append(names, o.Info().Name)
+		}
+	}
+	return names
 }
 
 func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
@@ -45,44 +59,73 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 	return w
 }
 
-var links = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+var (
+	links = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
+	ids   = regexp.MustCompile(` id="([^"]*)"`)
+)
+
+// crawler follows the links of a site. It requests each page once.
+type crawler struct {
+	t     *testing.T
+	site  http.Handler
+	ids   map[string][]string // of each page, by path
+	queue []string
+}
+
+// visit requests a page, checks its address, and queues its links.
+func (c *crawler) visit(target string) {
+	path, fragment, _ := strings.Cut(target, "#")
+	if _, seen := c.ids[path]; !seen {
+		w := get(c.site, path)
+		if w.Code != http.StatusOK {
+			c.t.Errorf("%q: status %d", target, w.Code)
+		}
+		c.ids[path] = []string{}
+		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			c.read(path, w.Body.String())
+		}
+	}
+	if fragment != "" && !slices.Contains(c.ids[path], fragment) {
+		c.t.Errorf("%q: no such fragment", target)
+	}
+}
+
+// read stores the ids of a page, which must differ, and queues its links.
+func (c *crawler) read(path, body string) {
+	for _, id := range ids.FindAllStringSubmatch(body, -1) {
+		if slices.Contains(c.ids[path], id[1]) {
+			c.t.Errorf("%q has two elements with the id %q", path, id[1])
+		}
+		c.ids[path] = append(c.ids[path], html.UnescapeString(id[1]))
+	}
+	for _, link := range links.FindAllStringSubmatch(body, -1) {
+		switch next := html.UnescapeString(link[1]); {
+		case strings.HasPrefix(next, "/"):
+			c.queue = append(c.queue, next)
+		case strings.HasPrefix(next, "#"):
+			c.queue = append(c.queue, path+next)
+		case strings.HasPrefix(next, "cursor://"), strings.HasPrefix(next, "vscode:"): // links that assistants open
+		case next != "https://api.test/v1/openapi.json":
+			c.t.Errorf("%q links to %q", path, next)
+		}
+	}
+}
 
 // TestEveryPageIsReached follows all links from the start page. It checks that each leads
-// to a page and that each fragment exists there, and that every error page is linked.
+// to a page, that each fragment exists there, that ids differ within a page, and that every
+// page of the site is linked.
 func TestEveryPageIsReached(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"/docs", ""} {
-		h := newDocs(t, "https://app.test"+prefix)
-		seen, queue := map[string]bool{}, []string{prefix + "/"}
-		for len(queue) > 0 {
-			target := queue[0]
-			queue = queue[1:]
-			if seen[target] {
-				continue
-			}
-			seen[target] = true
-			path, fragment, _ := strings.Cut(target, "#")
-			w := get(h, path)
-			if w.Code != 200 {
-				t.Errorf("%q: status %d", target, w.Code)
-				continue
-			}
-			if fragment != "" && !strings.Contains(w.Body.String(), `id="`+fragment+`"`) {
-				t.Errorf("%q: no such fragment", target)
-			}
-			for _, link := range links.FindAllStringSubmatch(w.Body.String(), -1) {
-				switch next := html.UnescapeString(link[1]); {
-				case strings.HasPrefix(next, "/"):
-					queue = append(queue, next)
-				case strings.HasPrefix(next, "#"):
-					queue = append(queue, path+next)
-				case next != "https://api.test/v1/openapi.json":
-					t.Errorf("%q links to %q", target, next)
-				}
-			}
+		site := newDocs(t, "https://app.test"+prefix)
+		c := &crawler{t: t, site: site, ids: map[string][]string{}, queue: []string{prefix + "/"}}
+		for len(c.queue) > 0 {
+			next := c.queue[0]
+			c.queue = c.queue[1:]
+			c.visit(next)
 		}
 		for _, info := range core.Codes() {
-			if page := prefix + "/api/errors/" + string(info.Code); !seen[page] {
+			if page := prefix + "/api/errors/" + string(info.Code); c.ids[page] == nil {
 				t.Errorf("no page links to %s", page)
 			}
 		}
@@ -142,16 +185,20 @@ func TestPagesListTheCatalogue(t *testing.T) {
 	}
 }
 
+// inline matches scripts, handlers and styles that a page has itself.
+var inline = regexp.MustCompile(`(?i)<script[^>]*>[^<]|<style| style=| on[a-z]+=`)
+
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")
 	for _, path := range []string{"/", "/docs", "/docs/style.css", "/docs/none"} {
 		w := get(h, path)
 		for name, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-			"X-Content-Type-Options":  "nosniff",
-			"Referrer-Policy":         "no-referrer",
-			"X-Frame-Options":         "DENY",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+				"base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+			"X-Content-Type-Options": "nosniff",
+			"Referrer-Policy":        "no-referrer",
+			"X-Frame-Options":        "DENY",
 		} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s: %s = %q, want %q", path, name, got, want)
@@ -159,8 +206,8 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	page := get(h, "/docs/api")
-	if strings.Contains(page.Body.String(), "<script") || strings.Contains(page.Body.String(), "style=") {
-		t.Error("the page has a script or an inline style, which its policy forbids")
+	if inline.MatchString(page.Body.String()) {
+		t.Error("the page has an inline script, handler or style, which its policy forbids")
 	}
 	if again := get(h, "/docs/api", "If-None-Match", page.Header().Get("ETag")); again.Code != 304 || again.Body.Len() != 0 {
 		t.Errorf("request with a current ETag: status %d", again.Code)

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mailhelm/mailhelm/guardrails"
 )
@@ -24,30 +26,27 @@ type Config struct {
 	// DocsURL is the address of this documentation. Its path is the prefix of all pages.
 	DocsURL string
 	Commit  string
+	// Log gets an error if a page cannot be rendered.
+	Log *slog.Logger
 }
 
 // New returns the handler of the pages. It serves the path of DocsURL and everything below
 // it, and redirects "/" to the start page. A page is rendered at its first request.
-func New(cfg Config) (http.Handler, error) {
+func New(cfg Config) (*Site, error) {
 	root, err := url.Parse(cfg.DocsURL)
 	if err != nil {
 		return nil, fmt.Errorf("docs: address: %w", err)
 	}
-	s := &site{prefix: strings.TrimSuffix(root.Path, "/"), pages: map[string]rendering{}}
-	s.addPages(cfg)
-	return s, nil
+	prefix := strings.TrimSuffix(root.Path, "/")
+	return &Site{prefix: prefix, log: cfg.Log, content: sync.OnceValues(func() (*content, error) { return newContent(cfg, prefix) })}, nil
 }
 
-// site has all pages of the documentation, by their path below the path of DocsURL.
-type site struct {
+// Site serves the documentation.
+type Site struct {
 	prefix  string
-	pages   map[string]rendering
-	missing rendering
+	content func() (*content, error)
+	log     *slog.Logger
 }
-
-// rendering returns a page. It renders the page at the first call. It fails if a template
-// fails, which is the same for every request; TestEveryPageIsReached renders every page.
-type rendering func() (page, error)
 
 // page is a prepared response.
 type page struct {
@@ -62,12 +61,13 @@ func newPage(contentType string, body []byte) page {
 	return page{contentType, body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// policy is the content security policy, which allows only the stylesheet. The pages
+// policy is the content security policy, which allows only files of this site. The pages
 // contain no text of users, so the policy is an additional protection.
-const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // ServeHTTP answers with a page.
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -88,16 +88,17 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve writes the page at the request's path. For an unknown path it writes a page with
-// status 404. It panics if a template fails.
-func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+// status 404, and a text with status 500 if a page cannot be rendered.
+func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	path, below := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), s.prefix)
-	render, ok := s.pages[path]
-	if !below || !ok {
-		render, ok = s.missing, false
+	if below && path == searchPath {
+		s.serveSearch(w, r)
+		return
 	}
-	found, err := render()
+	found, ok, err := s.find(path, below)
 	if err != nil {
-		panic(fmt.Errorf("docs: %w", err))
+		s.fail(w, r, path, err)
+		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", found.contentType)
@@ -113,6 +114,39 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	send(w, http.StatusOK, found.body)
+}
+
+// serveSearch writes the page with the results of a search.
+func (s *Site) serveSearch(w http.ResponseWriter, r *http.Request) {
+	results, err := s.search(r)
+	if err != nil {
+		s.fail(w, r, searchPath, err)
+		return
+	}
+	w.Header().Set("Content-Type", results.contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	send(w, http.StatusOK, results.body)
+}
+
+// fail logs an error and answers with status 500.
+func (s *Site) fail(w http.ResponseWriter, r *http.Request, path string, err error) {
+	s.log.ErrorContext(r.Context(), "page of the documentation", slog.String("path", path), slog.Any("err", err))
+	http.Error(w, "The page cannot be shown. The server's log has the reason.", http.StatusInternalServerError)
+}
+
+// find returns the page at a path below the prefix, and whether there is one. For an unknown
+// path, or if below is false, it returns the page to answer with status 404.
+func (s *Site) find(path string, below bool) (page, bool, error) {
+	c, err := s.content()
+	if err != nil {
+		return page{}, false, err
+	}
+	render, ok := c.pages[path]
+	if !below || !ok {
+		render, ok = c.missing, false
+	}
+	found, err := render()
+	return found, ok, err
 }
 
 // send writes a complete response. It ignores errors, which mean that the client has

@@ -4,137 +4,92 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"html"
 	"html/template"
-	"io/fs"
-	"path"
-	"strings"
+	"slices"
 	"sync"
 
-	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/rest/docs/article"
+	"github.com/mailhelm/mailhelm/rest/docs/guides"
+	"github.com/mailhelm/mailhelm/rest/docs/markdown"
 )
 
-//go:embed pages/*.html
-var templates embed.FS
+//go:embed pages
+var embedded embed.FS
 
-//go:embed pages/style.css
-var stylesheet []byte
-
-// view is the data of a template: what the common layout needs, and the page's own data.
+// view is the data of the template of a page.
 type view struct {
-	Title  string
-	Prefix string
-	// Section is the navigation entry that the page belongs to, or "".
-	Section string
-	Commit  string
-	Config  Config
-	Data    any
+	article.Article
+	markdown.Document
+
+	// Lead is the summary as HTML. Prefix is the path of the documentation.
+	Lead            template.HTML
+	Prefix          string
+	Groups          []group
+	Crumbs          []article.Article
+	Previous, After *article.Article
+	// Twin is the path of the Markdown form, or "".
+	Twin string
+	// Found has the query and the results on the page of a search; nil on other pages.
+	Found           *found
+	BaseURL, Commit string
 }
 
-// addPages adds every page of the documentation to the site.
-func (s *site) addPages(cfg Config) {
-	style := newPage("text/css; charset=utf-8", stylesheet)
-	s.pages["/style.css"] = func() (page, error) { return style, nil }
-	for _, p := range []struct {
-		path, file, title, section string
-		data                       func() (any, error) // nil for none
-	}{
-		{"", "start.html", "Mailhelm", "start", nil},
-		{"/api", "operations.html", "Tools and routes", "api", func() (any, error) { return operationsOf(cfg), nil }},
-		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
-		{"/guides/agent-endpoint", "agent-endpoint.html", "Connect an agent", "", nil},
-		{"/guides/sending-account", "sending-account.html", "Connect a sending account", "", nil},
-		{"/guides/contacts", "contacts.html", "Create and change contacts", "", nil},
-		{"/guides/attributes", "attributes.html", "Define attributes of contacts", "", nil},
-		{"/guides/predicates", "predicates.html", "Write predicates for segments", "", func() (any, error) { return predicate.Reference, nil }},
-		{"/guides/activities", "activities.html", "Record activities", "", nil},
-		{"/guides/refresh-tokens", "refresh-tokens.html", "Fix a refresh token that was used twice", "", nil},
-		{"/guides/passwords", "passwords.html", "Set and reset passwords", "", nil},
-		{"/guides/observability", "observability.html", "Monitor a server", "", nil},
-		{"/scopes", "scopes.html", "Scopes", "scopes", func() (any, error) { return scopesOf(cfg), nil }},
-		{"/api/errors", "errors.html", "Errors", "errors", func() (any, error) { return core.Codes(), nil }},
-	} {
-		s.pages[p.path] = s.rendering(cfg, p.file, p.title, p.section, p.data)
+// InPart reports whether the page is in a folder of the navigation.
+func (v view) InPart(g group, p part) bool { return v.Group == g.Name && v.Part == p.Name }
+
+// Contents returns the headings of level 2, for the list of contents.
+func (v view) Contents() []markdown.Heading {
+	return slices.DeleteFunc(slices.Clone(v.Headings), func(h markdown.Heading) bool { return h.Level != 2 })
+}
+
+// renderer returns the renderer of the articles, which all sites of a process share.
+var renderer = sync.OnceValue(func() *markdown.Renderer { return markdown.New(guides.Figures()) })
+
+// render returns the page of an article.
+func (c *content) render(a article.Article) (page, error) { return c.renderWith(a, nil) }
+
+// renderWith returns the page of an article, with the results of a search or nil.
+func (c *content) renderWith(a article.Article, results *found) (page, error) {
+	v := view{Article: a, Found: results, Prefix: c.prefix, Groups: c.groups, BaseURL: c.cfg.BaseURL, Commit: c.cfg.Commit, Crumbs: c.crumbs(a)}
+	if a.Path != missingPath && results == nil {
+		v.Twin = twinPath(a)
+		v.Previous, v.After = neighbours(c.groups, a.Path)
 	}
-	for _, info := range core.Codes() {
-		detail := func() (any, error) { return errorPage(cfg, info) }
-		s.pages["/api/errors/"+string(info.Code)] = s.rendering(cfg, "error.html", string(info.Code), "errors", detail)
+	var err error
+	if v.Document, err = renderer().Render(a.Body, c.address); err != nil {
+		return page{}, fmt.Errorf("page %s: %w", a.Path, err)
 	}
-	s.missing = s.rendering(cfg, "missing.html", "Page not found", "", nil)
-}
-
-// rendering returns the rendering of a page from the template in a file. data returns the
-// page's own data; nil means none.
-func (s *site) rendering(cfg Config, file, title, section string, data func() (any, error)) rendering {
-	return sync.OnceValues(func() (page, error) {
-		var own any
-		if data != nil {
-			var err error
-			if own, err = data(); err != nil {
-				return page{}, err
-			}
-		}
-		return s.page(cfg, file, title, section, own)
-	})
-}
-
-// page renders the template in a file with the given data and returns the page.
-func (s *site) page(cfg Config, file, title, section string, data any) (page, error) {
-	parsed, err := parse()
+	if v.Lead, err = renderer().Inline(a.Summary, c.address); err != nil {
+		return page{}, fmt.Errorf("page %s: %w", a.Path, err)
+	}
+	frame, err := frame()
 	if err != nil {
 		return page{}, err
 	}
 	var b bytes.Buffer
-	err = parsed[file].Execute(&b, view{Title: title, Prefix: s.prefix, Section: section, Commit: cfg.Commit, Config: cfg, Data: data})
-	if err != nil {
-		return page{}, fmt.Errorf("page %s: %w", file, err)
+	if err := frame.Execute(&b, v); err != nil {
+		return page{}, fmt.Errorf("page %s: %w", a.Path, err)
 	}
 	return newPage("text/html; charset=utf-8", b.Bytes()), nil
 }
 
-// parse returns the template of each page, with the common layout, by file name. All sites
-// in a process share the templates, because html/template prepares the escaping of a
-// template when it is first executed, which takes most of the time.
-var parse = sync.OnceValues(func() (map[string]*template.Template, error) {
-	frame, err := template.New("frame.html").Funcs(template.FuncMap{"marks": marks, "paragraphs": paragraphs}).
-		ParseFS(templates, "pages/frame.html")
-	if err != nil {
-		return nil, err
-	}
-	files, err := fs.Glob(templates, "pages/*.html")
-	if err != nil {
-		return nil, err
-	}
-	parsed := map[string]*template.Template{}
-	for _, file := range files {
-		t, err := frame.Clone()
-		if err == nil {
-			t, err = t.ParseFS(templates, file)
+// crumbs returns the pages above an article.
+func (c *content) crumbs(a article.Article) []article.Article {
+	var above []article.Article
+	for parent := a.Parent; parent != ""; {
+		i := slices.IndexFunc(c.articles, func(one article.Article) bool { return one.Path == parent })
+		if i < 0 {
+			break
 		}
-		if err != nil {
-			return nil, err
-		}
-		parsed[path.Base(file)] = t
+		above = append([]article.Article{c.articles[i]}, above...)
+		parent = c.articles[i].Parent
 	}
-	return parsed, nil
+	return above
+}
+
+// frame returns the template of all pages. All sites in a process share it, because
+// html/template prepares the escaping of a template when it is first executed, which takes
+// most of the time.
+var frame = sync.OnceValues(func() (*template.Template, error) {
+	return template.New("frame.html").ParseFS(embedded, "pages/*.html")
 })
-
-// marks converts a text of a catalogue, such as that of operations or error codes, to HTML.
-// It shows text between backquotes as code. The catalogues use no other mark-up.
-func marks(text string) template.HTML {
-	var b strings.Builder
-	for i, part := range strings.Split(text, "`") {
-		part = html.EscapeString(part)
-		if i%2 == 1 {
-			part = "<code>" + part + "</code>"
-		}
-		b.WriteString(part)
-	}
-	return template.HTML(b.String()) //nolint:gosec // every part is escaped above
-}
-
-// paragraphs splits a text into paragraphs at empty lines.
-func paragraphs(text string) []string {
-	return strings.Split(strings.TrimSpace(text), "\n\n")
-}

@@ -1,0 +1,159 @@
+package reference
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/docs/article"
+	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
+	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
+)
+
+// operationPage returns the page of an operation of the API.
+func (c Config) operationPage(o operation) (article.Article, error) {
+	input, err := parse(o.declared.Input(core.REST))
+	if err != nil {
+		return article.Article{}, err
+	}
+	var b strings.Builder
+	for _, r := range o.Routes {
+		fmt.Fprintf(&b, "`%s` `%s`\n\n", r.Method, r.Path)
+	}
+	b.WriteString(o.details() + "\n\n")
+	b.WriteString(o.facts())
+	o.arguments(&b, input)
+	if err := o.result(&b, core.REST); err != nil {
+		return article.Article{}, err
+	}
+	o.errors(&b, core.REST)
+	shown, err := c.routeExamples(o)
+	return article.Article{
+		Path: "/api/" + o.Name, Title: o.Title, Group: Group, Part: partOf(o.Name), Parent: "/api",
+		Summary: article.Escape(o.summary()), Body: b.String(), Examples: shown,
+	}, err
+}
+
+// facts returns a table of the effect and the scopes of the operation, and its other
+// surface.
+func (o operation) facts() string {
+	t := newTable("Property", "Value")
+	t.row("Effect", o.effect())
+	t.row("Scopes", o.scopes())
+	if o.Tool {
+		t.row("Tool", "[`"+o.Name+"`](/tools/"+o.Name+")")
+	}
+	if len(o.Routes) > 0 {
+		t.row("Operation", "`"+o.Name+"`")
+	}
+	if o.Confirms {
+		t.row("Confirmation", "needs the [agreement of a person](/guides/agent-endpoint#confirmation-by-a-person)")
+	}
+	if o.GitOwned != core.GitIndifferent {
+		t.row("Git", "refused with "+errorLink(core.CodeGitOwned)+", or turned into a pull request, if a repository owns the definitions")
+	}
+	return t.String() + "\n"
+}
+
+// arguments writes the tables of the arguments: in the path, in the query and in the body.
+func (o operation) arguments(b *strings.Builder, input node) {
+	route := o.Routes[0]
+	inPath := func(name string) bool { return strings.Contains(route.Path, "{"+name+"}") }
+	var path, others properties
+	for _, member := range input.Properties {
+		if inPath(member.name) {
+			path = append(path, member)
+		} else {
+			others = append(others, member)
+		}
+	}
+	required := func(name string) bool { return inPath(name) || slices.Contains(input.Required, name) }
+	section(b, "Path parameters", memberTable(path, required))
+	switch {
+	case !takesBody(route):
+		section(b, "Query parameters", memberTable(others, required))
+	case route.Items != "":
+		section(b, "Body", fmt.Sprintf("A list of %s, or one of them.\n\n", route.Items)+itemTable(others, route.Items))
+	default:
+		section(b, "Body", memberTable(others, required))
+	}
+	if o.Effect != core.Reads {
+		section(b, "Headers", "`Idempotency-Key`: at most 255 characters. For 24 hours, a [repetition](/guides/idempotency-and-confirmation) with the same key gets the first answer again.\n")
+	}
+}
+
+// itemTable returns the table of the members of the items that a body lists.
+func itemTable(members properties, items string) string {
+	for _, m := range members {
+		if m.name == items && m.node.Items != nil {
+			return memberTable(m.node.Items.Properties, func(name string) bool { return slices.Contains(m.node.Items.Required, name) })
+		}
+	}
+	return ""
+}
+
+// takesBody reports whether the arguments of a route are in the body.
+func takesBody(route rest.Route) bool {
+	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, route.Method)
+}
+
+// section writes a heading with a text, unless the text is empty.
+func section(b *strings.Builder, heading, text string) {
+	if text != "" {
+		fmt.Fprintf(b, "## %s\n\n%s\n", heading, text)
+	}
+}
+
+// result writes the section about the answer on a surface.
+func (o operation) result(b *strings.Builder, surface core.Surface) error {
+	output, err := parse(o.declared.Output(surface))
+	if err != nil {
+		return err
+	}
+	table := memberTable(output.objects(), func(string) bool { return false })
+	if surface == core.Agent {
+		section(b, "Result", table)
+		return nil
+	}
+	route := o.Routes[0]
+	status := fmt.Sprintf("Status %d", route.Success)
+	if route.MayCreate {
+		status += ", or 201 if a record was created"
+	}
+	switch {
+	case route.Success == http.StatusNoContent:
+		section(b, "Answer", status+", without a body.\n")
+	default:
+		section(b, "Answer", status+".\n\n"+table)
+	}
+	return nil
+}
+
+// routeExamples returns the example of a request in every language, and its answer.
+func (c Config) routeExamples(o operation) ([]article.Example, error) {
+	route := samples.Route{Method: o.Routes[0].Method, Path: o.Routes[0].Path, Items: o.Routes[0].Items}
+	request, err := samples.Of(o.OperationInfo, route, c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	shown := []article.Example{{Title: "Request", Texts: request.Texts()}}
+	answer, err := examples.Of(o.Name)
+	if err != nil || answer.Status == 0 {
+		return shown, err
+	}
+	text := "no body"
+	if len(answer.Body) > 0 {
+		text = indented(answer.Body)
+	}
+	title := fmt.Sprintf("Answer, %d %s", answer.Status, http.StatusText(answer.Status))
+	return append(shown, article.Example{Title: title, Texts: []article.Code{{Language: "json", Text: text}}}), nil
+}
+
+// partOf returns the folder of an operation in the navigation: its domain in words.
+func partOf(operation string) string {
+	domain := strings.ReplaceAll(rest.DomainOf(operation), "-", " ")
+	return strings.ToUpper(domain[:1]) + domain[1:]
+}

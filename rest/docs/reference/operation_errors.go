@@ -1,0 +1,58 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/rest/docs/article"
+)
+
+// everyCall are the errors that a call of any operation can have. The pages of operations
+// name them in one sentence.
+var everyCall = []core.Code{
+	core.CodeInvalidKey, core.CodeKeyRevoked, core.CodeKeyExpired, core.CodeRateLimited,
+	core.CodeOverloaded, core.CodeTemporarilyUnavailable, core.CodeInternalError,
+}
+
+// errors writes the section about the errors of an operation on a surface: those that
+// follow from its declaration, and those that it declares.
+func (o operation) errors(b *strings.Builder, surface core.Surface) {
+	t := newTable("Code", "Status", "Meaning", "What to do")
+	for _, info := range core.Codes() {
+		if slices.Contains(o.codes(surface), info.Code) {
+			t.row(errorLink(info.Code), fmt.Sprint(info.Status), article.Escape(info.Meaning), article.Escape(info.Remedy))
+		}
+	}
+	common := make([]string, 0, len(everyCall))
+	for _, code := range everyCall {
+		common = append(common, errorLink(code))
+	}
+	section(b, "Errors", t.String()+"\nEvery call can also fail with "+strings.Join(common, ", ")+".\n")
+}
+
+// codes returns the codes of the errors of the operation on a surface, without those that
+// every call can have.
+func (o operation) codes(surface core.Surface) []core.Code {
+	codes := slices.Clone(o.Fails)
+	if len(o.Scopes) > 0 {
+		codes = append(codes, core.CodeInvalidScope)
+	}
+	if o.Effect == core.Destroys {
+		codes = append(codes, core.CodeTestEnvironmentForbidden)
+	}
+	if o.Effect != core.Reads {
+		codes = append(codes, core.CodeConflict)
+	}
+	if o.GitOwned != core.GitIndifferent {
+		codes = append(codes, core.CodeGitOwned)
+	}
+	if o.Confirms && surface == core.Agent {
+		codes = append(codes, core.CodeConfirmationInvalid)
+	}
+	if len(o.declared.Input(surface).Members()) > 0 {
+		codes = append(codes, core.CodeValidationFailed)
+	}
+	return codes
+}
