@@ -17,7 +17,7 @@ RACE_FLAGS ?= -race -gcflags=modernc.org/...=-race=false
 RACE_PACKAGES ?= $(shell .ci/packages --concurrent)
 
 # The files that "make generate" writes.
-GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql '*/testdata/*'
+GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql rest/docs/changelog.md rest/docs/reference/examples/answers '*/testdata/*'
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -26,11 +26,12 @@ help: ## Show this list
 
 .PHONY: build
 build: ## Build bin/mailhelm
+	@test -e bin/mailhelm || echo "The first build compiles every dependency and takes minutes. Later builds take seconds."
 	$(GO) build -o bin/mailhelm ./cmd/mailhelm
 
 .PHONY: run
-run: ## Start everything with demo data; PORT=N uses the six ports from N on
-	$(GO) run ./cmd/mailhelm demo $(if $(PORT),--port $(PORT))
+run: build ## Start everything with demo data; PORT=N uses the six ports from N on
+	bin/mailhelm demo $(if $(PORT),--port $(PORT))
 
 .PHONY: test
 test: $(if $(RACE),check) ## Run every test and list the skipped ones, which fail the run if CI=true; with RACE=1 run "check"
@@ -88,6 +89,29 @@ verify: ## Run "generate", and fail if it changed or added a file
 	@.ci/unchanged $(MAKE) --no-print-directory generate
 	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \
 	if [ -n "$$untracked" ]; then printf 'generated but not added to git:\n%s\n' "$$untracked"; exit 1; fi
+
+# The platforms of a release. The version comes from the newest tag v1.2.3; without a tag it
+# is 0.0.0 with the time and the commit.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+COMMIT = $(shell git rev-parse HEAD)
+COMMIT_TIME = $(shell git log -1 --format=%ct)
+TAG = $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null)
+VERSION ?= $(or $(patsubst v%,%,$(TAG)),0.0.0-dev.$(COMMIT_TIME).$(shell git rev-parse --short=12 HEAD))
+RELEASE_FLAGS = -X github.com/mailhelm/mailhelm/cmd/mailhelm/cli.version=$(VERSION) -X github.com/mailhelm/mailhelm/cmd/mailhelm/cli.commit=$(COMMIT)
+
+.PHONY: release
+release: ## Build the files of a release for PLATFORMS into dist/
+	rm -rf dist
+	@set -e; for platform in $(PLATFORMS); do \
+		system=$${platform%/*}; arch=$${platform#*/}; program=mailhelm; \
+		if [ $$system = windows ]; then program=mailhelm.exe; fi; \
+		echo "building for $$platform"; \
+		CGO_ENABLED=0 GOOS=$$system GOARCH=$$arch $(GO) build -trimpath -ldflags="-s -w $(RELEASE_FLAGS)" \
+			-o dist/binaries/$${system}_$$arch/$$program ./cmd/mailhelm; \
+	done
+	$(GO) run ./cmd/mailhelm/packaging -version $(VERSION) -commit $(COMMIT) -time $(COMMIT_TIME) \
+		-native dist/binaries/$$($(GO) env GOOS)_$$($(GO) env GOARCH)/mailhelm
+	@ls -l dist
 
 .PHONY: figures
 figures: ## Print the sizes of files and functions

@@ -77,3 +77,23 @@ func TestAdminAuditFilters(t *testing.T) {
 	s.refuses("--since", "audit", "list", "acme", "--since", "yesterday")
 	s.refuses("no person", "audit", "list", "acme", "--actor", "eve@example.com")
 }
+
+// TestLinksHaveTheAddressesOfTheServer checks that the links of commands have the addresses
+// of a server on other ports than the default ones, unless a flag names another.
+func TestLinksHaveTheAddressesOfTheServer(t *testing.T) {
+	t.Parallel()
+	eachWithServer(t, func(t *testing.T, s shell, _ *process, port int) {
+		s.mustRun("org", "create", "acme")
+		app := fmt.Sprintf("http://localhost:%d/join?token=", port+1)
+		if printed := s.mustRun("user", "invite", "acme", "ada@example.com"); !strings.Contains(printed, app) {
+			t.Errorf("want %s:\n%s", app, printed)
+		}
+		if printed := s.mustRun("user", "invite", "acme", "ada@example.com", "--auth-url", "https://auth.example.com"); !strings.Contains(printed, "https://auth.example.com/join?token=") {
+			t.Errorf("with a flag:\n%s", printed)
+		}
+		ingest := fmt.Sprintf("http://localhost:%d/ingest/ses/", port)
+		if printed := s.mustRun("account", "connect", "acme", "--provider", "simulator"); !strings.Contains(printed, ingest) {
+			t.Errorf("want %s:\n%s", ingest, printed)
+		}
+	})
+}

@@ -148,6 +148,39 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// TestErrorsSayWhereTheValueWasSet checks that an error about a value names the file and the
+// line, or the variable, that set it.
+func TestErrorsSayWhereTheValueWasSet(t *testing.T) {
+	t.Parallel()
+	const before = "# settings\n\ndata = \"/nonexistent\"\n"
+	for name, tc := range map[string]struct {
+		file        string
+		environment map[string]string
+		args        []string
+		says        string // FILE stands for the path of the file
+	}{
+		"value out of range":   {before + "role = \"boss\"\n", nil, []string{"serve"}, "(--role is set in FILE, line 4)"},
+		"no number":            {before + "\"port\" = \"eighty\"\n", nil, []string{"config"}, "(--port is set in FILE, line 4)"},
+		"refused at start":     {before + "base-url = \"ftp://x\"\n", nil, []string{"serve"}, "(--base-url is set in FILE, line 4)"},
+		"refused, only shown":  {before + "base-url = \"ftp://x\"\n", nil, []string{"config"}, "(--base-url is set in FILE, line 4)"},
+		"found by the doctor":  {before + "base-url = \"ftp://x\"\n", nil, []string{"doctor"}, "(--base-url is set in FILE, line 4)"},
+		"environment":          {before, map[string]string{"MAILHELM_PORT": "eighty"}, []string{"serve"}, "(--port is set by the environment variable MAILHELM_PORT)"},
+		"misspelt":             {before + "base-ulr = \"x\"\n", nil, []string{"serve"}, "mailhelm: configuration file FILE, line 4: \"base-ulr\""},
+		"table":                {before + "[role]\nx = 1\n", nil, []string{"serve"}, "mailhelm: configuration file FILE, line 4: role must be"},
+		"no TOML":              {before + "base-url = \n", nil, []string{"serve"}, "mailhelm: configuration file FILE, line 4, column "},
+		"flag before the file": {before + "role = \"api\"\n", nil, []string{"serve", "--role", "boss"}, "got \"boss\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := writeFile(t, tc.file)
+			r := runWith(t, tc.environment, append(tc.args, "--config", file)...)
+			if want := strings.ReplaceAll(tc.says, "FILE", file); !strings.Contains(r.stdout+r.stderr, want) {
+				t.Errorf("want %q:\n%s%s", want, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
 func TestHelpHasExamplesAndVariables(t *testing.T) {
 	t.Parallel()
 	if r := runWith(t, nil); r.status != cli.ExitOK || !strings.Contains(r.stdout, "demo") {

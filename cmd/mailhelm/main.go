@@ -14,27 +14,39 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/documenting"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/migrate"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/usage"
 )
 
 // commands defines the command line: each field is a flag or a command, and its tags
 // contain the help.
 type commands struct {
 	Config string `help:"Configuration file in TOML. Its keys are the flags without the dashes: base-url = \"https://api.example.com\"." placeholder:"FILE"`
+	// ShowVersion is handled before parsing; see cli.VersionFlag.
+	ShowVersion cli.VersionFlag `name:"version" help:"Print the version; with --json as one JSON object." once:""`
 
-	Demo       demo.Command       `cmd:"" help:"Try everything with invented data on this machine."`
-	Serve      serve.Command      `cmd:"" help:"Run the service."`
-	Admin      admin.Command      `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
-	Ingest     importing.Events   `cmd:"" help:"Import events about sent mail from a file."`
-	Import     importing.Command  `cmd:"" help:"Import contacts from a file."`
-	Migrate    migrate.Command    `cmd:"" help:"Show the version of the database schema, or update it."`
-	Doctor     doctor.Command     `cmd:"" help:"Check a configuration and explain how to fix problems."`
-	ShowConfig serve.ShowSettings `cmd:"" name:"config" help:"Show the resulting configuration and the source of each value."`
-	Version    cli.Version        `cmd:"" help:"Print the version of this program."`
+	Demo       demo.Command        `cmd:"" help:"Try everything with invented data on this machine."`
+	Serve      serve.Command       `cmd:"" help:"Run the service."`
+	Admin      admin.Command       `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
+	Ingest     importing.Events    `cmd:"" help:"Import events about sent mail from a file."`
+	Import     importing.Command   `cmd:"" help:"Import contacts from a file."`
+	Token      connecting.Token    `cmd:"" help:"Get access tokens for a program without a person, and keep them fresh."`
+	MCP        connecting.MCP      `cmd:"" name:"mcp" help:"Connect an assistant on standard input and output to the agent endpoint."`
+	Docs       documenting.Command `cmd:"" help:"Write the documentation as static files."`
+	Migrate    migrate.Command     `cmd:"" help:"Show the version of the database schema, or update it."`
+	Doctor     doctor.Command      `cmd:"" help:"Check a configuration and explain how to fix problems."`
+	ShowConfig serve.ShowSettings  `cmd:"" name:"config" help:"Show the resulting configuration and the source of each value."`
+	Completion usage.Completion    `cmd:"" help:"Print the completion script of a shell."`
+	Version    cli.Version         `cmd:"" help:"Print the version of this program."`
+	HelpText   cli.HelpCommand     `cmd:"" name:"help" help:"Show the help of a command."`
+	Complete   usage.Complete      `cmd:"" hidden:"" help:"Print the words that complete a command line."`
+	Man        usage.Man           `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // busyWait is how long a command waits for a busy database. It is longer than a server's

@@ -83,7 +83,7 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 		t.Fatalf("it started all the same:\n%s", p.stderr)
 	}
 	output := p.stderr.String()
-	if strings.Count(output, "\n") != 1 || !strings.Contains(output, strconv.Itoa(port+2)) || !strings.Contains(output, "--mcp-addr") {
+	if strings.Count(output, "\n") != 1 || !strings.Contains(output, strconv.Itoa(port+2)) || !strings.Contains(output, "--port ") {
 		t.Errorf("want one line naming port and flag, got:\n%s", output)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

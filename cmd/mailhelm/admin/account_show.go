@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -93,7 +94,7 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 	if c.Provider != sending.SMTP { // an SMTP server has no infrastructure template and sends no events
 		rows = append(rows,
 			[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
-			[]string{"ingest address", "{base_url}" + shown.IngestAddress})
+			[]string{"ingest address", cmp.Or(s.Config.Published().API, "{base_url}") + shown.IngestAddress})
 	}
 	if ingestKey != "" {
 		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Store it now: it is not shown again."})

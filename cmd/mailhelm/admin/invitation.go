@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -13,16 +14,16 @@ import (
 )
 
 // userInvite is `mailhelm admin user invite`. It invites a person to an organization and
-// prints the link. AuthURL and AppURL must be the server's own public addresses, because
-// the link is built from them.
+// prints the link. Without AuthURL and AppURL the link has the public address of the server
+// that started last with the data folder.
 type userInvite struct {
 	target
 	Org         string   `arg:"" help:"Slug or id."`
 	Email       string   `arg:"" help:"The address to invite. It may belong to a new person."`
 	As          string   `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
 	Permissions []string `help:"Permissions of a member: names separated by commas, or all." placeholder:"NAME" once:""`
-	AuthURL     string   `name:"auth-url" help:"Public address of the authorization server; also the dashboard's unless --app-url is set." placeholder:"URL" group:"public"`
-	AppURL      string   `name:"app-url" help:"Public address of the dashboard, for the link. Default: the auth URL, or http://localhost." placeholder:"URL" group:"public"`
+	AuthURL     string   `name:"auth-url" help:"Public address of the authorization server; also the dashboard's unless --app-url is set. Default: that of the server that started last with --data." placeholder:"URL" group:"public"`
+	AppURL      string   `name:"app-url" help:"Public address of the dashboard, for the link. Default: the auth URL, else that of the server that started last with --data, else http://localhost:8081." placeholder:"URL" group:"public"`
 }
 
 // Run creates the invitation and prints its link, which works for seven days. It sends no
@@ -37,7 +38,6 @@ func (c *userInvite) Run(p *cli.Program) error {
 	if c.As == string(members.Owner) && len(permissions) > 0 {
 		return errors.New("an owner has every permission: leave --permissions out")
 	}
-	app := config.Settings{AuthURL: c.AuthURL, AppURL: c.AppURL}.Server().Complete().App
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		made, secret, err := s.memberships().Invite(ctx, s.operator.Actor, members.NewInvitation{
 			OrgID: org.ID, Email: c.Email, Role: members.Role(c.As), Permissions: permissions,
@@ -45,7 +45,7 @@ func (c *userInvite) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		link := organization.JoinLink(app, secret)
+		link := organization.JoinLink(c.app(s.Config.Published()), secret)
 		if s.JSON {
 			return s.PrintJSON(struct {
 				ID          string               `json:"id"`
@@ -66,4 +66,11 @@ func (c *userInvite) Run(p *cli.Program) error {
 			{"", "Send it to the person now: it is not shown again, and Mailhelm does not mail it."},
 		})
 	})
+}
+
+// app returns the public address of the dashboard. published has the addresses of the server
+// that started last.
+func (c *userInvite) app(published config.Public) string {
+	byDefault := config.Settings{}.Server().Complete().App
+	return cmp.Or(c.AppURL, c.AuthURL, published.App, byDefault)
 }

@@ -6,9 +6,16 @@ import "runtime/debug"
 // version. Commit is the full revision or "unknown".
 type BuildInfo struct{ Version, Commit string }
 
-// Build returns the version and the commit that the Go toolchain recorded in the program.
-// The commit is "unknown" unless `go build` or `go install` ran in a checkout.
+// version and commit are set by the linker in a release: -X .../cli.version=1.2.3.
+var version, commit string
+
+// Build returns the version and the commit of a release, or those that the Go toolchain
+// recorded in the program. The commit is "unknown" unless `make release` made the program,
+// or `go build` or `go install` ran in a checkout.
 func Build() BuildInfo {
+	if version != "" {
+		return BuildInfo{Version: version, Commit: commit}
+	}
 	b := BuildInfo{Version: "devel", Commit: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -43,14 +43,17 @@ func (p *Program) PrintTable(indent string, rows [][]string) error {
 
 // Logger returns a logger that writes JSON lines of the given level and above to standard
 // error. It also sets the default logger, which libraries use, to write warnings and above
-// in the same form.
+// in the same form. Both log a repeated warning once and then its count. Run logs the last
+// counts when the command ends.
 func (p *Program) Logger(level string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, err
 	}
 	to := func(l slog.Level) *slog.Logger {
-		return slog.New(slog.NewJSONHandler(p.Stderr, &slog.HandlerOptions{Level: l}))
+		handler, flush := newWithoutRepeats(slog.NewJSONHandler(p.Stderr, &slog.HandlerOptions{Level: l}))
+		p.flushes = append(p.flushes, flush)
+		return slog.New(handler)
 	}
 	slog.SetDefault(to(max(l, slog.LevelWarn)))
 	return to(l), nil

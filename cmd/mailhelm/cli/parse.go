@@ -61,6 +61,9 @@ func (p *Program) parse(grammar any, args []string) (bool, error) {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context.Selected() != nil {
 		command = parse.Context.Selected().FullPath()
 	}
+	if broken := p.Sources.Failed(); broken != nil {
+		err = broken
+	}
 	return false, &usageError{command: command, err: err}
 }
 

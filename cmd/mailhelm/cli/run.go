@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -33,6 +34,8 @@ type Program struct {
 	Parsed *kong.Context
 	// BusyWait is how long a query waits for a busy database before it fails.
 	BusyWait time.Duration
+	// flushes are called when the command ends. They log the counts of repeated warnings.
+	flushes []func()
 }
 
 // Surroundings holds the inputs and outputs of the program, except for its arguments. Tests
@@ -54,26 +57,39 @@ func Run(ctx context.Context, grammar any, args []string, around Surroundings) i
 		Sources: settings.NewSources(around.Lookup), BusyWait: around.BusyWait,
 	}
 	err := p.execute(grammar, args)
+	for _, flush := range p.flushes {
+		flush()
+	}
 	usage := (*usageError)(nil)
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.Stderr, "mailhelm: %v\nRun '%s --help' to see its flags and arguments.\n", err, usage.command)
+		fmt.Fprintf(p.Stderr, "mailhelm: %v%s\nRun '%s --help' to see its flags and arguments.\n", err, p.Sources.Origins(err.Error()), usage.command)
 		return ExitUsage
 	case errors.Is(err, ErrReported):
 		return ExitFailure
 	default:
-		fmt.Fprintf(p.Stderr, "mailhelm: %v\n", err)
+		fmt.Fprintf(p.Stderr, "mailhelm: %v%s\n", err, p.Sources.Origins(err.Error()))
 		return ExitFailure
 	}
 }
 
 // execute parses args and runs the selected command. If args is empty or contains --help,
-// it prints the help and returns nil.
+// it prints the help and returns nil. "--version" is the command version, and "help
+// COMMAND" is COMMAND --help.
 func (p *Program) execute(grammar any, args []string) error {
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	switch args[0] {
+	case "--version":
+		args = append([]string{"version"}, args[1:]...)
+	case "help":
+		if err := p.checkCommand(grammar, args[1:]); err != nil {
+			return err
+		}
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	helped, err := p.parse(grammar, args)
 	if helped || err != nil {

@@ -23,7 +23,7 @@ func Hold(dir string, exclusive bool) (func() error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+	if mode := info.Mode().Perm(); hasModes && mode&0o022 != 0 {
 		return nil, fmt.Errorf("data folder %s has mode %04o, so others may change what is in it: chmod 700 %s", dir, mode, dir)
 	}
 	if !exclusive {

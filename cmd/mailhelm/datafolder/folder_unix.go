@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// hasModes reports whether permission bits of files say who may write. This is so on Unix.
+const hasModes = true
+
 // lockFile locks an open file until it is closed or the process ends, even by a crash. It
 // fails if the file is already locked, by another process or by this one through another
 // os.File.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
@@ -35,13 +36,13 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Recipients: demodata.Recipients, Log: log, Build: config.Build(cli.Build())}
+	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), DynamicRegistration: true, Recipients: demodata.Recipients, Log: log, Build: config.Build(cli.Build())}
 	if c.Port > 0 {
 		cfg.Listen = config.PortRow(c.Port)
 	}
 	h, err := serve.Start(p.Ctx, cfg)
 	if err != nil {
-		return err
+		return explainStart(err)
 	}
 	if err := c.show(p, h); err != nil {
 		return h.Abandon(err)
@@ -52,11 +53,20 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
+// explainStart returns the error of a failed start. If a port is taken, the text names the
+// only flag of the demo that changes ports.
+func explainStart(err error) error {
+	if taken, ok := errors.AsType[*config.AddressInUse](err); ok {
+		return fmt.Errorf("%s is in use: stop the program that listens there, or choose six other consecutive ports with --port, such as --port 18080", taken.Port.Addr)
+	}
+	return err
+}
+
 // show creates the demo's data if it is missing, checks that the server answers at each of
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host) error {
-	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
+	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
 	}

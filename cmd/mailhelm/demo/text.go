@@ -19,7 +19,7 @@ func printDemo(p *cli.Program, a serve.Addresses, c demodata.Credentials, dir st
 		}
 		fmt.Fprintln(p.Stdout)
 	}
-	_, err := fmt.Fprintf(p.Stdout, demoText, tokenCommand(a, c), listCommand(a), callCommand(a), clientConfiguration(a))
+	_, err := fmt.Fprintf(p.Stdout, demoText, a.App+"/dashboard", clientConfiguration(a), a.Docs, tokenCommand(a, c), listCommand(a), callCommand(a))
 	return err
 }
 
@@ -53,9 +53,18 @@ func credentialRows(c demodata.Credentials) [][]string {
 	}
 }
 
-// demoText is a format with four texts to insert. Three are shell commands, which get a
-// token, list the tools and call one. The last is the configuration of an MCP client.
-const demoText = `Get an access token, good for 15 minutes:
+// demoText is a format with six texts to insert: the address of the dashboard, the
+// configuration of an assistant, the address of the documentation, and three shell commands,
+// which get a token, list the tools and call one.
+const demoText = `Sign in at %s as the user above.
+
+Connect an assistant: the address is enough. It opens the browser, where you sign in and choose its permissions.
+
+%s
+
+Steps for each assistant: %s/guides/connect
+
+Or get an access token for a program, good for 15 minutes:
 
 %s
 
@@ -64,10 +73,6 @@ List the tools:
 %s
 
 Call a tool:
-
-%s
-
-Configure an MCP client:
 
 %s
 
@@ -110,16 +115,15 @@ func mcpCommand(a serve.Addresses, body string) string {
 	}, " ")
 }
 
-// clientConfiguration returns the JSON configuration of an MCP client. The client reads the
-// token from an environment variable.
+// clientConfiguration returns the JSON configuration of an MCP client that signs in with
+// OAuth.
 func clientConfiguration(a serve.Addresses) string {
 	return fmt.Sprintf(`{
   "mcpServers": {
     "mailhelm": {
       "type": "http",
-      "url": "%s/mcp",
-      "headers": { "Authorization": "Bearer ${%s}" }
+      "url": "%s/mcp"
     }
   }
-}`, a.MCP, tokenVariable)
+}`, a.MCP)
 }

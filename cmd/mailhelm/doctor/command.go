@@ -32,6 +32,11 @@ func (c *Command) Run(p *cli.Program) error {
 	cfg := c.Server()
 	cfg.Log = log
 	report := Examine(p.Ctx, cfg, p.Sources.File())
+	for i, check := range report.Checks {
+		if check.Status != OK {
+			report.Checks[i].Detail += p.Sources.Origins(check.Detail)
+		}
+	}
 	if c.JSON {
 		err = p.PrintJSON(report)
 	} else {

@@ -3,7 +3,6 @@ package doctor_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -43,57 +41,20 @@ func configOf(dir string) config.Config {
 	}}
 }
 
-// leftFile is a file that a server left in its data folder.
-type leftFile struct {
-	name    string
-	mode    os.FileMode
-	content []byte
-}
-
-// leftFiles returns the files that a server left in its data folder after it has run and
-// stopped. It starts a server once for all tests.
-var leftFiles = sync.OnceValues(func() ([]leftFile, error) {
-	dir, err := os.MkdirTemp("", "mailhelm-doctor-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // in the temporary folder
+// left is a data folder in which a server has run and stopped.
+var left = storagetest.NewFolderTemplate(func(dir string) error {
 	h, err := serve.Start(context.Background(), configOf(dir))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := h.Stop(context.Background()); err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var left []leftFile
-	for _, entry := range entries {
-		info, infoErr := entry.Info()
-		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err := errors.Join(infoErr, err); err != nil {
-			return nil, err
-		}
-		left = append(left, leftFile{entry.Name(), info.Mode().Perm(), content})
-	}
-	return left, nil
+	return h.Stop(context.Background())
 })
 
 // used returns a valid configuration with a copy of the data folder that a server left.
 func used(t *testing.T) config.Config {
 	t.Helper()
-	left, err := leftFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
 	cfg := newConfig(t)
-	for _, f := range left {
-		if err := os.WriteFile(filepath.Join(cfg.DataDir, f.name), f.content, f.mode); err != nil {
-			t.Fatal(err)
-		}
-	}
+	left.CopyTo(t, cfg.DataDir)
 	return cfg
 }
 

@@ -26,7 +26,7 @@ func (e *examination) ports(ctx context.Context) {
 		case err == nil:
 			l.Close() //nolint:errcheck // it was opened to see whether it can be
 			free = append(free, p.Addr)
-		case errors.Is(err, syscall.EADDRINUSE) && p.Probe(ctx) == nil:
+		case config.IsInUse(err) && p.Probe(ctx) == nil:
 			ours = append(ours, p.Addr)
 		default:
 			e.addUnavailable(p, err)
@@ -44,7 +44,7 @@ func (e *examination) ports(ctx context.Context) {
 // next step depends on err: address in use, not permitted, or an invalid address.
 func (e *examination) addUnavailable(p config.Port, err error) {
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case config.IsInUse(err):
 		e.add("ports", Fail, p.Addr+" is in use by another program", "Stop it, or choose another address with "+p.Flag()+".")
 	case errors.Is(err, syscall.EACCES):
 		e.add("ports", Fail, p.Addr+" needs a permission that this user lacks", "Choose a port above 1023 with "+p.Flag()+", or allow it: setcap cap_net_bind_service.")

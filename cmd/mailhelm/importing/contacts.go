@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactimport"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactimport"
+	"github.com/mailhelm/mailhelm/core/contactupload"
 )
 
 // Command is `mailhelm import`.
@@ -66,7 +67,7 @@ type printedContacts struct {
 	// Columns maps each header to what its column sets, such as "email", or to "" for an
 	// ignored column.
 	Columns map[string]string `json:"columns"`
-	contactimport.Summary
+	contactupload.Summary
 	RejectedFile string `json:"rejected_file,omitempty"`
 }
 
@@ -105,8 +106,8 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 	line := cli.NewProgress(s.Stderr, file.size, s.Config.Clock)
 	sum, err := contactimport.Run(ctx, contactimport.Config{
 		People: people, OrgID: org.ID, DryRun: c.DryRun, Again: c.Again, Rejected: rejected.write,
-		Progress: func(sum contactimport.Summary) {
-			line.Show(file.bytes.Load(), fmt.Sprintf("%d rows, %d created, %d updated, %d rejected", sum.Rows, sum.Created, sum.Updated, sum.Rejected))
+		Progress: func(sum contactupload.Summary) {
+			line.Show(sum.Bytes, fmt.Sprintf("%d rows, %d created, %d updated, %d rejected", sum.Rows, sum.Created, sum.Updated, sum.Rejected))
 		},
 	}, rows)
 	line.End()
@@ -137,7 +138,7 @@ func (c *contacts) rejectedName() string {
 
 // print prints the summary of an import, as JSON with --json and otherwise as a table. The
 // table lists the columns in the order of the file.
-func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfile.Reader, sum contactimport.Summary, rejected *rejectedFile) error {
+func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfile.Reader, sum contactupload.Summary, rejected *rejectedFile) error {
 	columns := map[string]string{}
 	var meant []string
 	for i, meaning := range rows.Mapping() {

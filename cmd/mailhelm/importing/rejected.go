@@ -1,19 +1,15 @@
 package importing
 
 import (
-	"encoding/csv"
+	"bufio"
 	"errors"
 	"os"
-	"slices"
-	"strconv"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
+	"github.com/mailhelm/mailhelm/core/contactfile"
 )
 
-// rejectedFile is the CSV file of rejected rows. It holds their cells unchanged, but leaves
-// out cells beyond the columns of the header. Two more columns hold the line number and the
-// reason. The first rejected row creates the file. A user can correct the rows and import
-// the file.
+// rejectedFile is the CSV file of rejected rows; see contactfile.RejectedWriter. The first
+// rejected row creates the file. A user can correct the rows and import the file.
 type rejectedFile struct {
 	// name is the path of the file to create, "" for no file. header is the first record of
 	// the imported file; comma is its delimiter.
@@ -21,13 +17,12 @@ type rejectedFile struct {
 	header []string
 	comma  rune
 	file   *os.File
-	rows   *csv.Writer
+	buffer *bufio.Writer
+	rows   *contactfile.RejectedWriter
 }
 
-// write appends a rejected row to the file, with two more columns: its line number and the
-// reason. The first call replaces an existing file. If the imported file already has these
-// two columns from an earlier rejection, write replaces them. If name is "", write does
-// nothing.
+// write appends a rejected row to the file. The first call replaces an existing file. If
+// name is "", write does nothing.
 func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 	if f.name == "" {
 		return nil
@@ -38,25 +33,13 @@ func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 		if f.file, err = os.OpenFile(f.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 			return err
 		}
-		f.rows = csv.NewWriter(f.file)
-		f.rows.Comma = f.comma
-		header := slices.DeleteFunc(slices.Clone(f.header), contactfile.IsRejectedColumn)
-		if err := f.rows.Write(append(header, contactfile.RejectedColumns...)); err != nil {
+		f.buffer = bufio.NewWriter(f.file)
+		f.rows = contactfile.NewRejectedWriter(f.buffer, f.header, f.comma)
+		if err := f.rows.WriteHeader(); err != nil {
 			return err
 		}
 	}
-	cells := make([]string, 0, len(f.header)+len(contactfile.RejectedColumns))
-	for i, name := range f.header {
-		if contactfile.IsRejectedColumn(name) {
-			continue
-		}
-		cell := ""
-		if i < len(row.Cells) {
-			cell = row.Cells[i]
-		}
-		cells = append(cells, cell)
-	}
-	return f.rows.Write(append(cells, strconv.Itoa(row.Line), reason))
+	return f.rows.Write(row, reason)
 }
 
 // createdName returns the name of the file of rejected rows, or "" if it was not created.
@@ -73,6 +56,5 @@ func (f *rejectedFile) close() error {
 	if f.file == nil {
 		return nil
 	}
-	f.rows.Flush()
-	return errors.Join(f.rows.Error(), f.file.Close())
+	return errors.Join(f.buffer.Flush(), f.file.Close())
 }

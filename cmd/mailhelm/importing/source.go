@@ -28,7 +28,7 @@ func open(ctx context.Context, s *installation.Session, ref, name string) (core.
 // folder. Closing the result does not close standard input.
 func openFile(stdin io.Reader, name string) (*countingFile, error) {
 	if name == "-" {
-		return &countingFile{ReadCloser: io.NopCloser(stdin)}, nil
+		return &countingFile{ReadCloser: io.NopCloser(stdin), size: sizeOf(stdin)}, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -42,6 +42,20 @@ func openFile(stdin io.Reader, name string) (*countingFile, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return &countingFile{ReadCloser: file, size: info.Size()}, nil
+}
+
+// sizeOf returns the size of standard input if it is a regular file, as after "< FILE". For
+// a pipe it returns 0.
+func sizeOf(stdin io.Reader) int64 {
+	file, ok := stdin.(*os.File)
+	if !ok {
+		return 0
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // countingFile is a file that counts the bytes read from it, for the display of progress.

@@ -24,7 +24,7 @@ import (
 // request.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
-	guard *guardrails.Guard,
+	guard *guardrails.Guard, operations *guardrails.Catalogue,
 ) (map[string]http.Handler, error) {
 	entrance, factors, err := newSignInPages(cfg, public, s)
 	if err != nil {
@@ -34,7 +34,7 @@ func peoplePages(
 	if err != nil {
 		return nil, err
 	}
-	board, join, err := newDashboard(cfg, public, s, domains, entrance, factors, principals, guard)
+	board, join, err := newDashboard(cfg, public, s, domains, entrance, factors, principals, guard, operations)
 	if err != nil {
 		return nil, err
 	}

@@ -11,4 +11,9 @@
 //
 // The package itself answers requests for an unknown host name and requests to the admin
 // address. Package config defines the configuration of a server.
+//
+// # Size
+//
+// It is one package because the parts of a host share the stores and the domains. Each room
+// of the dashboard adds a few lines.
 package serve

@@ -67,7 +67,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Activities:  done,
 		Segments:    divided,
 		Contacts: contacts.New(contacts.Config{
-			Store: s.db.Contacts(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
+			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,
 			OnChange: divided.ObserveChange, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 		}),

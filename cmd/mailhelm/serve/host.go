@@ -145,7 +145,20 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	}
 	h.unfollow = func() { unfollowEvents(); unfollowKeys() }
 	h.servers = serve(open, handlers, receiver, h.cfg.Log)
+	h.publish(ctx)
 	return nil
+}
+
+// publish stores the public addresses for commands of the operator, unless this process is
+// a worker, which has none. It logs an error and does not return it, because the addresses
+// are only for links that commands print.
+func (h *Host) publish(ctx context.Context) {
+	if h.cfg.Role == config.Worker {
+		return
+	}
+	if err := h.cfg.Publish(h.addresses.Public); err != nil {
+		h.cfg.Log.WarnContext(ctx, "links that mailhelm admin prints have default addresses", "error", err)
+	}
 }
 
 // hostname returns the host name of a URL without the port, or "localhost" for an invalid

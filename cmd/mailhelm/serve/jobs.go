@@ -25,6 +25,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Segments.FollowWorker())
 	engine.AddWorker(queue, domains.Segments.SweepWorker())
 	engine.AddWorker(queue, domains.Bulk.BulkWorker())
+	engine.AddWorker(queue, newUploads(cfg, s, domains.Bulk).Worker())
 	engine.AddWorker(queue, domains.Pushes.PushWorker())
 	engine.AddWorker(queue, domains.Suppression.RejudgeWorker())
 	engine.AddWorker(queue, domains.Account.FollowWorker())
@@ -32,7 +33,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
-		From: []messages.Purger{s.db.Messages(), s.db.Reports()},
+		From: []messages.Purger{s.db.Messages(), s.db.Reports(), s.db.Usage()},
 		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"syscall"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
@@ -38,11 +37,11 @@ func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 	return open, nil
 }
 
-// listenError returns the error for an address on which the process cannot listen. It names
-// the flag that sets the address. If the port is in use, it also proposes what to do.
+// listenError returns the error for an address on which the process cannot listen: a
+// config.AddressInUse, or an error that names the flag that sets the address.
 func listenError(p config.Port, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is in use: stop the program that listens there, or choose another address with %s, or six other consecutive ports with --port", p.Addr, p.Flag())
+	if config.IsInUse(err) {
+		return &config.AddressInUse{Port: p}
 	}
 	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
 }

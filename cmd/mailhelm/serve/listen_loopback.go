@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 	"syscall"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 // The IPv4 and IPv6 loopback addresses. portTries is how often listenOn looks for a port
@@ -27,7 +29,7 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	}
 	for range portTries {
 		l, err := listenOnBoth(ctx, port)
-		if port != "0" || !errors.Is(err, syscall.EADDRINUSE) {
+		if port != "0" || !config.IsInUse(err) {
 			return l, err
 		}
 	}
@@ -38,8 +40,8 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 // without IPv6. It fails with EADDRINUSE if the port is taken on one of them. Port "0" lets
 // the system choose a port for both.
 func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
-	var config net.ListenConfig
-	v4, err := config.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
+	var system net.ListenConfig
+	v4, err := system.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +49,8 @@ func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 	if err != nil {
 		return nil, errors.Join(err, v4.Close())
 	}
-	v6, err := config.Listen(ctx, "tcp6", net.JoinHostPort(loopbackV6, chosen))
-	if errors.Is(err, syscall.EADDRINUSE) {
+	v6, err := system.Listen(ctx, "tcp6", net.JoinHostPort(loopbackV6, chosen))
+	if config.IsInUse(err) {
 		return nil, errors.Join(err, v4.Close())
 	}
 	if err != nil {

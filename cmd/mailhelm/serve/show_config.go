@@ -43,7 +43,7 @@ func (c *ShowSettings) Run(p *cli.Program) error {
 		return err
 	}
 	if err := c.Server().Check(); err != nil {
-		_, err = fmt.Fprintf(p.Stdout, "\nThis configuration would not start: %v\n", err)
+		_, err = fmt.Fprintf(p.Stdout, "\nThis configuration would not start: %v%s\n", err, p.Sources.Origins(err.Error()))
 		return err
 	}
 	return nil

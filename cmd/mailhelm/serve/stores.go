@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
@@ -45,6 +46,7 @@ type stores struct {
 	master     signing.MasterKey
 	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process
+	usage      *usage.Counter // counts calls at the agent endpoint
 }
 
 // StorageOf returns the settings of the database in a server's configuration.
@@ -101,6 +103,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
 		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
 	})
+	s.usage = usage.NewCounter(s.db.Usage(), cfg.Log)
 	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
 		return err
 	}
@@ -116,14 +119,16 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 }
 
 // follow keeps this process up to date with changes that other processes commit. It reloads
-// the signing keys regularly. Except in a worker, it also removes callers whose credentials
+// the signing keys regularly, and stores the numbers of calls. Except in a worker, it also removes callers whose credentials
 // or grants changed from the cache of authenticated callers. The returned function stops
-// both tasks and waits until they have ended.
+// all tasks and waits until they have ended; it stores the last numbers of calls.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
+	flushing := time.NewTicker(usage.FlushEvery)
+	running.Go(func() { s.usage.Follow(ctx, flushing.C) })
 	if s.principals != nil {
 		running.Go(func() {
 			s.db.FollowAccessChanges(ctx, func(c access.Change) { s.apply(ctx, c, log) })
@@ -131,6 +136,7 @@ func (s *stores) follow(log *slog.Logger) func() {
 	}
 	return func() {
 		ticker.Stop()
+		flushing.Stop()
 		cancel()
 		running.Wait()
 	}

@@ -39,7 +39,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		Transactor:    s.db, Replays: s.db.Replay(), Process: s.process, Audit: s.db.Audit(), ConfirmationSecret: s.confirm,
 		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
-		ExpensiveSlots: s.db.ExpensiveSlots(),
+		ExpensiveSlots: s.db.ExpensiveSlots(), Usage: s.usage,
 	})
 	operations := guard.Catalogue(slices.Concat(catalogue.Operations(domains), cfg.Operations))
 	api, err := rest.New(rest.Config{
@@ -57,10 +57,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	if err != nil {
 		return nil, err
 	}
-	documentation, err := docs.New(docs.Config{
-		Catalogue: operations, Tools: toolNames(operations), BaseURL: public.API, AuthURL: public.Auth, AppURL: public.App,
-		MCPURL: public.MCP, FetchURL: public.Fetch, DocsURL: public.Docs, Commit: cfg.Build.Commit,
-	})
+	documentation, err := docs.New(documentationOf(public, operations, cfg.Build.Commit, cfg.Log))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +68,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
-	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard)
+	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard, operations)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,11 @@ package settings
 
 import (
 	"fmt"
-	"os"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/pelletier/go-toml/v2"
 )
 
 // environmentPrefix begins the names of all environment variables of this program.
@@ -29,11 +28,11 @@ const configFlag = "config"
 type Sources struct {
 	// lookup returns an environment variable and whether it is set, as os.LookupEnv does.
 	lookup func(string) (string, bool)
-	// path is the path of the configuration file, "" for none. file holds the values in the
-	// file by setting. loaded is true after the first call of load.
-	path   string
-	file   map[string]any
+	// file is the configuration file; its path is "" if none is used. loaded is true after
+	// the first call of load, and failed is the error of that call.
+	file   configFile
 	loaded bool
+	failed error
 	// found maps the names of flags to the source of their value: a variable or the file.
 	// Flags on the command line and flags with their default have no entry.
 	found map[string]string
@@ -69,8 +68,8 @@ func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 		s.found[flag.Name] = "environment " + name
 		return v, nil
 	}
-	if v, ok := s.file[flag.Name]; ok {
-		s.found[flag.Name] = "file " + s.path
+	if v, ok := s.file.values[flag.Name]; ok {
+		s.found[flag.Name] = "file " + s.file.path
 		return fmt.Sprint(v), nil
 	}
 	if name, ok := standard[flag.Name]; ok {
@@ -95,67 +94,54 @@ func (s *Sources) load(ctx *kong.Context) error {
 		return nil
 	}
 	s.loaded = true
-	s.path, _ = s.lookup(Environment(configFlag))
+	s.file.path, _ = s.lookup(Environment(configFlag))
 	for _, p := range ctx.Path {
 		if p.Flag != nil && p.Flag.Name == configFlag {
-			s.path, _ = ctx.FlagValue(p.Flag).(string)
+			s.file.path, _ = ctx.FlagValue(p.Flag).(string)
 		}
 	}
-	if s.path == "" {
+	if s.file.path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(s.path)
-	if err != nil {
-		return fmt.Errorf("configuration file: %w", err)
+	if s.failed = s.file.read(); s.failed == nil {
+		s.failed = s.file.check(ctx.Model)
 	}
-	if err := toml.Unmarshal(text, &s.file); err != nil {
-		return fmt.Errorf("configuration file %s: %w", s.path, err)
-	}
-	return s.checkFile(ctx.Model)
+	return s.failed
 }
 
-// checkFile returns an error if the configuration file contains a name that is not a
-// setting of any command, such as a misspelt one. It also refuses lists, tables, dates and
-// fractions as values.
-func (s *Sources) checkFile(app *kong.Application) error {
-	known := knownFlags(app)
-	for name, value := range s.file {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("configuration file %s: %q is not a setting; 'mailhelm serve --help' lists them", s.path, name)
+// Failed returns the error of the configuration file, or nil. Kong wraps this error in one
+// that names an unrelated flag, so callers prefer Failed.
+func (s *Sources) Failed() error { return s.failed }
+
+// Origins returns where the flags were set that the text of an error names, if not on the
+// command line: " (--port is set in /etc/mailhelm.toml, line 3)". It returns "" if the text
+// names no such flag. Without this, the reader of an error would look for the flag on the
+// command line.
+func (s *Sources) Origins(text string) string {
+	var places []string
+	for _, flag := range flagPattern.FindAllString(text, -1) {
+		name := strings.TrimPrefix(flag, "--")
+		place := ""
+		if variable, ok := strings.CutPrefix(s.found[name], "environment "); ok {
+			place = flag + " is set by the environment variable " + variable
+		} else if strings.HasPrefix(s.found[name], "file ") {
+			place = flag + " is set in " + s.file.place(name)
 		}
-		switch value.(type) {
-		case string, int64, bool:
-		default:
-			return fmt.Errorf("configuration file %s: %s must be a string, a number or true or false", s.path, name)
+		if place != "" && !slices.Contains(places, place) {
+			places = append(places, place)
 		}
 	}
-	return nil
+	if len(places) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(places, "; ") + ")"
 }
 
-// knownFlags returns the names of the settings of all commands. A configuration file may
-// contain each of them, because one file can serve several commands.
-func knownFlags(app *kong.Application) []string {
-	var names []string
-	for _, flag := range flagsOf(app.Node) {
-		if Configurable(flag) {
-			names = append(names, flag.Name)
-		}
-	}
-	return names
-}
-
-// flagsOf returns the flags of a command and of all its subcommands. A flag that several
-// commands have appears several times.
-func flagsOf(node *kong.Node) []*kong.Flag {
-	flags := slices.Clone(node.Flags)
-	for _, child := range node.Children {
-		flags = append(flags, flagsOf(child)...)
-	}
-	return flags
-}
+// flagPattern matches the names of flags in a text.
+var flagPattern = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
 
 // File returns the path of the configuration file in use, "" for none.
-func (s *Sources) File() string { return s.path }
+func (s *Sources) File() string { return s.file.path }
 
 // Of returns the source of a flag's value, such as "default" or "environment MAILHELM_X".
 func (s *Sources) Of(ctx *kong.Context, flag string) string {

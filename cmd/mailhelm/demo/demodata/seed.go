@@ -24,12 +24,14 @@ const (
 )
 
 // Seeder creates the demo's organization, credentials and contacts in the given stores. All
-// fields are required.
+// fields except Activities are required.
 type Seeder struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
 	Sync    *topics.Sync
 	Clock   core.Clock
+	// Activities is true if the contacts get activities too. Most tests need none.
+	Activities bool
 }
 
 // Ensure creates the demo organization unless it exists, and returns its credentials. It
@@ -90,7 +92,13 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	if err := s.account(ctx, org.ID, people); err != nil {
 		return Credentials{}, err
 	}
-	return c, s.mirror(ctx, org.ID, people)
+	if err := s.mirror(ctx, org.ID, people); err != nil {
+		return Credentials{}, err
+	}
+	if !s.Activities {
+		return c, nil
+	}
+	return c, s.record(ctx, org.ID, people)
 }
 
 // mirror stores the demo's attributes, lists, segments and contacts directly in the

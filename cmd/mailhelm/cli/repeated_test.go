@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// logLines returns "LEVEL message repeated" of each line of a log in JSON.
+func logLines(t *testing.T, log *bytes.Buffer) []string {
+	t.Helper()
+	var lines []string
+	for text := range strings.Lines(log.String()) {
+		var line struct {
+			Level, Msg string
+			Repeated   int
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprint(line.Level, " ", line.Msg, " ", line.Repeated))
+	}
+	log.Reset()
+	return lines
+}
+
+func TestRepeatedWarningsAreLoggedOnceAndCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		handler, flush := newWithoutRepeats(slog.NewJSONHandler(&log, nil))
+		l := slog.New(handler)
+		sync := func(org string, port int) {
+			l.With("room", "topics").Warn("the account does not answer", "org_id", org, "took", time.Duration(port),
+				"error", fmt.Errorf("read tcp 127.0.0.1:%d: %w", port, errors.New("refused")))
+		}
+		expect := func(step string, want ...string) {
+			t.Helper()
+			synctest.Wait()
+			if got := logLines(t, &log); strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("%s: got\n%s\nwant\n%s", step, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		const first = "WARN the account does not answer "
+		sync("a", 4001)
+		sync("a", 4002)
+		sync("a", 4003)
+		expect("three times", first+"0")
+		sync("b", 4004)
+		expect("of another organization", first+"0")
+		time.Sleep(repeatWindow) //nolint:forbidigo // advances the clock of synctest
+		expect("the window ends", first+"2")
+		sync("a", 4005)
+		time.Sleep(repeatWindow) //nolint:forbidigo // advances the clock of synctest
+		expect("the next window", first+"1")
+		time.Sleep(repeatWindow) //nolint:forbidigo // advances the clock of synctest
+		expect("recovery", "INFO ceased: the account does not answer 3")
+		sync("a", 4006)
+		expect("again", first+"0")
+		for range 3 {
+			l.Info("call", "outcome", "ok")
+		}
+		expect("information", "INFO call 0", "INFO call 0", "INFO call 0")
+		for i := range 3 {
+			l.Error("call", "request_id", fmt.Sprint("r", i))
+		}
+		expect("calls", "ERROR call 0", "ERROR call 0", "ERROR call 0")
+		sync("a", 4007)
+		flush()
+		expect("the end", first+"1")
+		sync("a", 4008)
+		expect("after the end", first+"0")
+		flush()
+	})
+}
+
+func TestRememberedWarningsAreBounded(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	handler, flush := newWithoutRepeats(slog.NewJSONHandler(&log, nil))
+	for i := range maxRepeats + 10 {
+		slog.New(handler).Warn("w", "id", fmt.Sprint("x", i))
+	}
+	if len(handler.seen.byID) != maxRepeats || len(logLines(t, &log)) != maxRepeats+10 {
+		t.Errorf("%d warnings are remembered", len(handler.seen.byID))
+	}
+	flush()
+	if len(handler.seen.byID) != 0 {
+		t.Error("warnings are still remembered")
+	}
+}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// publishedFile is the file in the data folder with the public addresses of the server that
+// started there last.
+const publishedFile = "addresses.json"
+
+// Publish stores the public addresses of a server in its data folder. Commands of the
+// operator read them with [Config.Published], so that the links they print lead to the
+// server, whatever flags it was started with.
+func (c Config) Publish(public Public) error {
+	text, err := json.MarshalIndent(public, "", "  ")
+	if err != nil {
+		return err
+	}
+	// The file is replaced in one step, because a command may read it at the same time.
+	path := filepath.Join(c.DataDir, publishedFile)
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	return nil
+}
+
+// Published returns the public addresses of the server that started last with this data
+// folder. All are "" if none has started there, or if the file is invalid.
+func (c Config) Published() Public {
+	text, err := os.ReadFile(filepath.Join(c.DataDir, publishedFile))
+	if err != nil {
+		return Public{}
+	}
+	var public Public
+	if json.Unmarshal(text, &public) != nil || public.Check() != nil {
+		return Public{}
+	}
+	return public
+}

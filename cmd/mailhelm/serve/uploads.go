@@ -1,0 +1,19 @@
+package serve
+
+import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contactimport"
+	contactimportstore "github.com/mailhelm/mailhelm/storage/contactimport"
+)
+
+// newUploads returns the imports of uploaded contact files. They have no state of their own,
+// so pages and jobs may each have one.
+func newUploads(cfg config.Config, s *stores, writes *bulk.Bulk) *contactimport.Uploads {
+	// The job that imports a file also processes its bulk writes, so they need no queued job.
+	direct := writes.Config
+	direct.Queue = nil
+	return contactimport.NewUploads(contactimport.UploadConfig{
+		Store: contactimportstore.New(s.db.DB), Contacts: bulk.New(direct), Transactor: s.db, Queue: s.queue, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+	})
+}
