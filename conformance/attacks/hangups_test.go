@@ -180,7 +180,7 @@ func TestStoppingFinishesWhatIsUnderWay(t *testing.T) {
 				conn.Close() //nolint:errcheck // it was opened to see whether it can be
 			}
 			io.WriteString(write, `{}`) //nolint:errcheck // the answer tells
-			write.Close()               //nolint:errcheck // likewise
+			write.Close()               //nolint:errcheck // the answer tells
 		}()
 	})
 	if status := <-answered; status != http.StatusCreated {

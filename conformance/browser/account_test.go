@@ -30,7 +30,7 @@ func TestConnectingAnAccount(t *testing.T) {
 		tab.Picture("account-verified")
 		tab.Go(s.p.AppURL + "/dashboard/account/events-key")
 		tab.Submit(".page form button.primary")
-		tab.Expect(http.StatusOK, "Copy the key for events now", "x-api-key")
+		tab.Expect(http.StatusOK, "Your key for events", "x-api-key")
 		tab.Picture("account-events-secret")
 		tab.Go(s.p.AppURL + "/dashboard/account/connect?provider=smtp")
 		tab.Expect(http.StatusOK, "Password", "Senders")

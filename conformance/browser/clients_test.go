@@ -14,7 +14,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		tab.Expect(http.StatusOK, "Applications", "Courier for teams")
 		tab.Picture("clients")
 		tab.ExpectReachable()
-		tab.Submit(".page > p > a.button")
+		tab.Submit(".actions a.primary")
 		tab.Picture("client-new")
 		tab.Fill("#name", "Newsletter desk")
 		tab.Fill("#redirect_uris", "https://desk.example.com/callback")
@@ -26,7 +26,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		s.issues(id, first, http.StatusOK)
 
 		tab.Go(s.p.AppURL + "/dashboard/clients")
-		tab.Submit(".things > li:first-child .thing a")
+		tab.Submit(".table tbody tr:first-child th a")
 		tab.Expect(http.StatusOK, "Newsletter desk", "https://desk.example.com/callback")
 		tab.Picture("client")
 		tab.Submit("a[href$='/edit']")
@@ -48,7 +48,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		s.issues(id, second, http.StatusOK)
 
 		tab.Submit(".page a.button")
-		tab.Submit("a[href$='/revoke']")
+		tab.Go(s.p.AppURL + tab.Address().Path + "/revoke")
 		tab.Picture("client-revoke")
 		tab.Submit(".page form button.danger")
 		tab.Expect(http.StatusOK, "The application is revoked")

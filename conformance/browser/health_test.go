@@ -24,7 +24,7 @@ func TestSendingHealth(t *testing.T) {
 		s.send(20)
 		tab.Go(s.p.AppURL + "/dashboard/health")
 		tab.Expect(http.StatusOK, "Sending health", "Deliveries", "Engagement", "The bounce rate is", "mailbox1.example", "person1@mailbox1.example")
-		if drawings := tab.ReadAll(".plot svg title"); len(drawings) != 3 {
+		if drawings := tab.ReadAll(".plot .drawing > title"); len(drawings) != 4 {
 			t.Errorf("drawings: %q", drawings)
 		}
 		tab.Picture("health")

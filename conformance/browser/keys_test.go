@@ -19,7 +19,7 @@ func (s *scene) newKey(tab *browser.Tab) string {
 	tab.Picture("key-secret")
 	secret := s.once(tab, ".page a.button")
 	tab.Go(s.p.AppURL + "/dashboard/keys")
-	tab.Submit(".things > li:first-child .thing a")
+	tab.Submit(".table tbody tr:first-child th a")
 	tab.Expect(http.StatusOK, "Nightly import", "api.lists.view")
 	return secret
 }
@@ -30,7 +30,7 @@ func TestLifeOfAKey(t *testing.T) {
 		s.openSignedIn(tab, "/dashboard/keys")
 		tab.Expect(http.StatusOK, "API keys", "active")
 		tab.Picture("keys")
-		tab.Submit(".page > p > a.button")
+		tab.Submit(".actions a.primary")
 		tab.Picture("key-new")
 		tab.Fill("#name", "Nightly import")
 		tab.Submit(".page form button.primary")
@@ -64,7 +64,7 @@ func TestLifeOfAKey(t *testing.T) {
 		s.calls(second, "/v1/topics", http.StatusOK)
 
 		tab.Submit(".page a.button")
-		tab.Submit("a[href$='/revoke']")
+		tab.Go(s.p.AppURL + tab.Address().Path + "/revoke")
 		tab.Picture("key-revoke")
 		tab.Submit(".page form button.danger")
 		tab.Expect(http.StatusOK, "The key is revoked")

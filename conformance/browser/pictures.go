@@ -23,10 +23,11 @@ type screen struct {
 }
 
 var (
-	// phone and desktop are the two window sizes in which Picture checks a page. A new tab
-	// has the size desktop.
+	// phone, tablet and desktop are the window sizes in which Picture checks a page. A new
+	// tab has the size desktop.
 	phone   = screen{"phone", 375, 812, true}
-	desktop = screen{"desktop", 1200, 900, false}
+	tablet  = screen{"tablet", 820, 1180, false}
+	desktop = screen{"desktop", 1280, 900, false}
 )
 
 // wholePage are the parameters of a screenshot of the whole page. The image is compressed
@@ -35,14 +36,14 @@ var wholePage = page.CaptureScreenshotParams{
 	Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true), FromSurface: new(true), OptimizeForSpeed: new(true),
 }
 
-// Picture stores screenshots of the whole page, on a phone and on a desktop, light and
-// dark. It stores them as name-screen-scheme.png in the folder that the environment
+// Picture stores screenshots of the whole page, on a phone, a tablet and a desktop, light
+// and dark. It stores them as name-screen-scheme.png in the folder that the environment
 // variable FolderVariable names. It fails the test if the page is wider than the screen.
 // Afterwards the tab has the desktop size and the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)
-	for _, s := range []screen{phone, desktop} {
+	for _, s := range []screen{phone, tablet, desktop} {
 		tab.resize(s, "light")
 		if width := evaluate[float64](tab, "document.documentElement.scrollWidth"); int64(width) > s.width {
 			tab.t.Errorf("browser: %s is %v pixels wide on a %s", name, width, s.name)
@@ -73,4 +74,10 @@ func (tab *Tab) resize(s screen, scheme string) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
 	tab.must("colours", err)
+}
+
+// AsPhone gives the tab the size of a phone until the next call of Picture.
+func (tab *Tab) AsPhone() {
+	tab.t.Helper()
+	tab.resize(phone, "light")
 }

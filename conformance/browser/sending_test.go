@@ -36,7 +36,7 @@ func TestPagesAboutSending(t *testing.T) {
 	if field, button := tab.Bottom(".filters input"), tab.Bottom(".filters button"); field != button {
 		t.Errorf("the fields end at %v pixels, and the button beside them at %v", field, button)
 	}
-	tab.Submit("ul.things li:first-child a")
+	tab.Submit(".table tbody tr:first-child a")
 	tab.Expect(http.StatusOK, "Reason for the exclusion")
 	tab.Picture("demo-undeliverable-one")
 }

@@ -161,6 +161,12 @@ func (tab *Tab) Fill(selector, text string) {
 	tab.must("fill "+selector, err)
 }
 
+// ChooseFile selects a file of this machine in a file field.
+func (tab *Tab) ChooseFile(selector, file string) {
+	tab.t.Helper()
+	tab.run("choose file in "+selector, chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+}
+
 // Mark clicks an element that does not lead to another page, such as a checkbox.
 func (tab *Tab) Mark(selector string) {
 	tab.t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-var older = regexp.MustCompile(`<a href="([^"]*)">Older</a>`)
+var older = regexp.MustCompile(`<a class="button" href="([^"]*)">Older</a>`)
 
 func TestAuditLog(t *testing.T) {
 	t.Parallel()

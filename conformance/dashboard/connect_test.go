@@ -28,7 +28,7 @@ const (
 
 var (
 	shownEventsKey = regexp.MustCompile(`<pre class="secret" tabindex="0"><code>([A-Z2-7]{52})</code>`)
-	shownAddress   = regexp.MustCompile(`<code class="key">(http[^<]*/ingest/ses/[a-z2-7]{32})</code>`)
+	shownAddress   = regexp.MustCompile(`<code>(http[^<]*/ingest/ses/[a-z2-7]{32})</code>`)
 )
 
 // connection returns the stored connection to the sending account.

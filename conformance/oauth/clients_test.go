@@ -114,7 +114,8 @@ func insertClient(t *testing.T, p *product.Product, secretHash []byte, redirect 
 	return c.ClientID
 }
 
-// grantsOf returns the grants of a client that are not revoked.
+// grantsOf returns the grants of a client that are not revoked, those of all clients if
+// clientID is "".
 func grantsOf(t *testing.T, p *product.Product, clientID string) []access.Grant {
 	t.Helper()
 	all, err := p.DB.Grants().Grants(t.Context(), p.OrgID, "", 100)
@@ -123,7 +124,7 @@ func grantsOf(t *testing.T, p *product.Product, clientID string) []access.Grant 
 	}
 	var of []access.Grant
 	for _, g := range all {
-		if g.ClientID == clientID {
+		if clientID == "" || g.ClientID == clientID {
 			of = append(of, g)
 		}
 	}

@@ -275,23 +275,20 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 // database URL in cfg.
 func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 	t.Helper()
-	filled, err := filledTemplate()
-	if err != nil {
-		t.Fatalf("product: demo data: %v", err)
-	}
+	demoTemplate.folder.CopyTo(t, cfg.DataDir)
 	cfg.MasterKey = masterKey
-	if opts.Beside != nil {
+	switch {
+	case opts.Beside != nil:
 		cfg.DatabaseURL = opts.Beside.database
-	} else if opts.Postgres && opts.PostgresURL != "" {
+	case opts.Postgres && opts.PostgresURL != "":
 		cfg.DatabaseURL = opts.PostgresURL
-		err = errors.Join(migrate(t.Context(), *cfg), filled.fill(t.Context(), cfg.DatabaseURL))
-	} else if opts.Postgres {
-		cfg.DatabaseURL = filled.postgres.URL(t)
+		if err := errors.Join(migrate(t.Context(), *cfg), demoTemplate.fill(t.Context(), cfg.DatabaseURL)); err != nil {
+			t.Fatalf("product: demo data: %v", err)
+		}
+	case opts.Postgres:
+		cfg.DatabaseURL = demoTemplate.postgres.URL(t)
 	}
-	if err = errors.Join(err, filled.copyTo(cfg.DataDir)); err != nil {
-		t.Fatalf("product: demo data: %v", err)
-	}
-	return filled.seedResult
+	return demoTemplate.seedResult
 }
 
 // migrate creates the schema in an empty PostgreSQL database and closes the connection.

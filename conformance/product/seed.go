@@ -3,9 +3,6 @@ package product
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
@@ -47,7 +44,7 @@ func seed(ctx context.Context, cfg config.Config) (seedResult, error) {
 	if err != nil {
 		return seedResult{}, err
 	}
-	defer account.Close() //nolint:errcheck // likewise
+	defer account.Close() //nolint:errcheck // the rows are stored when Ensure returns
 	s := demodata.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
@@ -131,62 +128,40 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 	return Credentials{ClientID: client.ClientID, ClientSecret: secret, APIKey: key}, err
 }
 
-// template has the files of a data folder with demo data. Each product that a test starts
-// gets a copy of them.
+// template is a data folder with demo data. Each product that a test starts gets a copy.
+// All products of a test process therefore have the same credentials.
 type template struct {
+	// folder has the files of the data folder. Its first copy sets the next two fields.
+	folder *storagetest.FolderTemplate
 	seedResult
-	// files has the content of each file in the folder, by file name. The folder has no
-	// subfolders.
-	files map[string][]byte
-	// tables has the rows of the template's SQLite database, for products on PostgreSQL.
+	// tables has the rows of the folder's SQLite database, for products on PostgreSQL.
 	tables []table
 	// postgres copies the rows to a new PostgreSQL database for each product.
 	postgres *storagetest.Filled
+}
+
+// demoTemplate is the template of all products of this process.
+var demoTemplate = newTemplate()
+
+func newTemplate() *template {
+	t := &template{}
+	t.folder, t.postgres = storagetest.NewFolderTemplate(t.seed), storagetest.NewFilled(t.fill)
+	return t
+}
+
+// seed creates the demo data in the folder dir.
+func (t *template) seed(dir string) error {
+	ctx := context.Background()
+	var err error
+	if t.seedResult, err = seed(ctx, config.Config{DataDir: dir, Clock: core.SystemClock, Log: logger(nil)}); err != nil {
+		return err
+	}
+	t.tables, err = readTables(ctx, dir)
+	return err
 }
 
 // fill writes the rows of the template to an empty PostgreSQL database with the complete
 // schema.
 func (t *template) fill(ctx context.Context, address string) error {
 	return fillPostgres(ctx, address, t.tables)
-}
-
-// filledTemplate returns the template, the data folder that each product copies. It creates
-// the template only once, because that takes longer than most tests. All products of a test
-// process therefore have the same credentials.
-var filledTemplate = sync.OnceValues(func() (*template, error) {
-	dir, err := os.MkdirTemp("", "mailhelm-product-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the temporary folder harms nothing
-	ctx := context.Background()
-	who, err := seed(ctx, config.Config{DataDir: dir, Clock: core.SystemClock, Log: logger(nil)})
-	if err != nil {
-		return nil, err
-	}
-	t := &template{seedResult: who, files: map[string][]byte{}}
-	t.postgres = storagetest.NewFilled(t.fill)
-	if t.tables, err = readTables(ctx, dir); err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		if t.files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-})
-
-// copyTo writes the template's files to a folder, readable only by their owner.
-func (t *template) copyTo(dir string) error {
-	for name, content := range t.files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }

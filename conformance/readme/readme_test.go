@@ -171,9 +171,7 @@ func (d *demo) checkAdministration(t *testing.T) {
 	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
 	for i, output := range d.paste(t, path, blocks) {
 		for _, want := range administered[i] {
-			// The invitation link has the default port, because the admin commands do not know
-			// the demo's ports. So the expected text has the default port too.
-			if !strings.Contains(output, want) {
+			if want = OnPorts(want, d.port); !strings.Contains(output, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
 			}
 		}

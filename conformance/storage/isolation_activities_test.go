@@ -116,6 +116,12 @@ func summaryCalls(o ownedObjects, org string) map[string]storeCall {
 		"Summaries": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).Summaries(t.Context(), org, o.contact.ID, activities.Since{})
 		},
+		"DailyCounts": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).DailyCounts(t.Context(), org, start.AddDate(-1, 0, 0), start.AddDate(-1, 0, 0), 10)
+		},
+		"ContactAddresses": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).ContactAddresses(t.Context(), org, []string{o.contact.ID})
+		},
 		"ContactByReference": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).ContactByReference(t.Context(), org, o.contact.ID)
 		},

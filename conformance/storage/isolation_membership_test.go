@@ -35,6 +35,15 @@ func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 		"MirroredAddresses": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Subscribers().MirroredAddresses(t.Context(), org, "", 10)
 		},
+		"FindContacts": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ContactSearch().FindContacts(t.Context(), org, contacts.SearchFilter{Search: contacts.Search{Text: o.contact.Email}, Limit: 10})
+		},
+		"FindContacts of a list": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ContactSearch().FindContacts(t.Context(), org, contacts.SearchFilter{Search: contacts.Search{List: o.list.ID}, Limit: 10})
+		},
+		"CountFound": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ContactSearch().CountFound(t.Context(), org, contacts.SearchFilter{}, 10)
+		},
 		"CountContacts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ContactCount().CountContacts(t.Context(), org)
 		},
@@ -52,6 +61,9 @@ func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"ListMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ListMembers().ListMembers(t.Context(), org, o.list.ID, nil, 10)
+		},
+		"SearchListMembers": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ListMembers().SearchListMembers(t.Context(), org, o.list.ID, "", nil, 10)
 		},
 		"IsListMember by id": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ListMembers().IsListMember(t.Context(), org, o.list.ID, o.contact.ID)

@@ -104,6 +104,11 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 		"CountMatching": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.SegmentMembers().CountMatching(t.Context(), o.question(t, db, org))
 		},
+		"TestResults": func(t *testing.T, db *storage.DB) (any, error) {
+			q := o.question(t, db, org)
+			q.Contacts = []string{o.contact.ID}
+			return db.SegmentMembers().TestResults(t.Context(), q, []predicate.Node{q.Predicate.Root})
+		},
 		"CountSource": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)
 			contacts, err := db.SegmentMembers().CountSource(t.Context(), q, nil, 10)
@@ -130,6 +135,13 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 		"SegmentsOf": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.SegmentMembers().SegmentsOf(t.Context(), org, o.contact.ID)
 		},
+	}
+}
+
+// changeCalls returns calls that note which contacts to evaluate again. The organization org
+// makes them with the objects of another organization, o.
+func changeCalls(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
 		"TouchRecipients": func(t *testing.T, db *storage.DB) (any, error) {
 			must(t, db.SegmentChanges().TouchRecipients(t.Context(), org, []string{"same@x"}))
 			return db.SegmentChanges().Touches(t.Context(), org, 10)

@@ -181,7 +181,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -360,7 +360,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 	reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
 	reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
-	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.VisitorStore](), reflect.TypeFor[contacts.NoteStore](),
+	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[contacts.VisitorStore](), reflect.TypeFor[contacts.NoteStore](),
 	reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),

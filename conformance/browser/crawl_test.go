@@ -1,0 +1,125 @@
+package browser_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// maxOfKind is the maximum number of pages of one kind, such as pages of contacts, that the
+// crawl opens. maxPages bounds the pages of all kinds.
+const (
+	maxOfKind = 1
+	maxPages  = 150
+)
+
+// ownWord matches a segment of a path that belongs to a page, not to the name of a record.
+var ownWord = regexp.MustCompile(`^(new|edit|rules|import|file|properties|activity|activities|messages|segments|members|account|connect|disconnect|events-key|` +
+	`invite|scopes|rotate|revoke|secret|archive|delete|export|add|pause|resume|restore|security|password)$`)
+
+// kindOf returns a path in which the names of records are stars, and whether the address has
+// a query. Pages of one kind come from one template.
+func kindOf(u *url.URL) string {
+	segments := strings.Split(u.EscapedPath(), "/")
+	for i := 3; i < len(segments); i++ { // after "", "dashboard" and the area
+		if !ownWord.MatchString(segments[i]) {
+			segments[i] = "*"
+		}
+	}
+	kind := strings.Join(segments, "/")
+	if u.RawQuery != "" {
+		kind += "?"
+	}
+	return kind
+}
+
+// crawl is a walk over the pages of the dashboard.
+type crawl struct {
+	*scene
+	tab   *browser.Tab
+	kinds map[string]int
+	seen  map[string]bool
+	queue []string
+	pages int
+}
+
+// TestEveryLinkLeadsToAPage follows the links of the dashboard, with the demo's data and an
+// owner who sees everything. Each page must answer with 200, have no violation of the rules
+// of axe-core, and be no wider than a phone. It stores a picture of each kind of page.
+func TestEveryLinkLeadsToAPage(t *testing.T) {
+	t.Parallel()
+	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
+	c := &crawl{scene: s, tab: browser.Open(t, browser.Options{}), kinds: map[string]int{}, seen: map[string]bool{}}
+	s.openSignedIn(c.tab, "/dashboard")
+	c.queue = []string{"/dashboard", "/account/security"}
+	violations := 0
+	for len(c.queue) > 0 && c.pages < maxPages {
+		path := c.queue[0]
+		c.queue = c.queue[1:]
+		violations += c.visit(path)
+	}
+	t.Logf("%d pages of %d kinds, %d violations", c.pages, len(c.kinds), violations)
+	if c.pages < 20 {
+		t.Errorf("only %d pages", c.pages)
+	}
+	if len(c.queue) > 0 {
+		t.Errorf("%d links are left after %d pages", len(c.queue), maxPages)
+	}
+}
+
+// visit opens a page, checks it and adds its links to the queue. It returns the number of
+// violations.
+func (c *crawl) visit(path string) int {
+	u, err := url.Parse(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	kind := kindOf(u)
+	if c.seen[path] || c.kinds[kind] >= maxOfKind {
+		return 0
+	}
+	c.seen[path] = true
+	c.kinds[kind]++
+	c.pages++
+	c.tab.Go(c.p.AppURL + path)
+	c.tab.Expect(http.StatusOK)
+	violations := 0
+	if c.kinds[kind] == 1 {
+		violations = c.tab.Accessible()
+		c.tab.Picture("page" + strings.NewReplacer("/dashboard", "", "/", "-", "*", "one", "?", "-narrow").Replace(kind))
+	}
+	for _, link := range c.tab.Links() {
+		c.follow(path, link)
+	}
+	return violations
+}
+
+// follow adds a link to the queue if it leads to a page of the dashboard. The answer to a
+// link to another page of this host, or to a file, must be 200.
+func (c *crawl) follow(from string, link browser.Link) {
+	u, err := url.Parse(link.Address)
+	if err != nil {
+		c.t.Errorf("%s: the link %q: %v", from, link.Address, err)
+		return
+	}
+	app, err := url.Parse(c.p.AppURL)
+	if err != nil || u.Host != app.Host {
+		return
+	}
+	path := u.RequestURI()
+	board := strings.HasPrefix(path, "/dashboard") || strings.HasPrefix(path, "/account")
+	switch {
+	case board && !link.Download:
+		c.queue = append(c.queue, path)
+	case !c.seen[path]:
+		c.seen[path] = true
+		if status := c.tab.Fetch(path); status != http.StatusOK {
+			c.t.Errorf("%s: the link to %s is answered with %d", from, path, status)
+		}
+	}
+}

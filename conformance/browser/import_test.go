@@ -1,0 +1,63 @@
+package browser_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+// TestImportOfContacts uploads a file, changes the assignment of a column, and imports the
+// rows. It then adds one of the contacts to a list.
+func TestImportOfContacts(t *testing.T) {
+	t.Parallel()
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		file := filepath.Join(t.TempDir(), "people.csv")
+		rows := "Mail;Name;<b>Notes\nada@upload.example;Ada;x\nnobody;Ben;=1+1\n"
+		if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.openSignedIn(tab, "/dashboard/contacts/import")
+		tab.Expect(http.StatusOK, "Import contacts", "No file was imported.")
+		tab.ChooseFile("#file", file)
+		tab.Submit("form[enctype] button")
+		tab.Expect(http.StatusOK, "Assign columns", "people.csv", "ada@upload.example", "<b>Notes", "3 of 3 columns are ignored")
+		tab.Submit("form[action$='/columns'] button.primary")
+		tab.Expect(http.StatusUnprocessableEntity, "No column is assigned to the address")
+		tab.Choose("select[name='column.0']", "email")
+		tab.Picture("import-columns")
+		tab.Submit("form[action$='/columns'] button.primary")
+		awaitText(t, tab, "ready to import")
+		tab.Expect(http.StatusOK, "would be created", "Rejected rows begin at line 3.", "ada@upload.example", "Import 1 rows")
+		tab.Picture("import-checked")
+		tab.ExpectReachable()
+		tab.Submit("form[action$='/start'] button")
+		awaitText(t, tab, "imported")
+		tab.Expect(http.StatusOK, "created", "Download the rejected rows")
+		tab.Picture("import-done")
+
+		tab.Go(s.p.AppURL + "/dashboard/lists/new")
+		tab.Fill("#name", "Imported people")
+		tab.Submit("form[action$='/lists/new'] button")
+		tab.Expect(http.StatusOK, "The list was created.", "imported-people")
+		tab.Fill("#email", "ada@upload.example")
+		tab.Submit("form[action$='/members/add'] button")
+		tab.Expect(http.StatusOK, "The contact is on the list.", "ada@upload.example")
+		tab.Picture("list")
+	})
+}
+
+// awaitText loads the page again until it shows the text.
+func awaitText(t *testing.T, tab *browser.Tab, text string) {
+	t.Helper()
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); tab.Go(tab.Address().String()) {
+		if strings.Contains(tab.Text(), text) && !strings.Contains(tab.Text(), "being ") {
+			return
+		}
+	}
+	t.Fatalf("the page does not show %q: %s", text, tab.Text())
+}

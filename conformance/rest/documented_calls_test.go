@@ -1,0 +1,194 @@
+package rest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
+	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/tools"
+)
+
+// documentedCalls is a product with the objects that the examples of the operations name.
+type documentedCalls struct {
+	*api
+	token string
+	// ids has, for each id that the examples name, the id of an object of this product.
+	ids map[string]string
+	// home is a folder with the settings of curl.
+	home string
+}
+
+// TestGoldenDocumentedCalls makes the call of each operation's example: the route with the
+// documented command of curl, and the tool. Reads come before writes, and writes before
+// operations that delete. The answers must have the form of the stored ones, which the
+// documentation shows. With -update it stores an answer whose form has changed.
+func TestGoldenDocumentedCalls(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		storagetest.SkipMissing(t, "curl is not on this machine: the documented commands cannot be run")
+	}
+	d := newDocumented(t)
+	operations := catalogue.Operations(catalogue.Domains{})
+	slices.SortStableFunc(operations, func(a, b core.Operation) int { return int(a.Info().Effect) - int(b.Info().Effect) })
+	for _, op := range operations {
+		got := examples.Answer{}
+		at := slices.IndexFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == op.Info().Name })
+		if at >= 0 {
+			got.Status, got.Body = d.curl(t, op, rest.Routes()[at])
+		}
+		if slices.Contains(tools.Table(), op.Info().Name) {
+			got.Result = d.tool(t, op)
+		}
+		d.compare(t, op, got)
+		if op.Info().Name == ranInEveryLanguage {
+			d.runSamples(t, op, rest.Routes()[at], got.Body)
+		}
+	}
+}
+
+// ranInEveryLanguage is the operation whose programs in all languages are run. It is a
+// write with an idempotency key, so each program gets the answer that curl got.
+const ranInEveryLanguage = "lists_create"
+
+// runSamples runs the documented programs in Go, TypeScript and Python. Each must print the
+// body.
+func (d *documentedCalls) runSamples(t *testing.T, op core.Operation, route rest.Route, body []byte) {
+	t.Helper()
+	request, err := samples.Of(op.Info(), samples.Route{Method: route.Method, Path: route.Path, Items: route.Items}, d.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sample := range []struct {
+		file, text string
+		command    []string
+	}{
+		{"sample.go", request.Go(), []string{"go", "run"}},
+		{"sample.mjs", request.TypeScript(), []string{"node"}},
+		{"sample.py", request.Python(), []string{"python3"}},
+	} {
+		if _, err := exec.LookPath(sample.command[0]); err != nil {
+			t.Logf("%s is not on this machine, so %s is not run", sample.command[0], sample.file)
+			continue
+		}
+		file := filepath.Join(d.home, sample.file)
+		if err := os.WriteFile(file, []byte(sample.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := d.run(t, sample.command[0], append(sample.command[1:], file)...)
+		if strings.TrimSpace(string(out)) != strings.TrimSpace(string(body)) {
+			t.Errorf("%s printed %s, want %s", sample.file, out, body)
+		}
+	}
+}
+
+// newDocumented starts a product and creates the objects.
+func newDocumented(t *testing.T) *documentedCalls {
+	t.Helper()
+	a := start(t, product.Options{Past: true})
+	d := &documentedCalls{api: a, token: a.Token(t, a.MCPURL), ids: map[string]string{}, home: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(d.home, ".curlrc"), []byte("write-out = \"\\n%{http_code}\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.ids[examples.AttributeID] = a.attributeID(t, "city")
+	d.ids[examples.PropertyID] = d.created(t, "/v1/activity-properties", `{"activity_name":"order_placed","property":"currency","type":"string"}`, "id")
+	d.ids[examples.JobID] = d.created(t, "/v1/contacts/bulk", `{"contacts":[{"email":"first@example.com"},{"email":"second@example.com"}]}`, "job_id")
+	a.do(t, "POST", "/v1/activities", `[{"name":"order_placed","email":"`+a.Contact+`","properties":{"total":18,"currency":"EUR"}}]`).want(202)
+	d.ids[examples.MessageID] = a.rows(t, "/v1/messages?status=Bounce&limit=1")[0]["id"].(string)
+	suppressed := a.rows(t, "/v1/suppressions?reason=bounce&limit=1")[0]["email"].(string)
+	d.ids[examples.Suppressed] = suppressed
+	d.ids[strings.ReplaceAll(examples.Suppressed, "@", "%40")] = strings.ReplaceAll(suppressed, "@", "%40")
+	product.Await(t, time.Minute, func() error {
+		if len(a.rows(t, "/v1/segments/good-customers/members?limit=1")) == 0 {
+			return fmt.Errorf("the segment has no members")
+		}
+		return nil
+	})
+	return d
+}
+
+// created makes a record by POST and returns its member with this name.
+func (d *documentedCalls) created(t *testing.T, path, body, member string) string {
+	t.Helper()
+	var record map[string]any
+	d.do(t, "POST", path, body).decode(&record)
+	id, _ := record[member].(string)
+	if id == "" {
+		t.Fatalf("%s: %v", path, record)
+	}
+	return id
+}
+
+// actual replaces the documented ids in a text by ids of the product.
+func (d *documentedCalls) actual(text string) string {
+	for documented, id := range d.ids {
+		text = strings.ReplaceAll(text, documented, id)
+	}
+	return text
+}
+
+// curl runs the documented command of a route. It returns the status and the body.
+func (d *documentedCalls) curl(t *testing.T, op core.Operation, route rest.Route) (int, json.RawMessage) {
+	t.Helper()
+	request, err := samples.Of(op.Info(), samples.Route{Method: route.Method, Path: route.Path, Items: route.Items}, d.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := d.run(t, "sh", "-c", d.actual(request.Curl()))
+	end := max(0, bytes.LastIndexByte(out, '\n'))
+	status, err := strconv.Atoi(string(bytes.TrimSpace(out[end:])))
+	if err != nil || status != route.Success && !(route.MayCreate && status == 201) {
+		t.Errorf("%s: status %d, want %d: %s", op.Info().Name, status, route.Success, out)
+	}
+	if status == 204 {
+		return status, nil
+	}
+	return status, json.RawMessage(bytes.TrimSpace(out[:end]))
+}
+
+// run runs a program with the API key in its environment, and returns its output.
+func (d *documentedCalls) run(t *testing.T, name string, arguments ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, arguments...)
+	cmd.Env = append(os.Environ(), "API_KEY="+d.Live.APIKey, "CURL_HOME="+d.home)
+	var failures bytes.Buffer
+	cmd.Stderr = &failures
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%s %v: %v\n%s%s", name, arguments, err, out, failures.String())
+	}
+	return out
+}
+
+// tool calls the tool of an operation and returns the structured content of its result.
+func (d *documentedCalls) tool(t *testing.T, op core.Operation) json.RawMessage {
+	t.Helper()
+	arguments := op.Info().Example
+	if arguments == "" {
+		arguments = "{}"
+	}
+	answer := d.callTool(t, d.token, op.Info().Name, d.actual(arguments)).want(200)
+	var result map[string]any
+	answer.decode(&result)
+	if _, refused := result["code"].(string); refused {
+		t.Errorf("%s: the tool refuses its example: %s", op.Info().Name, answer.body)
+	}
+	return answer.body
+}
