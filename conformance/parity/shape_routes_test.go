@@ -45,7 +45,7 @@ func routesOf(t *testing.T, s shapeScene) []routeShape {
 	for i, id := range messages {
 		events[i] = id + "/events"
 	}
-	mailed := s.first(t, "/v1/messages?limit=1&status=Click", "to") + "/messages"
+	mailed := s.mailedTwice(t) + "/messages"
 	return []routeShape{
 		{"/v1/account", accountTable, []string{""}, []string{""}},
 		{"/v1/channels", pageOf(channelTable), []string{"", "?limit=1"}, []string{""}},
@@ -68,6 +68,26 @@ func routesOf(t *testing.T, s shapeScene) []routeShape {
 		{"/v1/undeliverable", pageOf(undeliverableTable), []string{"?limit=1", "?since=2026-01-01T00:00:00Z&limit=200"}, []string{""}},
 		{"/v1/undeliverable/rules", rulesTable(), []string{""}, []string{""}},
 	}
+}
+
+// mailedTwice returns an address that clicked in a message and that has more than one message.
+// The random history of the demo also has addresses with only one.
+func (s shapeScene) mailedTwice(t *testing.T) string {
+	t.Helper()
+	var clicked, own struct {
+		Data       []struct{ To string }
+		Pagination struct {
+			HasMore bool `json:"has_more"`
+		}
+	}
+	s.decode(t, s.get(t, s.own, "/v1/messages?limit=50&status=Click"), &clicked)
+	for _, message := range clicked.Data {
+		if s.decode(t, s.get(t, s.own, "/v1/recipients/"+message.To+"/messages?limit=1"), &own); own.Pagination.HasMore {
+			return message.To
+		}
+	}
+	t.Fatalf("each of the %d addresses that clicked has one message", len(clicked.Data))
+	return ""
 }
 
 // prefix returns the part of the route's path before the first path parameter.
