@@ -22,6 +22,7 @@ type activities struct {
 	Missing string // why the page cannot show them, or ""
 	All     string // the path of the page with all activities, "" if these are all
 	Next    string
+	None    frame.Empty // in place of the activities
 }
 
 // activityRow is the data of one activity.
@@ -36,6 +37,7 @@ type messages struct {
 	Missing string
 	All     string
 	Next    string
+	None    frame.Empty
 }
 
 // messageRow is the data of one message.
@@ -67,6 +69,10 @@ func (c *Contacts) readActivities(r *http.Request, v people.Visitor, id string, 
 		asked["cursor"] = cursor
 	}
 	shown := activities{Missing: c.readPart(r, v, members.MayViewActivities, "contacts_list_activities", asked, &found), Next: found.Pagination.NextCursor}
+	shown.None = frame.Empty{
+		Text:  "No activity is recorded. Websites and programs record what contacts do.",
+		Guide: &frame.Link{Path: "/docs/guides/activities", Name: "Read how to record activities"},
+	}
 	for _, a := range found.Data {
 		shown.Rows = append(shown.Rows, activityRow{
 			Name: frame.PlainName(a.Name), Source: a.Source, Properties: propertiesText(a.Properties), When: c.WhenText(a.OccurredAt),
@@ -97,13 +103,17 @@ func (c *Contacts) readMessages(r *http.Request, v people.Visitor, of audience.C
 		asked["cursor"] = cursor
 	}
 	shown := messages{Missing: c.readPart(r, v, members.MaySearchRecipients, "recipients_messages", asked, &found), Next: found.Pagination.NextCursor}
+	shown.None = frame.Empty{Text: "No message was sent to this address in the last 30 days."}
+	if v.Member.Has(members.MayViewAnalytics) {
+		shown.None.Action = &frame.Action{Path: messagesPath, Name: "Search messages"}
+	}
 	for _, m := range found.Data {
 		row := messageRow{
 			Subject: frame.PlainName(m.Subject), Template: frame.PlainName(m.Template), Channel: frame.PlainName(m.Channel),
 			Status: messageMark(m.Status), Sent: c.WhenText(m.SentAt),
 		}
 		if v.Member.Has(members.MayViewAnalytics) {
-			row.Path = frame.Path + "/messages/" + url.PathEscape(m.ID)
+			row.Path = messagesPath + "/" + url.PathEscape(m.ID)
 		}
 		shown.Rows = append(shown.Rows, row)
 	}

@@ -15,6 +15,15 @@ import (
 // Path is the path of the list of contacts.
 const Path = frame.Path + "/contacts"
 
+// Paths of pages to which the pages of this package link.
+const (
+	importPath   = Path + "/import"
+	listsPath    = frame.Path + "/lists"
+	messagesPath = frame.Path + "/messages"
+	segmentsPath = frame.Path + "/segments"
+	topicsPath   = frame.Path + "/topics"
+)
+
 //go:embed pages/*.html
 var templates embed.FS
 

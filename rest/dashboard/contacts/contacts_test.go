@@ -184,6 +184,8 @@ func TestGoldenPages(t *testing.T) {
 	o.found, o.total = nil, 0
 	golden("contacts_none", contacts.Path)
 	golden("contacts_not_found", contacts.Path+"?q=missing")
+	o.Allow(members.MayViewContacts, members.MayManageContacts)
+	golden("contacts_first", contacts.Path)
 }
 
 func TestFiltersAreSearched(t *testing.T) {

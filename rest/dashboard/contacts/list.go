@@ -77,9 +77,9 @@ func (h listHandlers) showContacts(w http.ResponseWriter, r *http.Request, v peo
 		data.Rows = append(data.Rows, h.rowOf(c, known))
 	}
 	if v.Member.Has(members.MayManageContacts) {
-		shown.Head.Actions = []frame.Action{{Path: NewPath, Name: "New contact", Primary: true}}
+		shown.Head.Actions = []frame.Action{{Path: importPath, Name: "Import"}, {Path: NewPath, Name: "New contact", Primary: true}}
 	}
-	data.Empty = emptyOf(data.Filters)
+	data.Empty = emptyOf(v, data.Filters)
 	shown.Data = data
 	h.Show(w, r, v, status, shown)
 }
@@ -93,8 +93,7 @@ func (h listHandlers) rowOf(c audience.Contact, known choices) contactRow {
 }
 
 // emptyOf returns what stands in place of a list without contacts.
-func emptyOf(f filters) frame.Empty {
-	guide := &frame.Link{Path: "/docs/guides/contacts", Name: "Read the guide about contacts"}
+func emptyOf(v people.Visitor, f filters) frame.Empty {
 	switch {
 	case f.Query != "" && f.State == "":
 		asked := url.Values{"q": {f.Query}, "status": {string(audience.OnlyArchived)}}
@@ -103,7 +102,14 @@ func emptyOf(f filters) frame.Empty {
 			Action: &frame.Action{Path: Path + "?" + asked.Encode(), Name: "Search archived contacts"},
 		}
 	case f.Narrow:
-		return frame.Empty{Text: "No contact matches these filters."}
+		return frame.Empty{Text: "No contact matches these filters.", Action: &frame.Action{Path: Path, Name: "Clear filters"}}
 	}
-	return frame.Empty{Text: "Contacts are the people to whom you may send mail.", Guide: guide}
+	none := frame.Empty{
+		Text:  "Contacts are the people to whom you may send mail.",
+		Guide: &frame.Link{Path: "/docs/guides/contacts", Name: "Read the guide about contacts"},
+	}
+	if v.Member.Has(members.MayManageContacts) {
+		none.Action = &frame.Action{Path: importPath, Name: "Import contacts"}
+	}
+	return none
 }

@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ type contactPage struct {
 	Consent    consent
 	Lists      []listRow
 	Attributes []valueRow
+	NoList     frame.Empty // in place of the lists
+	NoValue    frame.Empty // in place of the attributes
 	Delivery   delivery
 	Why        why
 	Activities activities
@@ -44,6 +47,8 @@ type consent struct {
 	// Old says that the choices are those of the last sync, and why. It is "" for the present
 	// choices of the sending account.
 	Old string
+	// None stands in place of the topics.
+	None frame.Empty
 }
 
 // topicRow is the data of one topic: whether the contact gets it, and what decides that.
@@ -55,6 +60,7 @@ type topicRow struct {
 
 // listRow is the data of a static list that the contact is on.
 type listRow struct {
+	Path      string // of the list's page, or "" if the visitor may not see it
 	Name, Key string
 	Since     frame.When
 }
@@ -76,6 +82,7 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 	known := h.readChoices(r, v)
 	data := contactPage{
 		Consent: consentOf(c, known, old), Attributes: h.valuesOf(c, known), Delivery: h.readDelivery(r, v, c.Email),
+		NoList: frame.Empty{Text: "The contact is on no list."}, NoValue: frame.Empty{Text: "No attribute has a value."},
 		Why: h.readWhy(r, v, c, 0), Activities: h.readActivities(r, v, c.ID, shortList, ""), Messages: h.readMessages(r, v, c, shortList, ""),
 	}
 	since, err := h.Memberships.Since(r.Context(), v.Org.ID, c.ID)
@@ -84,7 +91,11 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 		return
 	}
 	for _, l := range c.Lists {
-		data.Lists = append(data.Lists, listRow{Name: frame.PlainName(l.Name), Key: l.Key, Since: h.When(since[l.ID])})
+		row := listRow{Name: frame.PlainName(l.Name), Key: l.Key, Since: h.When(since[l.ID])}
+		if v.Member.Has(members.MayViewLists) {
+			row.Path = listsPath + "/" + url.PathEscape(l.ID)
+		}
+		data.Lists = append(data.Lists, row)
 	}
 	if data.Facts, err = h.factsOf(r, v, c); err != nil {
 		h.Fail(w, r, v, err)
@@ -95,9 +106,11 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 		if c.Status == audience.Archived {
 			data.Activate = &activateForm{frame.FormTo(v, pathOf(c.ID)+"/activate"), core.NewID()}
 		} else {
+			edit := pathOf(c.ID) + "/edit"
 			head.Actions = []frame.Action{
-				{Path: pathOf(c.ID) + "/edit", Name: "Edit contact", Primary: true}, {Path: pathOf(c.ID) + "/archive", Name: "Archive contact", Danger: true},
+				{Path: edit, Name: "Edit contact", Primary: true}, {Path: pathOf(c.ID) + "/archive", Name: "Archive contact", Danger: true},
 			}
+			data.NoList.Action, data.NoValue.Action = &frame.Action{Path: edit, Name: "Choose lists"}, &frame.Action{Path: edit, Name: "Set attributes"}
 		}
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "contact", Title: data.Facts.Email, Head: head, Notice: contactNotices.NoticeOf(r), Data: data})
@@ -170,6 +183,7 @@ func consentOf(c audience.Contact, known choices, old string) consent {
 		}
 		shown.Topics = append(shown.Topics, row)
 	}
+	shown.None = frame.Empty{Text: "The sending account has no topics, or did not answer.", Action: &frame.Action{Path: topicsPath, Name: "Open topics"}}
 	return shown
 }
 

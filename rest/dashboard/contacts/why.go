@@ -3,6 +3,7 @@ package contacts
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/mailhelm/mailhelm/core"
 	audience "github.com/mailhelm/mailhelm/core/contacts"
@@ -22,10 +23,12 @@ type why struct {
 	Missing string // why the page cannot say it, or ""
 	All     string // the path of the page with all segments, "" if these are all
 	Total   int
+	None    frame.Empty // in place of the segments
 }
 
 // standingRow is the data of one segment.
 type standingRow struct {
+	Path             string // of the segment's page
 	Name, Key, About string
 	Member           bool
 	Since            frame.When
@@ -58,7 +61,10 @@ func (c *Contacts) readWhy(r *http.Request, v people.Visitor, of audience.Contac
 		return why{Missing: "An archived contact is in no segment."}
 	}
 	var page []segments.Standing
-	var shown why
+	shown := why{None: frame.Empty{Text: "The organization has no segments. A segment has the contacts that match a predicate."}}
+	if v.Member.Has(members.MayManageSegments) {
+		shown.None.Action = &frame.Action{Path: segmentsPath + "/new", Name: "Create segment"}
+	}
 	err := c.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
 		var err error
 		page, shown.Total, err = c.Standings.StandingsOf(ctx, v.Org.ID, of.ID, from, shownSegments)
@@ -79,7 +85,7 @@ func (c *Contacts) readWhy(r *http.Request, v people.Visitor, of audience.Contac
 
 // standingRow returns the data of a segment.
 func (c *Contacts) standingRow(s segments.Standing) standingRow {
-	row := standingRow{Name: frame.PlainName(s.Segment.Name), Key: s.Segment.Key, About: frame.PlainName(s.Segment.Description), Member: s.Since != nil}
+	row := standingRow{Path: segmentsPath + "/" + url.PathEscape(s.Segment.ID), Name: frame.PlainName(s.Segment.Name), Key: s.Segment.Key, About: frame.PlainName(s.Segment.Description), Member: s.Since != nil}
 	if row.Member {
 		row.Since = c.When(*s.Since)
 	}

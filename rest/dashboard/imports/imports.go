@@ -17,6 +17,9 @@ var templates embed.FS
 // Path is the path of the page with the form for a file and all imports.
 const Path = frame.Path + "/contacts/import"
 
+// newContactPath is the path of the form for a single contact.
+const newContactPath = frame.Path + "/contacts/new"
+
 // Uploads stores, checks and imports uploaded contact files. StartCheck, StartImport and
 // Discard run in the transaction of ctx.
 type Uploads interface {

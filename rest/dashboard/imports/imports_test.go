@@ -51,6 +51,9 @@ func (f *fakeUploads) Upload(_ context.Context, _, id string) (contactupload.Upl
 }
 
 func (f *fakeUploads) Uploads(context.Context, string) ([]contactupload.Upload, error) {
+	if f.up.ID == "" {
+		return nil, nil
+	}
 	return []contactupload.Upload{f.up}, nil
 }
 
@@ -141,6 +144,8 @@ func TestGoldenPages(t *testing.T) {
 	golden("failed", o.path(""))
 	o.uploads.up.Status, o.uploads.up.Problem, o.uploads.up.CreatedAt = contactupload.Checked, "", frametest.Now().AddDate(0, 0, -2)
 	golden("expired", o.path(""))
+	o.uploads.up = contactupload.Upload{}
+	golden("list_empty", imports.Path)
 }
 
 // upload sends a form with a file. fields are sent before the file.
