@@ -2,11 +2,15 @@
 // mounts the packages with pages, called rooms, and orders the navigation.
 //
 //   - home: the overview
-//   - audience: lists, topics
+//   - templates: the templates of the sending account
+//   - contacts: the list of contacts, one contact, its changes, the export
 //   - imports: imports of contacts from files
-//   - insight: sending health, undeliverable addresses
+//   - audience: lists, topics
+//   - segments: segments and the editor of their predicates
+//   - registry: attributes, properties of activities, recorded activities
+//   - insight: sending health, reports, suppressions, undeliverable addresses
 //   - messages: the search of sent messages, the course of one message
-//   - developers: API keys, applications, the access that people granted
+//   - developers: API keys, applications, granted access, how assistants connect
 //   - organization: the sending account, channels, members, settings, the audit log
 //
 // Each room has its own routes, templates and interfaces. All rooms use the package frame,

@@ -1,7 +1,6 @@
 package audience
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -32,21 +31,6 @@ var labels = frame.Labels{
 
 // gitOrigin is the origin of a definition in a connected repository.
 const gitOrigin = string(core.GitOrigin)
-
-// problemOf returns the text and the status with which a form is shown again after err. It
-// returns "" if the form cannot be corrected; the page for the error is then shown instead.
-func problemOf(err error) (string, int) {
-	e := core.AsError(err)
-	switch e.Code {
-	case core.CodeValidationFailed:
-		return labels.Problem(err), e.HTTPStatus()
-	case core.CodeConflict:
-		return e.Message + " " + e.NextStep(), e.HTTPStatus()
-	case core.CodeUpstreamUnavailable: // the catalogue's remedy names headers of the API
-		return e.Message + " " + cmp.Or(e.Next, "Try again in a minute."), e.HTTPStatus()
-	}
-	return "", http.StatusOK
-}
 
 // readOnly returns the sentence that says why a definition cannot be changed here, or "" if
 // it can. origin and sourcePath are those of the definition, "" for a new one.

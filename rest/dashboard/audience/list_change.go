@@ -56,7 +56,7 @@ func (h listHandlers) createList(w http.ResponseWriter, r *http.Request, v peopl
 		frame.RedirectWithNotice(w, made.Path(), "created")
 		return
 	}
-	if problem, status := problemOf(err); problem != "" {
+	if problem, status := labels.Correctable(err); problem != "" {
 		h.newListForm(w, r, v, typed, problem, status)
 		return
 	}
@@ -110,7 +110,7 @@ func (h listHandlers) editList(w http.ResponseWriter, r *http.Request, v people.
 		frame.RedirectWithNotice(w, l.Path(), "saved")
 		return
 	}
-	if problem, status := problemOf(err); problem != "" {
+	if problem, status := labels.Correctable(err); problem != "" {
 		h.editListForm(w, r, v, l, typed, problem, status)
 		return
 	}

@@ -22,7 +22,7 @@ func (h listHandlers) addMember(w http.ResponseWriter, r *http.Request, v people
 		frame.RedirectWithNotice(w, l.Path(), notice)
 		return
 	}
-	problem, status := problemOf(err)
+	problem, status := labels.Correctable(err)
 	if core.IsConflict(err) {
 		problem = core.AsError(err).Message + " Restore the contact on its page, then add it."
 	}

@@ -75,7 +75,7 @@ func (h topicHandlers) createTopic(w http.ResponseWriter, r *http.Request, v peo
 		frame.RedirectWithNotice(w, made.path(), "created")
 		return
 	}
-	if problem, status := problemOf(err); problem != "" {
+	if problem, status := labels.Correctable(err); problem != "" {
 		h.newTopicForm(w, r, v, typed, problem, status)
 		return
 	}
@@ -124,7 +124,7 @@ func (h topicHandlers) editTopic(w http.ResponseWriter, r *http.Request, v peopl
 		frame.RedirectWithNotice(w, t.path(), "saved")
 		return
 	}
-	if problem, status := problemOf(err); problem != "" {
+	if problem, status := labels.Correctable(err); problem != "" {
 		h.editTopicForm(w, r, v, t, typed, problem, status)
 		return
 	}

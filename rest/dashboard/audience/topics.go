@@ -90,7 +90,7 @@ func (h topicHandlers) showTopics(w http.ResponseWriter, r *http.Request, v peop
 	all, err := h.readTopics(r, v)
 	problem := ""
 	if err != nil {
-		if problem, _ = problemOf(err); problem == "" {
+		if problem, _ = labels.Correctable(err); problem == "" {
 			h.Fail(w, r, v, err)
 			return
 		}

@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"cmp"
+	"net/http"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -30,4 +32,23 @@ func (l Labels) Problem(err error) string {
 		return e.Message
 	}
 	return strings.Join(sentences, " ")
+}
+
+// Correctable returns the text and the HTTP status with which a form is shown again after
+// err: the content was refused, it contradicts what is stored, or the sending account did
+// not answer. It returns "" for nil and for other errors, which are shown by [Pages.Fail].
+func (l Labels) Correctable(err error) (problem string, status int) {
+	if err == nil {
+		return "", http.StatusOK
+	}
+	e := core.AsError(err)
+	switch e.Code {
+	case core.CodeValidationFailed:
+		return l.Problem(err), e.HTTPStatus()
+	case core.CodeConflict:
+		return e.Message + " " + e.NextStep(), e.HTTPStatus()
+	case core.CodeUpstreamUnavailable: // the catalogue's remedy names headers of the API
+		return e.Message + " " + cmp.Or(e.Next, "Try again in a minute."), e.HTTPStatus()
+	}
+	return "", http.StatusOK
 }

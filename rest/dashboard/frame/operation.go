@@ -32,6 +32,21 @@ func (f *Frame) Read(r *http.Request, v people.Visitor, operation string, argume
 	return err
 }
 
+// ReadNamed reads the record whose id is in the request's path, with an operation that has
+// the argument id, like Read. If it returns false, it has written the response.
+func (p *Pages) ReadNamed(w http.ResponseWriter, r *http.Request, v people.Visitor, operation string, out any) bool {
+	id := r.PathValue("id")
+	if !core.IsID(id) {
+		p.NoSuchPage(w, r, v)
+		return false
+	}
+	if err := p.Read(r, v, operation, map[string]string{"id": id}, out); err != nil {
+		p.Fail(w, r, v, err)
+		return false
+	}
+	return true
+}
+
 // Do calls an operation as the visitor, through all guardrails: it needs the scopes that
 // the visitor's permissions cover, and a write has the visitor as actor in the audit log.
 // Do decodes the result, in the form of REST, into the variable to which out points; nil

@@ -104,11 +104,8 @@ func (h activityHandlers) showActivities(w http.ResponseWriter, r *http.Request,
 	if err == nil {
 		err = h.Read(r, v, "activities_list", arguments, &page)
 	}
-	status, problem := http.StatusOK, problemOf(frame.Labels{"from": "The first day", "to": "The last day", "name": "The name", "contact": "The contact"}, err)
-	switch {
-	case problem != "":
-		status = core.AsError(err).HTTPStatus()
-	case err != nil:
+	problem, status := frame.Labels{"from": "The first day", "to": "The last day", "name": "The name", "contact": "The contact"}.Correctable(err)
+	if err != nil && problem == "" {
 		h.Fail(w, r, v, err)
 		return
 	}

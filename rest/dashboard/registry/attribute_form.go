@@ -80,11 +80,13 @@ func typeOptions(chosen string) []frame.Option {
 }
 
 // attributeForm writes the form with the values of f. before is the stored attribute; the
-// zero attribute means a new one. refused is the error of the submitted form, or nil.
+// zero attribute means a new one. refused is the error of the submitted form, or nil. If the
+// form cannot correct it, the page of the error is written instead.
 func (h attributeHandlers) attributeForm(w http.ResponseWriter, r *http.Request, v people.Visitor, before attribute, f attributeFields, refused error) {
-	status := http.StatusOK
-	if refused != nil {
-		status = core.AsError(refused).HTTPStatus()
+	problem, status := attributeLabels.Correctable(refused)
+	if refused != nil && problem == "" {
+		h.Fail(w, r, v, refused)
+		return
 	}
 	data := attributeForm{Once: core.NewID(), Fields: f, Types: typeOptions(f.Type), New: before.ID == "", Fixed: before.hasLineBreak(), Values: strings.Join(f.EnumValues, "\n")}
 	here, head := AttributesPath+"/new", frame.Head{Title: "New attribute", Lead: "Contacts may have values of it from then on. Stored values of a deleted attribute with this name return if they fit."}
@@ -92,7 +94,7 @@ func (h attributeHandlers) attributeForm(w http.ResponseWriter, r *http.Request,
 		here, head = AttributesPath+"/"+before.ID+"/edit", frame.Head{Title: "Edit attribute", Lead: "The next page shows the impact on segments and contacts before anything is saved.", Parents: parentOf(before)}
 	}
 	data.Form = frame.FormTo(v, here)
-	h.Show(w, r, v, status, frame.Screen{Page: "attribute_form", Title: head.Title, Head: head, Problem: problemOf(attributeLabels, refused), Data: data})
+	h.Show(w, r, v, status, frame.Screen{Page: "attribute_form", Title: head.Title, Head: head, Problem: problem, Data: data})
 }
 
 // parentOf returns the link to the page of an attribute.
@@ -117,14 +119,11 @@ func (h attributeHandlers) createAttribute(w http.ResponseWriter, r *http.Reques
 	f := readAttributeFields(r, attribute{})
 	var created attribute
 	_, err := h.Do(r, v, frame.OperationCall{Operation: "attributes_create", Arguments: f, Once: once}, &created)
-	switch {
-	case err == nil:
+	if err == nil {
 		frame.RedirectWithNotice(w, AttributesPath+"/"+created.ID, "created")
-	case problemOf(attributeLabels, err) != "":
-		h.attributeForm(w, r, v, attribute{}, f, err)
-	default:
-		h.Fail(w, r, v, err)
+		return
 	}
+	h.attributeForm(w, r, v, attribute{}, f, err)
 }
 
 // showEditAttribute shows the form with the definition of an attribute.
@@ -168,11 +167,7 @@ func (h attributeHandlers) editAttribute(w http.ResponseWriter, r *http.Request,
 			return
 		}
 	}
-	if problemOf(attributeLabels, err) != "" {
-		h.attributeForm(w, r, v, before, f, err)
-		return
-	}
-	h.Fail(w, r, v, err)
+	h.attributeForm(w, r, v, before, f, err)
 }
 
 // attributeReview is the data of the page that shows the impact of a change before it is

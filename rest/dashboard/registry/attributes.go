@@ -225,14 +225,6 @@ func (h attributeHandlers) showAttribute(w http.ResponseWriter, r *http.Request,
 // written the response.
 func (h attributeHandlers) attributeOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (attribute, bool) {
 	var a attribute
-	id := r.PathValue("id")
-	if !core.IsID(id) {
-		h.NoSuchPage(w, r, v)
-		return a, false
-	}
-	if err := h.Read(r, v, "attributes_get", map[string]any{"id": id}, &a); err != nil {
-		h.Fail(w, r, v, err)
-		return a, false
-	}
-	return a, true
+	ok := h.ReadNamed(w, r, v, "attributes_get", &a)
+	return a, ok
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -37,18 +36,6 @@ func (g *Registry) refuseRepository(w http.ResponseWriter, r *http.Request, v pe
 		g.Refuse(w, r, v, http.StatusConflict, "Definitions are read-only here", repositoryReason)
 	}
 	return v.Org.GitConnected
-}
-
-// problemOf returns the text to show above a form that was refused. It returns "" for nil
-// and for an error that needs a page of its own.
-func problemOf(labels frame.Labels, err error) string {
-	if problem := labels.Problem(err); problem != "" || err == nil {
-		return problem
-	}
-	if e := core.AsError(err); e.Code == core.CodeConflict {
-		return e.Message + " " + e.NextStep()
-	}
-	return ""
 }
 
 // impact is the data of the template "impact": the effects of a change.

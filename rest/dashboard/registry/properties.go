@@ -103,14 +103,6 @@ func (h propertyHandlers) propertyRow(v people.Visitor, p property, uses []segme
 // written the response.
 func (h propertyHandlers) propertyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (property, bool) {
 	var p property
-	id := r.PathValue("id")
-	if !core.IsID(id) {
-		h.NoSuchPage(w, r, v)
-		return p, false
-	}
-	if err := h.Read(r, v, "activity_properties_get", map[string]any{"id": id}, &p); err != nil {
-		h.Fail(w, r, v, err)
-		return p, false
-	}
-	return p, true
+	ok := h.ReadNamed(w, r, v, "activity_properties_get", &p)
+	return p, ok
 }

@@ -38,18 +38,20 @@ type propertyForm struct {
 }
 
 // propertyForm writes the form with the values of f. A new property has no id. refused is
-// the error of the submitted form, or nil.
+// the error of the submitted form, or nil. If the form cannot correct it, the page of the
+// error is written instead.
 func (h propertyHandlers) propertyForm(w http.ResponseWriter, r *http.Request, v people.Visitor, f propertyFields, refused error) {
-	status := http.StatusOK
-	if refused != nil {
-		status = core.AsError(refused).HTTPStatus()
+	problem, status := propertyLabels.Correctable(refused)
+	if refused != nil && problem == "" {
+		h.Fail(w, r, v, refused)
+		return
 	}
 	here, head := PropertiesPath+"/new", frame.Head{Title: "Promote a property", Lead: "Segments may test the property from then on. Values of another type count as absent.", Parents: propertyParents()}
 	if f.ID != "" {
 		here = PropertiesPath + "/" + f.ID + "/edit"
 		head.Title, head.Lead = "Edit property", "The next page shows the impact on segments and contacts before anything is saved."
 	}
-	h.Show(w, r, v, status, frame.Screen{Page: "property_form", Title: head.Title, Head: head, Problem: problemOf(propertyLabels, refused), Data: propertyForm{
+	h.Show(w, r, v, status, frame.Screen{Page: "property_form", Title: head.Title, Head: head, Problem: problem, Data: propertyForm{
 		Form: frame.FormTo(v, here), Once: core.NewID(), Fields: f, Types: typeOptions(f.Type)[:4], New: f.ID == "",
 	}})
 }
@@ -121,14 +123,11 @@ func (h propertyHandlers) editProperty(w http.ResponseWriter, r *http.Request, v
 // afterSave redirects to the list with a notice if err is nil. Otherwise it shows the form
 // again with the error, or the error's own page.
 func (h propertyHandlers) afterSave(w http.ResponseWriter, r *http.Request, v people.Visitor, f propertyFields, notice string, err error) {
-	switch {
-	case err == nil:
+	if err == nil {
 		frame.RedirectWithNotice(w, PropertiesPath, notice)
-	case problemOf(propertyLabels, err) != "":
-		h.propertyForm(w, r, v, f, err)
-	default:
-		h.Fail(w, r, v, err)
+		return
 	}
+	h.propertyForm(w, r, v, f, err)
 }
 
 // propertyReview is the data of the page that shows the impact of a change before it is
