@@ -32,6 +32,13 @@ func TestEveryAddressAnswers(t *testing.T) {
 				t.Errorf("%s: %s answered %d: %.300s", name, address, got.status, got.body)
 			}
 		}
+		for _, path := range []string{"/llms.txt", "/llms-full.txt"} {
+			redirect := get(t, p, p.AppURL+path, "")
+			got := get(t, p, p.AppURL+redirect.header.Get("Location"), "")
+			if redirect.status != http.StatusFound || got.status != http.StatusOK || !strings.HasPrefix(got.body, "# ") {
+				t.Errorf("%s answered %d, and its target %d: %.300s", path, redirect.status, got.status, got.body)
+			}
+		}
 	})
 }
 

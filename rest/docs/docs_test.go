@@ -232,6 +232,16 @@ func TestOtherAddresses(t *testing.T) {
 	if got := get(h, "/").Header().Get("Location"); got != "/docs" {
 		t.Errorf("Location = %q", got)
 	}
+	for _, path := range docs.RootFiles {
+		if got := get(h, path); got.Code != http.StatusFound || got.Header().Get("Location") != "/docs"+path {
+			t.Errorf("%s: status %d, Location %q", path, got.Code, got.Header().Get("Location"))
+		}
+		for _, prefix := range []string{"/docs", ""} {
+			if got := get(newDocs(t, "https://app.test"+prefix), prefix+path); got.Code != http.StatusOK || !strings.HasPrefix(got.Body.String(), "# ") {
+				t.Errorf("%s: status %d, body %.100q", prefix+path, got.Code, got.Body)
+			}
+		}
+	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/docs", nil))
 	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {

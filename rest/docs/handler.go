@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,7 +32,8 @@ type Config struct {
 }
 
 // New returns the handler of the pages. It serves the path of DocsURL and everything below
-// it, and redirects "/" to the start page. A page is rendered at its first request.
+// it, and redirects "/" to the start page and RootFiles to the files of the same names below
+// that path. A page is rendered at its first request.
 func New(cfg Config) (*Site, error) {
 	root, err := url.Parse(cfg.DocsURL)
 	if err != nil {
@@ -79,8 +81,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	if r.URL.Path == "/" && s.prefix != "" {
-		h.Set("Location", s.prefix)
+	if s.prefix != "" && (r.URL.Path == "/" || slices.Contains(RootFiles, r.URL.Path)) {
+		h.Set("Location", s.prefix+strings.TrimSuffix(r.URL.Path, "/"))
 		w.WriteHeader(http.StatusFound)
 		return
 	}

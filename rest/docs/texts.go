@@ -10,6 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest/docs/article"
 )
 
+// RootFiles are the paths at which assistants look for the documentation of a host
+// (https://llmstxt.org).
+var RootFiles = []string{"/llms.txt", "/llms-full.txt"}
+
 const plainText = "text/plain; charset=utf-8"
 
 // twinPath returns the path of the Markdown form of an article.

@@ -3,6 +3,7 @@ package serve
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
@@ -17,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/rest/docs"
 )
 
 // peoplePages returns the handlers of the pages for sign-in, consent and the dashboard. The
@@ -73,7 +75,9 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	}
 	app = at(people, app)
 	if origin == public.App {
-		app = routeBelow(path, documentation, app)
+		app = routeBelow(path, documentation, redirectTo(path, docs.RootFiles, app))
+	} else {
+		app = redirectTo(public.Docs, docs.RootFiles, app)
 	}
 	sites := []site{{config.AppService, public.App, app}}
 	if public.App != public.Auth {
@@ -102,6 +106,19 @@ func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 			page = elsewhere
 		}
 		page.ServeHTTP(w, r)
+	})
+}
+
+// redirectTo returns a handler that redirects GET and HEAD requests for the paths to the same
+// paths below the address root. It passes all other requests to the handler elsewhere.
+func redirectTo(root string, paths []string, elsewhere http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(paths, r.URL.Path) || r.Method != http.MethodGet && r.Method != http.MethodHead {
+			elsewhere.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Location", root+r.URL.Path)
+		w.WriteHeader(http.StatusFound)
 	})
 }
 

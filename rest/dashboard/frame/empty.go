@@ -9,3 +9,7 @@ type Empty struct {
 	Action *Action
 	Guide  *Link
 }
+
+// Guide returns a link to a page of the documentation. path is the path of the page below
+// DocsURL, such as "/guides/contacts".
+func (f *Frame) Guide(path, name string) *Link { return &Link{Path: f.DocsURL + path, Name: name} }

@@ -110,7 +110,7 @@ func (m *Messages) fillList(data *listPage, r *http.Request, page recordPage) {
 	if !data.Narrow {
 		data.Empty = frame.Empty{
 			Text:  "No message was sent in this time. Messages appear here seconds after the sending account reports their first event.",
-			Guide: &frame.Link{Path: "/docs/sending-account", Name: "Connect a sending account"},
+			Guide: m.Guide("/guides/sending-account", "Connect a sending account"),
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (h activityHandlers) showActivities(w http.ResponseWriter, r *http.Request,
 		return
 	}
 	data.Pager = frame.PagerOf(ActivitiesPath, query, len(data.Rows), page.Pagination.Next, -1)
-	data.Empty = emptyActivities(data.Filter)
+	data.Empty = h.emptyActivities(data.Filter)
 	if data.Filter == (activityFilter{}) && query.Get(frame.ParamCursor) == "" {
 		if data.Chart, err = h.dailyChart(r, v); err != nil {
 			h.Fail(w, r, v, err)
@@ -127,13 +127,13 @@ func (h activityHandlers) showActivities(w http.ResponseWriter, r *http.Request,
 }
 
 // emptyActivities returns the text in place of an empty list.
-func emptyActivities(f activityFilter) frame.Empty {
+func (h activityHandlers) emptyActivities(f activityFilter) frame.Empty {
 	if f != (activityFilter{}) {
 		return frame.Empty{Text: "No activity matches the filter.", Action: &frame.Action{Path: ActivitiesPath, Name: "Clear filter"}}
 	}
 	return frame.Empty{
 		Text:  "An activity is something that a contact did, such as a purchase or a visit. None is recorded.",
-		Guide: &frame.Link{Path: "/docs/guides/activities", Name: "Record activities"},
+		Guide: h.Guide("/guides/activities", "Record activities"),
 	}
 }
 

@@ -116,7 +116,7 @@ func (h attributeHandlers) showAttributes(w http.ResponseWriter, r *http.Request
 	data.Empty = frame.Empty{Text: "No attribute matches the filter."}
 	if len(all) == 0 {
 		data.Empty.Text = "An attribute is a value that contacts may have, such as a city or a plan. None is registered."
-		data.Empty.Guide = &frame.Link{Path: "/docs/contacts", Name: "Read the guide about contacts"}
+		data.Empty.Guide = h.Guide("/guides/attributes", "Read the guide about attributes")
 	}
 	if v.Org.GitConnected {
 		data.Repository = repositoryReason

@@ -64,7 +64,7 @@ func (h propertyHandlers) showProperties(w http.ResponseWriter, r *http.Request,
 	})
 	data := propertiesPage{Empty: frame.Empty{
 		Text:  "A promoted property is a value in the data of activities that segments may test, such as the amount of a purchase. None is promoted.",
-		Guide: &frame.Link{Path: "/docs/guides/activities", Name: "Read the guide about activities"},
+		Guide: h.Guide("/guides/activities", "Read the guide about activities"),
 	}}
 	for _, p := range all {
 		data.Rows = append(data.Rows, h.propertyRow(v, p, uses))

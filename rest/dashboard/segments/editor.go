@@ -30,6 +30,7 @@ type editorPage struct {
 	Preview                        preview
 	Help                           help
 	Back                           string
+	Guide                          *frame.Link
 }
 
 // fieldsOf returns the definition in a submitted form. A browser sends line ends as CRLF;
@@ -95,6 +96,7 @@ func (h *Segments) editor(w http.ResponseWriter, r *http.Request, v people.Visit
 	data := editorPage{
 		Form: frame.FormTo(v, r.URL.Path), New: before == nil, Key: frame.PlainName(d.Key), Name: frame.PlainName(d.Name), Description: frame.PlainName(d.Description),
 		Source: d.Source, Preview: p, Help: helpOf(names), Back: Path,
+		Guide: h.Guide("/guides/predicates", "The language of predicates"),
 	}
 	head, status := frame.Head{Title: "Create segment"}, http.StatusOK
 	if before != nil {

@@ -102,7 +102,7 @@ func (h *Segments) emptyOf(v people.Visitor, narrow bool) frame.Empty {
 	}
 	empty := frame.Empty{
 		Text:  "There are no segments. A segment selects contacts by what they are and what they did.",
-		Guide: &frame.Link{Path: "/docs/guides/predicates", Name: "Learn the language of predicates"},
+		Guide: h.Guide("/guides/predicates", "Learn the language of predicates"),
 	}
 	if mayEdit(v) {
 		empty.Action = &frame.Action{Path: newPath, Name: "Create segment"}
