@@ -2,6 +2,7 @@ package audience
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -147,9 +148,10 @@ func (h topicHandlers) showTopic(w http.ResponseWriter, r *http.Request, v peopl
 		return
 	}
 	data := topicPage{topicRow: h.newTopicRow(t), ReadOnly: readOnly(v, t.Origin, "")}
-	head := frame.Head{Title: data.Label, Lead: data.Description}
+	contacts := frame.Action{Path: frame.Path + "/contacts?" + url.Values{"topic": {t.Name}}.Encode(), Name: "View contacts"}
+	head := frame.Head{Title: data.Label, Lead: data.Description, Actions: []frame.Action{contacts}}
 	if v.Member.Has(members.MayManageContacts) && data.ReadOnly == "" {
-		head.Actions = []frame.Action{{Path: t.path() + "/edit", Name: "Edit topic"}, {Path: t.path() + "/delete", Name: "Delete topic", Danger: true}}
+		head.Actions = append(head.Actions, frame.Action{Path: t.path() + "/edit", Name: "Edit topic"}, frame.Action{Path: t.path() + "/delete", Name: "Delete topic", Danger: true})
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "topic", Title: data.Label, Head: head, Notice: topicNotices.NoticeOf(r), Data: data})
 }

@@ -16,6 +16,7 @@ type deletePage struct {
 	Impact impact
 	Text   string // what stays after the deletion
 	Button string
+	Back   string
 }
 
 // previewDelete returns the effects of deleting a definition. read previews them; it reads
@@ -48,7 +49,7 @@ func (h attributeHandlers) showDeleteAttribute(w http.ResponseWriter, r *http.Re
 		return
 	}
 	data := deletePage{
-		Form: frame.FormTo(v, AttributesPath+"/"+a.ID+"/delete"), Once: core.NewID(), Button: "Delete attribute", Impact: preview.shown(),
+		Form: frame.FormTo(v, AttributesPath+"/"+a.ID+"/delete"), Once: core.NewID(), Button: "Delete attribute", Back: AttributesPath + "/" + a.ID, Impact: preview.shown(),
 		Text: "The values stay stored, but reads omit them. If the name is registered again, the values that fit the type return.",
 	}
 	title := "Delete " + frame.PlainName(a.Name)

@@ -169,7 +169,7 @@ func (h propertyHandlers) showEndProperty(w http.ResponseWriter, r *http.Request
 	}
 	title := "End promotion of " + frame.PlainName(p.Property)
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "delete", Title: title, Head: frame.Head{Title: title, Parents: propertyParents()}, Data: deletePage{
-		Form: frame.FormTo(v, PropertiesPath+"/"+p.ID+"/end"), Once: core.NewID(), Button: "End promotion", Impact: preview.shown(),
+		Form: frame.FormTo(v, PropertiesPath+"/"+p.ID+"/end"), Once: core.NewID(), Button: "End promotion", Back: PropertiesPath, Impact: preview.shown(),
 		Text: "Recorded activities keep the property in their data. Predicates can no longer test it.",
 	}})
 }
