@@ -207,7 +207,7 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 			held, err := b.pushes.accountConsent(ctx, b.org, pushes[i])
 			if failures[i] = err; err == nil {
 				consent := contacts.MergeConsent(held, pushes[i].Contact, pushes[i].Consent)
-				pushes[i].Contact = pushes[i].Contact.WithConsent(withTopics(consent, known))
+				pushes[i].Contact = pushes[i].Contact.WithAccountConsent(withTopics(consent, known), b.pushes.Clock())
 			}
 		})
 	}

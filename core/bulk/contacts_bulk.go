@@ -43,8 +43,8 @@ func (b *Bulk) contactsBulk() core.Operation {
 	})
 }
 
-// acceptBulk stores the rows as a bulk write with the id and queues its job. caller is ""
-// for imports, which no API caller started.
+// acceptBulk stores the rows as a bulk write with the id and queues its job. caller is that
+// of [Job].
 func (b *Bulk) acceptBulk(ctx context.Context, org, caller, id string, rows []json.RawMessage) error {
 	var chunks []Chunk
 	for first := 0; first < len(rows); first += bulkChunk {

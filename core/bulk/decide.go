@@ -45,6 +45,7 @@ func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 // that change must be written first; see waits.
 type bulkState struct {
 	now        time.Time
+	by         contacts.ConsentSource // who writes the rows
 	byEmail    map[string]*bulkContact
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
@@ -68,9 +69,9 @@ type bulkContact struct {
 	tell bool
 }
 
-func newBulkState(now time.Time, known []NamedContact) *bulkState {
+func newBulkState(now time.Time, by contacts.ConsentSource, known []NamedContact) *bulkState {
 	s := &bulkState{
-		now: now, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
+		now: now, by: by, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
 		vacated: map[string]bool{}, active: map[string]bool{},
 	}
 	for _, k := range known {
@@ -151,6 +152,7 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	}
 	consent := plan.DecideConsent(was, s.currentConsent(was, shell, after.Email))
 	after = after.Activate(consent, plan.KeepsStub(was, shell), s.now)
+	after.ConsentChanges = plan.ConsentChanges(was, after, contacts.ConsentChange{At: s.now.UnixMicro(), By: s.by}, time.Time{})
 	status := ItemUpdated
 	if before == nil {
 		status = ItemCreated

@@ -6,17 +6,18 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
 // Import writes the rows as contacts_bulk does, waits until the bulk write is complete, and
 // returns the outcome of each row. It fails for more than MaxRows rows. The caller chooses
-// the id. If a bulk write with this id exists, Import completes that bulk write and ignores
-// the parameter rows.
-func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]Item, error) {
+// the id. by says who imports the rows. If a bulk write with this id exists, Import completes
+// that bulk write and ignores the parameters by and rows.
+func (b *Bulk) Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]Item, error) {
 	if err := checkImportSize(rows); err != nil {
 		return nil, err
 	}
-	err := b.acceptBulk(ctx, orgID, "", id, rows)
+	err := b.acceptBulk(ctx, orgID, string(by), id, rows)
 	if err != nil && !core.IsConflict(err) {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (b *Bulk) TryImport(ctx context.Context, orgID string, rows []json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	state, err := b.loadState(ctx, orgID, read)
+	state, err := b.loadState(ctx, orgID, "", read)
 	if err != nil {
 		return nil, err
 	}

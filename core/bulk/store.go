@@ -65,8 +65,9 @@ const (
 // Job is a bulk write.
 type Job struct {
 	ID string
-	// Caller identifies the API caller who started the bulk write; see
-	// core.Principal.Caller.
+	// Caller identifies who started the bulk write: an API caller (see
+	// core.Principal.Caller), or an import (see contacts.ConsentSource). It is "" for an
+	// import that an earlier version of Mailhelm started.
 	Caller      string
 	Status      Status
 	Total       int
@@ -77,6 +78,9 @@ type Job struct {
 	CreatedAt   time.Time
 	CompletedAt *time.Time
 }
+
+// source returns who changes the consent of the contacts that the bulk write names.
+func (j Job) source() contacts.ConsentSource { return contacts.ConsentSource(j.Caller) }
 
 // Chunk has consecutive rows of a bulk write, as the caller sent them. First is the index
 // of its first row.

@@ -110,7 +110,7 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 			return err
 		}
 		outcomes = slices.Clone(chunk.items)
-		if err := b.writeRows(ctx, org, chunk.rows, outcomes, chunk.first); err != nil {
+		if err := b.writeRows(ctx, org, locked.source(), chunk.rows, outcomes, chunk.first); err != nil {
 			return err
 		}
 		if err := b.reportWritten(ctx, org, locked.Caller, outcomes); err != nil {
@@ -131,7 +131,7 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 
 // reportWritten calls Config.OnWrite with the contacts that a chunk changed.
 func (b *Bulk) reportWritten(ctx context.Context, org, caller string, outcomes []Item) error {
-	if b.OnWrite == nil || caller == "" {
+	if _, _, called := contacts.ConsentSource(caller).Caller(); b.OnWrite == nil || !called {
 		return nil
 	}
 	ids := make([]string, 0, len(outcomes))
@@ -323,8 +323,8 @@ func (r *rowReader) read(row Row) (readRow, error) {
 // writeRows applies the rows in order and writes the changed contacts. It stores each row's
 // outcome in the slice outcomes. The parameter first is the index of the row to which
 // outcomes[0] belongs.
-func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcomes []Item, first int) error {
-	state, err := b.loadState(ctx, org, rows)
+func (b *Bulk) writeRows(ctx context.Context, org string, by contacts.ConsentSource, rows []readRow, outcomes []Item, first int) error {
+	state, err := b.loadState(ctx, org, by, rows)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -340,7 +340,7 @@ func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcom
 }
 
 // loadState reads every contact that the rows name by address or external id.
-func (b *Bulk) loadState(ctx context.Context, org string, rows []readRow) (*bulkState, error) {
+func (b *Bulk) loadState(ctx context.Context, org string, by contacts.ConsentSource, rows []readRow) (*bulkState, error) {
 	var keys, externalIDs []string
 	for _, row := range rows {
 		if row.plan.Claim.Email != "" {
@@ -351,7 +351,7 @@ func (b *Bulk) loadState(ctx context.Context, org string, rows []readRow) (*bulk
 		}
 	}
 	known, err := b.Contacts.ContactsByKeys(ctx, org, keys, externalIDs)
-	return newBulkState(b.Clock(), known), err
+	return newBulkState(b.Clock(), by, known), err
 }
 
 func (b *Bulk) writeState(ctx context.Context, org string, state *bulkState) error {

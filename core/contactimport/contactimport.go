@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 )
 
@@ -31,10 +32,10 @@ const (
 )
 
 // People stores the rows of an import. Import stores the rows of one part of the file under
-// the id of the part. It may be repeated with the same id. IsImported reports whether a
+// the id of the part, as changes by the given source. It may be repeated with the same id. IsImported reports whether a
 // part with the id was stored. TryImport checks rows without storing them.
 type People interface {
-	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error)
+	Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	IsImported(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
 }
@@ -43,6 +44,8 @@ type People interface {
 type Config struct {
 	People People
 	OrgID  string
+	// By says who imports the file. It is recorded with the consent of contacts.
+	By contacts.ConsentSource
 	// DryRun checks the rows and changes nothing. If Again is true, Run imports the whole
 	// file. If Again is false, Run skips the parts (groups of consecutive rows) that an
 	// earlier run of the same file imported in the last seven days.
@@ -238,7 +241,7 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item
 			r.DoneBefore += len(rows)
 		}
 	}
-	return r.cfg.People.Import(ctx, r.cfg.OrgID, id, rows)
+	return r.cfg.People.Import(ctx, r.cfg.OrgID, r.cfg.By, id, rows)
 }
 
 // idOf returns the id of a part, a UUID of version 8 (RFC 9562 section 5.8). It is a hash

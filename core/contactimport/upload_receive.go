@@ -27,11 +27,11 @@ const (
 	receivingKept = time.Hour
 )
 
-// Receive stores an uploaded file and reads its header. It keeps one chunk of the file in
+// Receive stores a file that the user uploads and reads its header. It keeps one chunk of the file in
 // memory. It fails with core.CodeValidationFailed if the file is too large or not CSV in
 // UTF-8, and with core.CodeConflict if the organization has too many stored files. Nothing
 // is then stored. It must not run in a transaction, because it reads from the network.
-func (u *Uploads) Receive(ctx context.Context, orgID, fileName string, file io.Reader) (contactupload.Upload, error) {
+func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error) {
 	stored, err := u.Store.CountFiles(ctx, orgID)
 	if err != nil {
 		return contactupload.Upload{}, err
@@ -41,7 +41,9 @@ func (u *Uploads) Receive(ctx context.Context, orgID, fileName string, file io.R
 			"Import or discard one of them first.")
 	}
 	visible, _ := core.VisibleText(fileName)
-	up := contactupload.Upload{ID: core.NewID(), FileName: core.Quotable(visible, maxFileName), Status: contactupload.Receiving, CreatedAt: u.Clock()}
+	up := contactupload.Upload{
+		ID: core.NewID(), FileName: core.Quotable(visible, maxFileName), UploadedBy: userID, Status: contactupload.Receiving, CreatedAt: u.Clock(),
+	}
 	if err := u.Store.InsertUpload(ctx, orgID, up); err != nil {
 		return contactupload.Upload{}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactfile"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
@@ -128,7 +129,7 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	writer := contactfile.NewRejectedWriter(&p.rejected, rows.Header(), rows.Delimiter())
 	sum, err := Run(ctx, Config{
-		People: p.uploads.Contacts, OrgID: p.orgID, Upload: p.up.ID, DryRun: p.dry,
+		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.UploadedBy), Upload: p.up.ID, DryRun: p.dry,
 		Rejected: writer.Write, Each: p.note, Stored: p.store,
 	}, rows)
 	if unread, ok := errors.AsType[*readError](err); ok {

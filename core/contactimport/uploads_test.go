@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/contactimport"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -43,13 +44,13 @@ type cutting struct {
 	d *desk
 }
 
-func (c cutting) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error) {
+func (c cutting) Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]bulk.Item, error) {
 	if c.d.cut != nil {
 		if err := c.d.cut(); err != nil {
 			return nil, err
 		}
 	}
-	return c.Bulk.Import(ctx, orgID, id, rows)
+	return c.Bulk.Import(ctx, orgID, by, id, rows)
 }
 
 func newDesk(t *testing.T, db *storage.DB) *desk {
@@ -64,10 +65,13 @@ func newDesk(t *testing.T, db *storage.DB) *desk {
 	return d
 }
 
+// uploader is the id of the person who uploads files.
+const uploader = "0198c0de-0000-7000-8000-000000000001"
+
 // receive uploads a file.
 func (d *desk) receive(t *testing.T, text string) contactupload.Upload {
 	t.Helper()
-	up, err := d.Receive(t.Context(), d.Org.ID, "people.csv", strings.NewReader(text))
+	up, err := d.Receive(t.Context(), d.Org.ID, uploader, "people.csv", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +207,7 @@ func TestUnusableFilesAreRefused(t *testing.T) {
 		"too large": {io.LimitReader(endless{}, contactupload.MaxUpload+1), "larger than 50 MB"},
 		"cut off":   {io.MultiReader(strings.NewReader("email\na@example.com\n"), broken{}), "could not be read"},
 	} {
-		_, err := d.Receive(t.Context(), d.Org.ID, "x.csv", c.file)
+		_, err := d.Receive(t.Context(), d.Org.ID, uploader, "x.csv", c.file)
 		if err == nil || core.AsError(err).Code != core.CodeValidationFailed || !strings.Contains(core.AsError(err).Message, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -254,7 +258,7 @@ func TestUploadsEnd(t *testing.T) {
 		for range 4 {
 			d.receive(t, people)
 		}
-		if _, err := d.Receive(t.Context(), d.Org.ID, "x.csv", strings.NewReader(people)); !core.IsConflict(err) {
+		if _, err := d.Receive(t.Context(), d.Org.ID, uploader, "x.csv", strings.NewReader(people)); !core.IsConflict(err) {
 			t.Errorf("a sixth file: %v", err)
 		}
 		purge := func(after time.Duration) {

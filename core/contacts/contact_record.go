@@ -44,6 +44,9 @@ type Contact struct {
 	// [Plan.KeepsStub]), or when a sync finds its address at the account. Another contact
 	// cannot take its address, because it has activities.
 	Stub bool `json:"-"`
+	// ConsentChanges says since when and by whom the choices above are as they are stored. No
+	// result shows it.
+	ConsentChanges ConsentChanges `json:"-"`
 	// Lists is set in results about one contact; it is nil and absent in pages of contacts.
 	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time   `json:"created_at"`

@@ -26,6 +26,9 @@ type Told struct {
 	// Consent is the consent that the sending account accepted, with the email address for
 	// which it is stored there.
 	Consent sending.Contact
+	// AccountUpdated is the time at which the sending account had last changed the contact
+	// before the write; the zero time if that is unknown.
+	AccountUpdated time.Time
 	// Shell is the id of another contact that has the address which this write sets. A sync
 	// created that contact, and no caller has written it yet. The write deletes it. Shell is
 	// "" if there is no such contact. Each lookup of the contact to write sets Shell again.
@@ -109,7 +112,7 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	if w.Note, err = wr.noteWrite(ctx, org, existing, after.Email, listed); err != nil {
 		return err
 	}
-	w.Consent = w.DecideConsent(existing, inForce)
+	w.Consent, w.AccountUpdated = w.DecideConsent(existing, inForce), inForce.UpdatedAt
 	w.Consent.Email = after.Email
 	err = wr.List.WriteToList(ctx, org, func(bare bool) error {
 		if bare { // the account's contact list was just created and has no topics
@@ -270,6 +273,8 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 		consent = ConsentOf(*existing)
 	}
 	after = after.Activate(consent, w.Spared && after.Stub, now)
+	stated := ConsentChange{now.UnixMicro(), ConsentSource(c.Principal.Caller())}
+	after.ConsentChanges = w.ConsentChanges(existing, after, stated, w.AccountUpdated)
 	if existing == nil {
 		return ContactWritten{Contact: after, Result: "created"}, wr.Store.InsertContact(ctx, org, after)
 	}

@@ -89,7 +89,7 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	}
 	now := cs.Clock() // SetListMembership uses the same clock
 	if in.accountConsent != nil {
-		contact = contact.WithConsent(*in.accountConsent)
+		contact = contact.WithAccountConsent(*in.accountConsent, now)
 	}
 	contact.Status, contact.UpdatedAt = Archived, now
 	if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {

@@ -83,7 +83,9 @@ func MergeConsent(held *sending.Contact, c Contact, pending PendingConsent) send
 		return here
 	}
 	younger := func(at int64) bool { return held.UpdatedAt.UnixMicro() > at && !held.UpdatedAt.IsZero() }
-	joined := sending.Contact{Email: c.Email, UnsubscribeAll: held.UnsubscribeAll, Preferences: map[string]sending.Subscription{}}
+	joined := sending.Contact{
+		Email: c.Email, UnsubscribeAll: held.UnsubscribeAll, Preferences: map[string]sending.Subscription{}, UpdatedAt: held.UpdatedAt,
+	}
 	if at := pending.UnsubscribeAll; at != 0 && !(held.UnsubscribeAll && younger(at)) {
 		joined.UnsubscribeAll = here.UnsubscribeAll
 	}

@@ -25,7 +25,8 @@ type Store interface {
 	Upload(ctx context.Context, orgID, id string) (Upload, error)
 	// Uploads returns up to limit uploads, newest first.
 	Uploads(ctx context.Context, orgID string, limit int) ([]Upload, error)
-	// UpdateUpload replaces everything but the id, the file name and the creation time.
+	// UpdateUpload replaces everything but the id, the file name, its uploader and the
+	// creation time.
 	UpdateUpload(ctx context.Context, orgID string, u Upload) error
 	// DeleteUpload deletes an upload with its chunks.
 	DeleteUpload(ctx context.Context, orgID, id string) error

@@ -42,10 +42,13 @@ const (
 type Upload struct {
 	ID       string
 	FileName string
-	Size     int64 // in bytes
-	Status   UploadStatus
-	Sample   contactfile.Sample
-	Settings Settings
+	// UploadedBy is the id of the user who uploaded the file. It is "" for a file that was
+	// uploaded before these ids were stored.
+	UploadedBy string
+	Size       int64 // in bytes
+	Status     UploadStatus
+	Sample     contactfile.Sample
+	Settings   Settings
 	// Check is the result of the dry run, and Import that of the import. Both are the counts
 	// so far while the job runs, and zero before.
 	Check, Import Result

@@ -430,7 +430,7 @@ CREATE TABLE contact_uploads (
 	attempts bigint NOT NULL,
 	created_at bigint NOT NULL,
 	completed_at bigint,
-	claimed_until bigint NOT NULL,
+	claimed_until bigint NOT NULL, uploaded_by bytetext NOT NULL DEFAULT '',
 	PRIMARY KEY (org_id, id)
 );
 
@@ -450,7 +450,7 @@ CREATE TABLE contacts (
 	unsubscribe_all boolean NOT NULL,
 	shell boolean NOT NULL DEFAULT FALSE,
 	created_at bigint NOT NULL,
-	updated_at bigint NOT NULL, stub boolean NOT NULL DEFAULT FALSE,
+	updated_at bigint NOT NULL, stub boolean NOT NULL DEFAULT FALSE, consent_changes text NOT NULL DEFAULT '{}',
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, email_key),
 	UNIQUE (org_id, external_id)

@@ -60,7 +60,7 @@ func LoadBare(ctx context.Context, db *engine.DB, orgID, jobID string, chunks []
 		total += chunk.size
 	}
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := db.Exec(ctx, insertBulkJob, orgID, jobID, "", "queued", total, engine.At(at)); err != nil {
+		if _, err := db.Exec(ctx, insertBulkJob, orgID, jobID, string(contacts.ByCommand), "queued", total, engine.At(at)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {

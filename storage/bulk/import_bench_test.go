@@ -37,7 +37,7 @@ func BenchmarkImport(b *testing.B) {
 				var most uint64
 				timed(b, func() {
 					for from := 0; from < importedContacts; from += importedAtOnce {
-						items, err := people.Import(b.Context(), orgID, core.NewID(), importRows(from, importedAtOnce))
+						items, err := people.Import(b.Context(), orgID, contacts.ByCommand, core.NewID(), importRows(from, importedAtOnce))
 						if err != nil || len(items) != importedAtOnce || items[0].Status != bulk.ItemCreated {
 							b.Fatal(err, len(items))
 						}

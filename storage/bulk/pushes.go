@@ -42,7 +42,7 @@ var (
 	// contact that was written since its consent was read; the newer consent stays queued.
 	mirrorPushed = engine.Register("mirror pushed consent", `
 		UPDATE contacts SET topic_preferences = v ->> 'preferences', unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean),
-			updated_at = CAST($1 AS bigint)
+			consent_changes = v ->> 'changes', updated_at = CAST($1 AS bigint)
 		FROM `+engine.ParameterRows(`$2`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'contact' AND contacts.updated_at = CAST(v ->> 'updated' AS bigint)
 		AND EXISTS (SELECT 1 FROM contact_pushes AS p
@@ -173,6 +173,7 @@ type pushedConsent struct {
 	Updated      engine.Time `json:"updated"`
 	Preferences  string      `json:"preferences"`
 	Unsubscribed bool        `json:"unsubscribed"`
+	Changes      string      `json:"changes"`
 }
 
 // SettlePushes stores in the contacts the consent that the sending account has accepted,
@@ -187,7 +188,9 @@ func (s PushStore) SettlePushes(ctx context.Context, orgID string, until, at tim
 		if err != nil {
 			return 0, err
 		}
-		rows[i] = pushedConsent{orgID, p.Contact.ID, engine.At(p.Contact.UpdatedAt), preferences, p.Contact.UnsubscribeAll}
+		rows[i] = pushedConsent{
+			orgID, p.Contact.ID, engine.At(p.Contact.UpdatedAt), preferences, p.Contact.UnsubscribeAll, contactstore.EncodeChanges(p.Contact.ConsentChanges),
+		}
 		byID[p.Contact.ID] = choices
 	}
 	parameter, err := engine.JSONParameter(rows)

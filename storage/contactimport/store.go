@@ -20,12 +20,12 @@ var _ contactupload.Store = Store{}
 func New(db *engine.DB) Store { return Store{db} }
 
 // uploadColumns lists the columns of an upload that are read.
-const uploadColumns = `id, file_name, size, status, sample, settings, checked, imported, problem, attempts, created_at, completed_at, claimed_until`
+const uploadColumns = `id, file_name, uploaded_by, size, status, sample, settings, checked, imported, problem, attempts, created_at, completed_at, claimed_until`
 
 var (
 	insertUpload = engine.Register("insert contact upload", `
-		INSERT INTO contact_uploads (org_id, id, file_name, size, status, sample, settings, checked, imported, problem, attempts, created_at, claimed_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0)`)
+		INSERT INTO contact_uploads (org_id, id, file_name, uploaded_by, size, status, sample, settings, checked, imported, problem, attempts, created_at, claimed_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0)`)
 	updateUpload = engine.Register("update contact upload", `
 		UPDATE contact_uploads SET size = $1, status = $2, sample = $3, settings = $4, checked = $5, imported = $6, problem = $7,
 			attempts = $8, completed_at = $9, claimed_until = $10
@@ -52,6 +52,7 @@ var (
 type uploadRow struct {
 	ID           string                     `db:"id"`
 	FileName     string                     `db:"file_name"`
+	UploadedBy   string                     `db:"uploaded_by"`
 	Size         int64                      `db:"size"`
 	Status       contactupload.UploadStatus `db:"status"`
 	Sample       string                     `db:"sample"`
@@ -69,7 +70,7 @@ type uploadRow struct {
 // parse.
 func (r uploadRow) upload() (contactupload.Upload, error) {
 	u := contactupload.Upload{
-		ID: r.ID, FileName: r.FileName, Size: r.Size, Status: r.Status, Problem: r.Problem, Attempts: r.Attempts,
+		ID: r.ID, FileName: r.FileName, UploadedBy: r.UploadedBy, Size: r.Size, Status: r.Status, Problem: r.Problem, Attempts: r.Attempts,
 		CreatedAt: r.CreatedAt.Time(), CompletedAt: engine.OptionalTime(r.CompletedAt), ClaimedUntil: r.ClaimedUntil.Time(),
 	}
 	for text, to := range map[*string]any{&r.Sample: &u.Sample, &r.Settings: &u.Settings, &r.Checked: &u.Check, &r.Imported: &u.Import} {
@@ -98,7 +99,7 @@ func (s Store) InsertUpload(ctx context.Context, orgID string, u contactupload.U
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, insertUpload, orgID, u.ID, u.FileName, u.Size, string(u.Status), texts[0], texts[1], texts[2], texts[3],
+	_, err = s.db.Exec(ctx, insertUpload, orgID, u.ID, u.FileName, u.UploadedBy, u.Size, string(u.Status), texts[0], texts[1], texts[2], texts[3],
 		u.Problem, u.Attempts, engine.At(u.CreatedAt))
 	return err
 }

@@ -20,6 +20,7 @@ type Row struct {
 	Attributes       string                 `db:"attributes" json:"attributes"`
 	TopicPreferences string                 `db:"topic_preferences" json:"topic_preferences"`
 	UnsubscribeAll   bool                   `db:"unsubscribe_all" json:"unsubscribe_all"`
+	ConsentChanges   string                 `db:"consent_changes" json:"consent_changes"`
 	Shell            bool                   `db:"shell" json:"shell"`
 	Stub             bool                   `db:"stub" json:"stub"`
 	CreatedAt        engine.Time            `db:"created_at" json:"created_at" write:"once"`
@@ -32,7 +33,7 @@ func RowOf(c contacts.Contact, attributes, preferences string) Row {
 	return Row{
 		ID: c.ID, Email: c.Email, EmailKey: contacts.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
 		Attributes: attributes, TopicPreferences: preferences, UnsubscribeAll: c.UnsubscribeAll, Shell: c.Shell, Stub: c.Stub,
-		CreatedAt: engine.At(c.CreatedAt), UpdatedAt: engine.At(c.UpdatedAt),
+		ConsentChanges: EncodeChanges(c.ConsentChanges), CreatedAt: engine.At(c.CreatedAt), UpdatedAt: engine.At(c.UpdatedAt),
 	}
 }
 
@@ -55,6 +56,9 @@ func (r Row) Contact() (contacts.Contact, error) {
 		}
 	}
 	var err error
+	if c.ConsentChanges, err = decodeChanges(r.ConsentChanges); err != nil {
+		return contacts.Contact{}, fmt.Errorf("storage: consent changes of contact %s: %w", r.ID, err)
+	}
 	if c.TopicPreferences, err = decodePreferences(r.TopicPreferences); err != nil {
 		return contacts.Contact{}, fmt.Errorf("storage: topic preferences of contact %s: %w", r.ID, err)
 	}

@@ -30,11 +30,18 @@ func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{
 // only if it is a stub.
 var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
-		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
+		unsubscribe_all = excluded.unsubscribe_all, consent_changes = excluded.consent_changes, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
 	WHERE contacts.status = 'active' AND contacts.updated_at < $3
 	AND NOT EXISTS (SELECT 1 FROM contact_pushes AS p WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id)
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
+
+// changedConsent reads the stored contacts of a page whose consent differs from that of the
+// sending account. Usually these are few. It takes no locks, because mirrorContacts does not
+// update a contact that is written after it was read.
+var changedConsent = engine.Register("changed consent", `
+	SELECT `+ColumnsSQL("c.")+`, c.email_key FROM `+engine.RowsNamed("contacts", engine.Named{Column: "email_key", Equals: "j.value ->> 'email_key'"})+`
+	AND (c.topic_preferences <> CAST(j.value ->> 'topic_preferences' AS bytetext) OR c.unsubscribe_all <> CAST(j.value ->> 'unsubscribe_all' AS boolean))`)
 
 // mirroredAddresses reads a page of active contacts through the primary key, so that every
 // page costs the same. The column shell is true for contacts that exist only because of a
@@ -88,11 +95,11 @@ func subscriberOf(c contacts.Contact) topics.Subscriber {
 }
 
 // mirrorRow is an element of the JSON parameter of mirrorContacts: a row of the table
-// contacts. The contact's topic choices in it are not part of the JSON.
+// contacts. The consent is that of the account and not part of the JSON.
 type mirrorRow struct {
 	Row
 
-	choices map[string]sending.Subscription
+	consent sending.Contact
 }
 
 // mirroredRow is a contact that mirrorContacts inserted or updated. An inserted contact has
@@ -105,19 +112,19 @@ type mirroredRow struct {
 // MirrorConsent stores the consent of a page of the sending account's contacts. It returns
 // how many contacts it inserted and updated, and their ids. It skips contacts that were
 // written since asked, the time at which the page was requested from the sending account.
-// It runs at most four statements for a page of any size.
+// It runs at most five statements for a page of any size.
 func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page, at)
-	if err != nil {
-		return topics.Mirrored{}, nil, err
-	}
-	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return topics.Mirrored{}, nil, err
 	}
 	var count topics.Mirrored
 	var touched []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		parameter, err := s.withEarlierChanges(ctx, orgID, rows, at)
+		if err != nil {
+			return err
+		}
 		written, err := engine.List[mirroredRow](ctx, s.db, mirrorContacts, orgID, parameter, engine.At(asked))
 		if err != nil {
 			return err
@@ -153,23 +160,53 @@ func mirroredRows(page []sending.Contact, at time.Time) ([]mirrorRow, error) {
 			return nil, err
 		}
 		shell := contacts.Contact{
-			ID: core.NewID(), Email: c.Email, Status: contacts.Active, UnsubscribeAll: c.UnsubscribeAll, Shell: true, CreatedAt: at, UpdatedAt: at,
+			ID: core.NewID(), Email: c.Email, Status: contacts.Active, Shell: true, CreatedAt: at, UpdatedAt: at,
 		}
-		rows = append(rows, mirrorRow{RowOf(shell, emptyObject, preferences), c.Preferences})
+		rows = append(rows, mirrorRow{RowOf(shell.WithAccountConsent(c, at), emptyObject, preferences), c})
 	}
 	slices.Reverse(rows)
 	slices.SortStableFunc(rows, func(a, b mirrorRow) int { return strings.Compare(a.EmailKey, b.EmailKey) })
 	return slices.CompactFunc(rows, func(a, b mirrorRow) bool { return a.EmailKey == b.EmailKey }), nil
 }
 
-// compare returns the ids of the updated contacts, and the topic choices of all written
-// contacts. A written contact is new, not updated, if it has the id that mirroredRows
-// generated.
-func compare(rows []mirrorRow, written []mirroredRow) ([]string, []Choice) {
+// withEarlierChanges sets the consent changes of each row whose contact is stored with
+// another consent: those that are stored, and the present one at the account. It returns the
+// JSON parameter of mirrorContacts.
+func (s SubscriberStore) withEarlierChanges(ctx context.Context, orgID string, rows []mirrorRow, at time.Time) (string, error) {
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return "", err
+	}
+	stored, err := engine.List[Row](ctx, s.db, changedConsent, parameter, orgID)
+	if err != nil || len(stored) == 0 {
+		return parameter, err
+	}
+	byKey := rowsByKey(rows)
+	for _, row := range stored {
+		contact, err := row.Contact()
+		if err != nil {
+			return "", err
+		}
+		mirrored := byKey[row.EmailKey]
+		mirrored.ConsentChanges = EncodeChanges(contact.WithAccountConsent(mirrored.consent, at).ConsentChanges)
+	}
+	return engine.JSONParameter(rows)
+}
+
+// rowsByKey returns the rows by the keys of their addresses.
+func rowsByKey(rows []mirrorRow) map[string]*mirrorRow {
 	byKey := make(map[string]*mirrorRow, len(rows))
 	for i := range rows {
 		byKey[rows[i].EmailKey] = &rows[i]
 	}
+	return byKey
+}
+
+// compare returns the ids of the updated contacts, and the topic choices of all written
+// contacts. A written contact is new, not updated, if it has the id that mirroredRows
+// generated.
+func compare(rows []mirrorRow, written []mirroredRow) ([]string, []Choice) {
+	byKey := rowsByKey(rows)
 	var updated []string
 	var choices []Choice
 	for _, w := range written {
@@ -177,7 +214,7 @@ func compare(rows []mirrorRow, written []mirroredRow) ([]string, []Choice) {
 		if w.ID != row.ID {
 			updated = append(updated, w.ID)
 		}
-		choices = ChoicesOf(choices, w.ID, row.choices)
+		choices = ChoicesOf(choices, w.ID, row.consent.Preferences)
 	}
 	return updated, choices
 }

@@ -61,6 +61,7 @@ func newDashboard(
 	mail, err3 := messages.New(around, messages.Config{Undeliverable: domains.Suppression})
 	directory, err9 := contacts.New(around, contacts.Config{
 		Directory: corecontacts.NewDirectory(domains.Contacts), Standings: segments.NewStandings(domains.Segments), Memberships: domains.Lists, Expensive: guard.RunExpensive,
+		Keys: s.db.Keys(), Clients: s.db.Clients(), Users: s.db.Users(),
 	})
 	definitions, err7 := registry.New(around, registry.Config{Attributes: domains.Attributes, Activities: domains.Activities, Segments: domains.Segments, Expensive: guard.RunExpensive})
 	contents, err8 := templates.New(around, domains.Templates)

@@ -15,7 +15,7 @@ import (
 // transaction.
 func (w *World) Run(ctx context.Context, name, arguments string) (any, *core.Error) {
 	op := w.ops[name]
-	call := &core.Call{Principal: core.Principal{Org: w.Org}, Surface: w.Surface, Now: w.Clock()}
+	call := &core.Call{Principal: core.Principal{Org: w.Org, Credential: w.Credential}, Surface: w.Surface, Now: w.Clock()}
 	defer call.Finish()
 	in, err := op.Decode(w.Surface, []byte(arguments))
 	if err != nil {

@@ -31,6 +31,8 @@ type World struct {
 	// Surface (REST or agent) is the interface through which operations are called; New sets
 	// REST.
 	Surface core.Surface
+	// Credential is the credential of the calls; New sets none.
+	Credential core.Credential
 
 	Contacts   *contacts.Contacts
 	Bulk       *bulk.Bulk

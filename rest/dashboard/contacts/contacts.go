@@ -57,6 +57,10 @@ type Config struct {
 	Directory   Directory
 	Standings   Standings
 	Memberships Memberships
+	// Keys, Clients and Users name who changed a contact's consent.
+	Keys    Keys
+	Clients Clients
+	Users   Users
 	// Expensive runs a function that reads many rows. The number of such reads at a time is
 	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
 	// with core.CodeOverloaded.

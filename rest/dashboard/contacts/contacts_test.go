@@ -149,7 +149,7 @@ func newOffice(t *testing.T) *office {
 	}}
 	o.Frame.Operations = o.operations
 	room, err := contacts.New(o.Frame, contacts.Config{
-		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
+		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Keys: names{}, Clients: names{}, Users: names{}, Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
 	})
 	o.Must(err)
 	frametest.CheckPages(t, room.Pages)

@@ -10,7 +10,6 @@ import (
 	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -40,24 +39,6 @@ type facts struct {
 	VisitorID             string
 }
 
-// consent has a contact's choices about topics.
-type consent struct {
-	UnsubscribeAll bool
-	Topics         []topicRow
-	// Old says that the choices are those of the last sync, and why. It is "" for the present
-	// choices of the sending account.
-	Old string
-	// None stands in place of the topics.
-	None frame.Empty
-}
-
-// topicRow is the data of one topic: whether the contact gets it, and what decides that.
-type topicRow struct {
-	Name, Key string
-	In        bool
-	Reason    string
-}
-
 // listRow is the data of a static list that the contact is on.
 type listRow struct {
 	Path      string // of the list's page, or "" if the visitor may not see it
@@ -78,12 +59,18 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
+	stored := c
 	old := h.readConsent(r, v, &c)
 	known := h.readChoices(r, v)
 	data := contactPage{
-		Consent: consentOf(c, known, old), Attributes: h.valuesOf(c, known), Delivery: h.readDelivery(r, v, c.Email),
+		Attributes: h.valuesOf(c, known), Delivery: h.readDelivery(r, v, c.Email),
 		NoList: frame.Empty{Text: "The contact is on no list."}, NoValue: frame.Empty{Text: "No attribute has a value."},
 		Why: h.readWhy(r, v, c, 0), Activities: h.readActivities(r, v, c.ID, shortList, ""), Messages: h.readMessages(r, v, c, shortList, ""),
+	}
+	view := consentView{h: h, names: &sourceNames{h: h, orgID: v.Org.ID, people: map[string]string{v.User.ID: "you"}}, stored: stored, shown: c}
+	if data.Consent, err = view.consentOf(r.Context(), known, old); err != nil {
+		h.Fail(w, r, v, err)
+		return
 	}
 	since, err := h.Memberships.Since(r.Context(), v.Org.ID, c.ID)
 	if err != nil {
@@ -160,31 +147,6 @@ func (h contactHandlers) readConsent(r *http.Request, v people.Visitor, c *audie
 	}
 	c.UnsubscribeAll, c.TopicPreferences, c.Mailable = live.UnsubscribeAll, live.TopicPreferences, live.Mailable
 	return ""
-}
-
-// consentOf returns the contact's choices, and for each topic what decides whether the
-// contact gets it.
-func consentOf(c audience.Contact, known choices, old string) consent {
-	shown := consent{UnsubscribeAll: c.UnsubscribeAll, Old: old}
-	for _, t := range known.Topics {
-		in, explicit := isIn(c, t)
-		row := topicRow{Name: t.title(), Key: frame.PlainName(t.Name), In: in}
-		switch {
-		case c.UnsubscribeAll:
-			row.Reason = "The contact opted out of everything."
-		case !c.Mailable:
-			row.Reason = c.MailableNote()
-		case explicit:
-			row.Reason = "The contact's own choice."
-		case t.Default == sending.OptIn:
-			row.Reason = "No choice: it is on by default."
-		default:
-			row.Reason = "No choice: it is off by default."
-		}
-		shown.Topics = append(shown.Topics, row)
-	}
-	shown.None = frame.Empty{Text: "The sending account has no topics, or did not answer.", Action: &frame.Action{Path: topicsPath, Name: "Open topics"}}
-	return shown
 }
 
 // valuesOf returns the contact's attribute values, in order of their names.

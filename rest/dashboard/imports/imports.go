@@ -23,7 +23,7 @@ const newContactPath = frame.Path + "/contacts/new"
 // Uploads stores, checks and imports uploaded contact files. StartCheck, StartImport and
 // Discard run in the transaction of ctx.
 type Uploads interface {
-	Receive(ctx context.Context, orgID, fileName string, file io.Reader) (contactupload.Upload, error)
+	Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error)
 	Upload(ctx context.Context, orgID, id string) (contactupload.Upload, error)
 	Uploads(ctx context.Context, orgID string) ([]contactupload.Upload, error)
 	StartCheck(ctx context.Context, orgID, id string, settings contactupload.Settings) error

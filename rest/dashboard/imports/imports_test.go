@@ -37,7 +37,7 @@ type fakeUploads struct {
 	called   []string
 }
 
-func (f *fakeUploads) Receive(_ context.Context, _, name string, file io.Reader) (contactupload.Upload, error) {
+func (f *fakeUploads) Receive(_ context.Context, _, _, name string, file io.Reader) (contactupload.Upload, error) {
 	content, err := io.ReadAll(file)
 	f.received = name + ": " + string(content)
 	return f.up, errors.Join(err, f.refusal)

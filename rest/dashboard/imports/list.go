@@ -81,7 +81,7 @@ func count(n int) string { return frame.WithCommas(int64(n)) }
 
 // receive stores an uploaded file and redirects to the page that assigns its columns.
 func (h *Imports) receive(w http.ResponseWriter, r *http.Request, v people.Visitor, name string, file io.Reader) {
-	up, err := h.Uploads.Receive(r.Context(), v.Org.ID, name, file)
+	up, err := h.Uploads.Receive(r.Context(), v.Org.ID, v.User.ID, name, file)
 	if err == nil {
 		frame.SeeOther(w, pathOf(up)+"/columns")
 		return

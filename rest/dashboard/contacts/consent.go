@@ -1,0 +1,221 @@
+package contacts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	audience "github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// Users reads the account of a person.
+type Users interface {
+	UserByID(ctx context.Context, userID string) (access.User, error)
+}
+
+// Keys lists an organization's API keys, including expired and revoked ones.
+type Keys interface {
+	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
+}
+
+// Clients lists an organization's OAuth clients, including revoked ones.
+type Clients interface {
+	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
+}
+
+// consent has a contact's choices about topics.
+type consent struct {
+	UnsubscribeAll bool
+	// All says since when the global opt-out is set, or since when it is removed; nil if it
+	// was never set.
+	All    *choice
+	Topics []topicRow
+	// Old says that the choices are those of the last sync, and why. It is "" for the present
+	// choices of the sending account.
+	Old string
+	// None stands in place of the topics.
+	None frame.Empty
+}
+
+// topicRow is the data of one topic: whether the contact gets it, and what decides that.
+type topicRow struct {
+	Name, Key string
+	In        bool
+	Reason    string
+	Choice    *choice // the contact's explicit choice, nil for none
+}
+
+// choice says what was chosen, when and by whom. When is the zero time if that is unknown;
+// By then says so.
+type choice struct {
+	What string
+	When frame.When
+	By   string
+}
+
+// consentView builds the data of a contact's consent. stored is the contact with the consent
+// in the database, shown the contact with the consent that the page shows.
+type consentView struct {
+	h             contactHandlers
+	names         *sourceNames
+	stored, shown audience.Contact
+}
+
+// consentOf returns the contact's choices, and for each topic what decides whether the
+// contact gets it. It fails if the names of credentials cannot be read.
+func (v consentView) consentOf(ctx context.Context, known choices, old string) (consent, error) {
+	c := v.shown
+	shown := consent{
+		UnsubscribeAll: c.UnsubscribeAll, Old: old,
+		None: frame.Empty{Text: "The sending account has no topics, or did not answer.", Action: &frame.Action{Path: topicsPath, Name: "Open topics"}},
+	}
+	recorded := v.stored.ConsentChanges.UnsubscribeAll
+	if c.UnsubscribeAll || recorded != nil || v.stored.UnsubscribeAll {
+		what := "The global opt-out was removed"
+		if c.UnsubscribeAll {
+			what = "Opted out"
+		}
+		made, err := v.choiceOf(ctx, what, recorded, c.UnsubscribeAll != v.stored.UnsubscribeAll)
+		if err != nil {
+			return shown, err
+		}
+		shown.All = &made
+	}
+	for _, t := range known.Topics {
+		row, err := v.topicRow(ctx, t)
+		if err != nil {
+			return shown, err
+		}
+		shown.Topics = append(shown.Topics, row)
+	}
+	return shown, nil
+}
+
+// topicRow returns the data of one topic.
+func (v consentView) topicRow(ctx context.Context, t topic) (topicRow, error) {
+	c := v.shown
+	in, explicit := isIn(c, t)
+	row := topicRow{Name: t.title(), Key: frame.PlainName(t.Name), In: in}
+	switch {
+	case c.UnsubscribeAll:
+		row.Reason = "The contact opted out of everything."
+	case !c.Mailable:
+		row.Reason = c.MailableNote()
+	case explicit:
+	case t.Default == sending.OptIn:
+		row.Reason = "No choice: it is on by default."
+	default:
+		row.Reason = "No choice: it is off by default."
+	}
+	at := slices.IndexFunc(c.TopicPreferences, func(p topics.Preference) bool { return p.Topic == t.Name })
+	if at < 0 {
+		return row, nil
+	}
+	what := "Opted out"
+	if c.TopicPreferences[at].SubscriptionStatus == sending.OptIn {
+		what = "Opted in"
+	}
+	var recorded *audience.ConsentChange
+	if change, is := v.stored.ConsentChanges.Topics[t.Name]; is {
+		recorded = &change
+	}
+	made, err := v.choiceOf(ctx, what, recorded, !slices.Contains(v.stored.TopicPreferences, c.TopicPreferences[at]))
+	row.Choice = &made
+	return row, err
+}
+
+// choiceOf returns the data of a choice. newer is true if the sending account has another
+// choice than the database.
+func (v consentView) choiceOf(ctx context.Context, what string, recorded *audience.ConsentChange, newer bool) (choice, error) {
+	switch {
+	case newer:
+		return choice{What: what, By: "in the sending account, after the last sync"}, nil
+	case recorded == nil:
+		return choice{What: what, By: "before Mailhelm recorded such times"}, nil
+	}
+	by, err := v.names.of(ctx, recorded.By)
+	return choice{what, v.h.When(recorded.Time()), by}, err
+}
+
+// sourceNames reads the names of people and credentials that changed a contact's consent. It
+// reads each list only once.
+type sourceNames struct {
+	h      contactHandlers
+	orgID  string
+	tokens map[string]string // names of credentials by id; nil if they are not read yet
+	people map[string]string
+}
+
+// of returns the source in words that begin with "by" or "in".
+func (n *sourceNames) of(ctx context.Context, source audience.ConsentSource) (string, error) {
+	switch source {
+	case audience.ByAccount:
+		return "in the sending account: by the recipient, or by a program that writes there", nil
+	case audience.ByCommand:
+		return "by the command mailhelm import contacts", nil
+	}
+	if userID, imported := source.ImportedBy(); imported {
+		person, err := n.person(ctx, userID)
+		return "by an import of " + person, err
+	}
+	credentialID, userID, called := source.Caller()
+	if called && credentialID == userID {
+		person, err := n.person(ctx, userID)
+		return "by " + person, err
+	}
+	if n.tokens == nil {
+		if err := n.readTokens(ctx); err != nil {
+			return "", err
+		}
+	}
+	name, known := n.tokens[credentialID]
+	if !known {
+		name = "an application"
+	}
+	if userID == "" {
+		return "by " + name, nil
+	}
+	person, err := n.person(ctx, userID)
+	return "by " + name + " for " + person, err
+}
+
+// readTokens reads the names of the organization's API keys and applications.
+func (n *sourceNames) readTokens(ctx context.Context) error {
+	keys, err := n.h.Keys.APIKeysOf(ctx, n.orgID)
+	if err != nil {
+		return err
+	}
+	clients, err := n.h.Clients.ClientsOf(ctx, n.orgID)
+	if err != nil {
+		return err
+	}
+	n.tokens = map[string]string{}
+	for _, key := range keys {
+		n.tokens[key.ID] = "the API key " + frame.PlainName(key.Name)
+	}
+	for _, client := range clients {
+		n.tokens[client.ID] = "the application " + frame.PlainName(client.Name)
+	}
+	return nil
+}
+
+// person returns the name of a user, or their address.
+func (n *sourceNames) person(ctx context.Context, userID string) (string, error) {
+	if name, read := n.people[userID]; read {
+		return name, nil
+	}
+	user, err := n.h.Users.UserByID(ctx, userID)
+	name := frame.PlainName(user.Name)
+	switch {
+	case core.IsNotFound(err):
+		name, err = "a former member", nil
+	case name == "":
+		name = frame.PlainName(user.Email)
+	}
+	n.people[userID] = name
+	return name, err
+}
