@@ -37,8 +37,11 @@ type Op[In, Out any] struct {
 	ReachesPeople bool
 	// Scopes are the scopes that an operation requires. The credential must have all of
 	// them.
-	Scopes   []Scope
-	GitOwned GitOwned
+	Scopes []Scope
+	// ArgumentScopes maps an argument to the further scope that a call with this argument
+	// requires.
+	ArgumentScopes map[string]Scope
+	GitOwned       GitOwned
 	// Fails are the codes with which a call can fail for a reason of this operation. Codes
 	// that follow from the other fields, such as invalid_scope, are not listed.
 	Fails []Code

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // Operation is an [Op] without its type parameters, for the guardrails and the two
@@ -52,12 +54,20 @@ type OperationInfo struct {
 	Cost          Cost
 	ReachesPeople bool
 	Scopes        []Scope
-	GitOwned      GitOwned
-	Writes        Subject
-	Replay        ReplayScope
-	Confirms      bool
+	// ArgumentScopes maps an argument to the further scope that a call with it requires.
+	ArgumentScopes map[string]Scope
+	GitOwned       GitOwned
+	Writes         Subject
+	Replay         ReplayScope
+	Confirms       bool
 	// Fails are the codes with which a call can fail for a reason of this operation.
 	Fails []Code
+}
+
+// NeededScopes returns the scopes that the operation or one of its arguments needs.
+func (i OperationInfo) NeededScopes() Scopes {
+	needed := slices.Concat(i.Scopes, slices.Collect(maps.Values(i.ArgumentScopes)))
+	return NewScopes(Scopes(needed).Strings()...)
 }
 
 // Declare returns the [Operation] of an Op, with generated schemas. It is called once for
@@ -110,7 +120,7 @@ func (d *declared[In, Out]) sealed() {}
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
 		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
-		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, Fails: d.op.Fails,
+		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, Fails: d.op.Fails,
 	}
 }
 

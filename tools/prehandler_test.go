@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,10 +55,15 @@ func TestProtectedResourceDocument(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.body), &doc); err != nil || r.status != http.StatusOK {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
-		if doc.Resource != w.url || !cmp.Equal(doc.AuthorizationServers, []string{"http://auth.test"}) || len(doc.ScopesSupported) != len(core.ScopeCatalogue()) {
+		if doc.Resource != w.url || !cmp.Equal(doc.AuthorizationServers, []string{"http://auth.test"}) || !slices.Equal(doc.ScopesSupported, scopesOfProbes) {
 			t.Errorf("%s: %+v", path, doc)
 		}
 	}
+}
+
+// scopesOfProbes are the scopes that the tools of a world and their arguments need.
+var scopesOfProbes = []string{
+	"api.attributes.view", "api.broadcasts.manage", "api.contacts.manage", "api.contacts.view", "api.lists.view", "api.messages.unmask_recipients", "api.topics.view",
 }
 
 func TestTokenRefusals(t *testing.T) {
@@ -82,6 +88,11 @@ func TestTokenRefusals(t *testing.T) {
 				t.Errorf("%s: challenge %q", name, challenge)
 			}
 			continue
+		}
+		// The scopes are those of the tools and of their arguments, and no others.
+		scopes := `scope="` + strings.Join(scopesOfProbes, " ") + `"`
+		if !strings.Contains(challenge, scopes) {
+			t.Errorf("%s: challenge %q, want %s", name, challenge, scopes)
 		}
 		if !strings.Contains(challenge, document) || !strings.Contains(challenge, tc.says) || tc.says == "" && strings.Contains(challenge, "error=") {
 			t.Errorf("%s: challenge %q", name, challenge)

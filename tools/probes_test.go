@@ -59,7 +59,7 @@ func (p *probes) operations() []core.Operation {
 func (p *probes) lookup() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_lookup", Title: "Look a contact up", Purpose: "Reads.", Effect: core.Reads,
-		Scopes: []core.Scope{core.ContactsView},
+		Scopes: []core.Scope{core.ContactsView}, ArgumentScopes: map[string]core.Scope{"secret": core.MessagesUnmask},
 		Do: func(_ context.Context, _ *core.Call, in emailIn) (contactOut, error) {
 			if in.Email == "nobody@example.com" {
 				return contactOut{}, core.NotFound("contact")

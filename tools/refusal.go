@@ -96,11 +96,12 @@ func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outc
 }
 
 // challenge returns the WWW-Authenticate header of a refusal. It names the
-// protected-resource document and the scopes of the called tool (RFC 9728 section 5.1, RFC
-// 6750 section 3).
+// protected-resource document, and the scopes to request (RFC 9728 section 5.1, RFC 6750
+// section 3): those of the called tool if only a scope is missing, else those of all tools
+// (MCP 2025-11-25, Authorization, Scope Selection Strategy).
 func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
-	needs := ""
-	if t, ok := s.tools.byName[x.tool]; ok {
+	needs := s.tools.scopes.Join()
+	if t, ok := s.tools.byName[x.tool]; ok && e.Code == core.CodeInvalidScope {
 		needs = t.needs
 	}
 	return s.resource.Challenge(e, needs, presented)

@@ -54,15 +54,10 @@ type Server struct {
 // converted.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
-		cfg:      cfg,
-		resource: access.NewProtectedResource(cfg.MCPURL, cfg.AuthURL, "Mailhelm agent endpoint", cfg.DocsURL, core.AllScopes()),
-		tools:    &toolset{catalogue: cfg.Catalogue, docsURL: cfg.DocsURL, byName: make(map[string]*tool, len(table))},
+		cfg:   cfg,
+		tools: &toolset{catalogue: cfg.Catalogue, docsURL: cfg.DocsURL, byName: make(map[string]*tool, len(table))},
 	}
-	metadata, err := content.Marshal(s.resource)
-	if err != nil {
-		return nil, fmt.Errorf("protected-resource document: %w", err)
-	}
-	s.metadata = metadata
+	var err error
 	s.spans = newSpans(cfg)
 	if s.origins, err = newOriginSet(cfg.MCPURL, cfg.AllowedOrigins); err != nil {
 		return nil, err
@@ -72,6 +67,12 @@ func New(cfg Config) (*Server, error) {
 		if err := s.Mount(name); err != nil {
 			return nil, err
 		}
+	}
+	// The scopes are those of the tools. A client that does not read the scopes of a challenge
+	// requests those of the document.
+	s.resource = access.NewProtectedResource(cfg.MCPURL, cfg.AuthURL, "Mailhelm agent endpoint", cfg.DocsURL, s.tools.scopes)
+	if s.metadata, err = content.Marshal(s.resource); err != nil {
+		return nil, fmt.Errorf("protected-resource document: %w", err)
 	}
 	return s, nil
 }

@@ -14,6 +14,9 @@ type toolset struct {
 	catalogue *guardrails.Catalogue
 	docsURL   string
 	byName    map[string]*tool
+	// scopes are the scopes that the tools and their arguments need, for clients without a
+	// token.
+	scopes core.Scopes
 	// places has the paths of all members of a message that may contain any JSON, for all
 	// tools together.
 	places *core.AnyPaths
@@ -27,6 +30,7 @@ func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
 		return nil, fmt.Errorf("tool %s: %w", op.Info().Name, err)
 	}
 	s.byName[t.described.Name] = t
+	s.scopes = core.NewScopes(append(s.scopes.Strings(), op.Info().NeededScopes().Strings()...)...)
 	s.places = s.places.Union(op.Input(core.Agent).AnyPaths().Nest("params", "arguments"))
 	return t, nil
 }

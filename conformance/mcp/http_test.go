@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/tools"
 )
 
 // reply is an HTTP answer of the endpoint. Code is set for a problem document, Result for a
@@ -139,15 +142,22 @@ func TestEveryRefusalCostsAToken(t *testing.T) {
 }
 
 // TestStrangersLearnWhereToGetAToken checks that a request without a valid token gets a
-// challenge that names the protected-resource document. The health page shows nothing about
-// the server but its commit, status and time.
+// challenge that names the protected-resource document and the scopes of all tools. The
+// health page shows nothing about the server but its commit, status and time.
 func TestStrangersLearnWhereToGetAToken(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	document := p.MCPURL + "/.well-known/oauth-protected-resource"
+	var needed []string
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		if slices.Contains(tools.Table(), op.Info().Name) {
+			needed = append(needed, op.Info().NeededScopes().Strings()...)
+		}
+	}
+	rest := `scope="` + core.NewScopes(needed...).Join() + `", resource_metadata="` + document + `"`
 	for name, c := range map[string]struct{ authorization, challenge string }{
-		"nothing":      {"", `Bearer realm="Mailhelm agent endpoint", resource_metadata="` + document + `"`},
-		"an API token": {"Bearer " + p.Token(t, p.BaseURL), `Bearer realm="Mailhelm agent endpoint", error="invalid_token", resource_metadata="` + document + `"`},
+		"nothing":      {"", `Bearer realm="Mailhelm agent endpoint", ` + rest},
+		"an API token": {"Bearer " + p.Token(t, p.BaseURL), `Bearer realm="Mailhelm agent endpoint", error="invalid_token", ` + rest},
 	} {
 		got := post(t, p, c.authorization, "2025-11-25", ping)
 		if got.status != 401 || got.Code != "invalid_key" || got.header.Get("WWW-Authenticate") != c.challenge {

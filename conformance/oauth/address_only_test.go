@@ -10,8 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/oauth/inspector"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/tools"
 	mcpgo "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	mcpgotypes "github.com/mark3labs/mcp-go/mcp"
@@ -49,6 +53,26 @@ func liveAnHour(t *testing.T, p *product.Product, call func() error, ended func(
 	}
 	p.Clock.Advance(accessLife) // no token of the grant is valid, or cached as valid, any more
 	ended()
+}
+
+// scopesOfTools returns the scopes that the tools of the product need. They are not all
+// scopes, because some are for operations that no tool has.
+func scopesOfTools() []string {
+	var names []string
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		if slices.Contains(tools.Table(), op.Info().Name) {
+			names = append(names, op.Info().NeededScopes().Strings()...)
+		}
+	}
+	return core.NewScopes(names...).Strings()
+}
+
+// checkOffered fails the test unless the last consent page listed exactly these scopes.
+func (v *visit) checkOffered(want []string) {
+	v.t.Helper()
+	if diff := cmp.Diff(want, slices.Sorted(slices.Values(v.offered))); diff != "" || len(want) >= len(core.AllScopes()) {
+		v.t.Errorf("scopes on the consent page (-want +got):\n%s", diff)
+	}
 }
 
 // returned has the parameters with which the browser comes back to a client.
@@ -121,6 +145,7 @@ func TestGoSDKConnects(t *testing.T) {
 	}
 	defer session.Close() //nolint:errcheck // the test is over
 	call := func() error { return callLists(t, session) }
+	v.checkOffered(scopesOfTools())
 	liveAnHour(t, p, call, func() {
 		if source.refreshes != 4 || asked != 1 {
 			t.Errorf("%d refreshes and %d questions in an hour", source.refreshes, asked)
@@ -167,7 +192,8 @@ func (s *shiftedStore) SaveToken(_ context.Context, token *transport.Token) erro
 	return nil
 }
 
-// TestMCPGoConnects checks the library mcp-go with its own OAuth client.
+// TestMCPGoConnects checks the library mcp-go with its own OAuth client. The library
+// requests the scopes of its configuration and does not read those of a challenge.
 func TestMCPGoConnects(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{DynamicRegistration: true})
@@ -235,7 +261,8 @@ func authorizeMCPGo(t *testing.T, v *visit, required error) {
 }
 
 // TestInspectorConnects checks the command line of the MCP Inspector. It signs in by itself;
-// the test is the person at the browser.
+// the test is the person at the browser. Each run of the program makes one call, so an hour
+// is a run at its start and one at its end. The runs share a file with the tokens.
 func TestInspectorConnects(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{DynamicRegistration: true})
@@ -245,19 +272,34 @@ func TestInspectorConnects(t *testing.T) {
 		asked++
 		follow(t, p, v.allow(question))
 	}
-	callback := fmt.Sprintf("http://127.0.0.1:%d/oauth/callback", freePort(t))
-	got := inspector.Run(t, visit, p.MCPURL+"/mcp", "--transport", "http", "--callback-url", callback, "--method", "tools/call", "--tool-name", "lists_list")
-	if asked != 1 || !strings.Contains(got, `"structuredContent"`) {
-		t.Errorf("%d questions: %s", asked, got)
+	home, callback := t.TempDir(), fmt.Sprintf("http://127.0.0.1:%d/oauth/callback", freePort(t))
+	// call runs the program, which must answer, and checks how often it has asked the person.
+	call := func(questions int, more ...string) {
+		t.Helper()
+		got := inspector.Run(t, home, visit, append([]string{
+			p.MCPURL + "/mcp", "--transport", "http", "--callback-url", callback, "--method", "tools/call", "--tool-name", "lists_list",
+		}, more...)...)
+		if asked != questions || !strings.Contains(got, `"structuredContent"`) {
+			t.Errorf("%d questions, want %d: %s", asked, questions, got)
+		}
 	}
-	grants := grantsOf(t, p, "")
-	if len(grants) != 1 || !slices.ContainsFunc(grants[0].Scopes.Strings(), func(s string) bool { return s == "api.lists.view" }) {
-		t.Errorf("grants: %+v", grants)
+	call(1)
+	v.checkOffered(scopesOfTools())
+	first := grantsOf(t, p, "")
+	p.Clock.Advance(time.Hour)
+	call(1, "--stored-auth-only") // by a refresh: the access token has ended
+	if grants := grantsOf(t, p, ""); len(first) != 1 || len(grants) != 1 || grants[0].ID != first[0].ID {
+		t.Errorf("grants %+v, then %+v", first, grants)
 	}
+	if _, err := p.DB.Grants().RevokeGrantsOf(t.Context(), p.OrgID, first[0].ClientID, p.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.Advance(accessLife) // no token of the grant is valid, or cached as valid, any more
+	call(2)
 	// A program that has a token needs no sign-in.
 	token := machineToken(t, p)
-	got = inspector.Run(t, visit, p.MCPURL+"/mcp", "--transport", "http", "--header", "Authorization: Bearer "+token, "--method", "tools/list")
-	if asked != 1 || !strings.Contains(got, `"lists_list"`) {
+	got := inspector.Run(t, t.TempDir(), visit, p.MCPURL+"/mcp", "--transport", "http", "--header", "Authorization: Bearer "+token, "--method", "tools/list")
+	if asked != 2 || !strings.Contains(got, `"lists_list"`) {
 		t.Errorf("%d questions: %s", asked, got)
 	}
 }

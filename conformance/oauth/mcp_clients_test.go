@@ -27,19 +27,26 @@ type assistantTask struct {
 
 // assistantSight is the report of a Node.js program that tests an MCP library.
 type assistantSight struct {
-	ClientID           string `json:"client_id"`
-	Resource           string `json:"resource"`
-	Scope              string `json:"scope"`
-	Server             string `json:"server"`
-	Tools              bool   `json:"tools"`
-	Called             bool   `json:"called"`
-	CalledAfterRefresh bool   `json:"calledAfterRefresh"`
-	AskedAgain         bool   `json:"askedAgain"`
+	ClientID        string `json:"client_id"`
+	Resource        string `json:"resource"`
+	Scope           string `json:"scope"`
+	Server          string `json:"server"`
+	Tools           bool   `json:"tools"`
+	Called          bool   `json:"called"`
+	CalledForAnHour bool   `json:"calledForAnHour"`
+	Refreshes       int    `json:"refreshes"`
+	AskedInAnHour   int    `json:"askedInAnHour"`
+	// CalledWithoutGrant is true if a call succeeded after the grant was revoked.
+	CalledWithoutGrant bool `json:"calledWithoutGrant"`
+	CalledAgain        bool `json:"calledAgain"`
+	Asked              int  `json:"asked"`
 }
 
 // TestAssistantsOfOthers checks that third-party MCP libraries need only the address of the
-// agent endpoint. They find the metadata documents, become a client, get a token and call a
-// tool.
+// agent endpoint. They find the metadata documents, become a client, get the consent of a
+// person and call a tool for an hour, with a refresh for each access token. When the grant
+// is revoked, the next call is refused and they ask the person again. The consent page lists
+// the scopes that the tools need, and no others.
 func TestAssistantsOfOthers(t *testing.T) {
 	t.Parallel()
 	document := metadataDocument(t)
@@ -84,15 +91,25 @@ func connect(t *testing.T, p *product.Product, program string, task assistantTas
 			// until that has expired.
 			p.Clock.Advance(5 * time.Second)
 		},
+		Outlive: func() { p.Clock.Advance(accessLife) },
 	}
 	var got assistantSight
 	clients.Run(t, program, task, person, &got)
 	want := assistantSight{
 		ClientID: client, Resource: p.MCPURL, Scope: got.Scope, Server: "mailhelm",
-		Tools: true, Called: true, CalledAfterRefresh: true, AskedAgain: true,
+		Tools: true, Called: true, CalledForAnHour: true, Refreshes: 4, AskedInAnHour: 1, CalledAgain: true, Asked: 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(got.Scope, "api.lists.view") {
 		t.Errorf("scope %q, %s", got.Scope, diff)
+	}
+	offered := scopesOfTools()
+	if task.ClientID != "" { // what it asks for beyond its registration is not offered
+		offered = []string{"api.account.view", "api.contacts.view", "api.lists.view"}
+	}
+	v.checkOffered(offered)
+	// The program has asked the person again. The next one must find no grant.
+	if _, err := p.DB.Grants().RevokeGrantsOf(t.Context(), p.OrgID, client, p.Clock.Now()); err != nil {
+		t.Fatal(err)
 	}
 }
 

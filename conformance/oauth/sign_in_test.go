@@ -24,6 +24,8 @@ type visit struct {
 	p        *product.Product
 	http     *http.Client
 	signedIn bool
+	// offered are the scopes on the consent page that was shown last.
+	offered []string
 }
 
 func newVisit(t *testing.T, p *product.Product) *visit {
@@ -94,6 +96,7 @@ func (v *visit) allow(question string) string {
 	}
 	_, page := v.send(http.StatusOK, question, nil)
 	form := formOf(page)
+	v.offered = form["scope"]
 	form.Set("decision", "approve")
 	location, _ := v.send(http.StatusSeeOther, v.p.AppURL+"/oauth/authorize", form)
 	return location

@@ -68,13 +68,12 @@ func Operations(d Domains) []core.Operation {
 	)
 }
 
-// NeededScopes returns the scopes that at least one of the operations needs, sorted.
+// NeededScopes returns the scopes that at least one of the operations or their arguments
+// needs, sorted.
 func NeededScopes(operations []core.Operation) core.Scopes {
 	var names []string
 	for _, op := range operations {
-		for _, s := range op.Info().Scopes {
-			names = append(names, string(s))
-		}
+		names = append(names, op.Info().NeededScopes().Strings()...)
 	}
 	return core.NewScopes(names...)
 }

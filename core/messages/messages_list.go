@@ -37,9 +37,10 @@ func (m *Messages) messagesList() core.Operation {
 			}
 			return costOfFilters(in.Channel, string(in.Status), in.Template, in.Recipient)
 		},
-		Scopes: []core.Scope{core.MessagesView},
-		Fails:  []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
-		Do:     m.listMessages,
+		Scopes:         []core.Scope{core.MessagesView},
+		ArgumentScopes: map[string]core.Scope{"recipient": core.MessagesUnmask},
+		Fails:          []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Do:             m.listMessages,
 	})
 }
 

@@ -41,9 +41,10 @@ func (m *Messages) messagesSearch() core.Operation {
 		CostOf: func(_ *core.Call, in SearchMessagesIn) core.Cost {
 			return costOfFilters(in.Channel, string(in.Status), in.Template, in.Recipient)
 		},
-		Scopes: []core.Scope{core.MessagesView},
-		Fails:  []core.Code{core.CodeMissingScope, core.CodeNotFound, core.CodePlanRetentionExceeded},
-		Do:     m.searchMessages,
+		Scopes:         []core.Scope{core.MessagesView},
+		ArgumentScopes: map[string]core.Scope{"recipient": core.MessagesUnmask},
+		Fails:          []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Do:             m.searchMessages,
 	})
 }
 

@@ -2,7 +2,7 @@
 // does all of the authorization; what is written here is what it leaves to its
 // user: to remember, and to send the person to an address.
 import { randomUUID } from 'node:crypto'
-import { task, visit, endGrants, finish } from './talk.mjs'
+import { task, visit, endGrants, outlive, finish } from './talk.mjs'
 
 // Memory is an OAuthClientProvider that keeps everything in this process.
 class Memory {
@@ -23,6 +23,7 @@ class Memory {
   #state
   #discovery
   asked = []
+  saved = 0
 
   state() {
     this.#state = randomUUID()
@@ -39,6 +40,7 @@ class Memory {
   }
   saveTokens(tokens) {
     this.#tokens = tokens
+    this.saved++
   }
   saveCodeVerifier(verifier) {
     this.#verifier = verifier
@@ -61,10 +63,6 @@ class Memory {
   expectState(back) {
     if (back.searchParams.get('state') !== this.#state) throw new Error('the state is another one')
   }
-  // forgetAccess makes the next request fail as with an access token that is over.
-  forgetAccess() {
-    this.#tokens = { ...this.#tokens, access_token: 'over' }
-  }
 }
 
 // assist goes the whole way with one version of the library. codeOf gives what its
@@ -74,30 +72,47 @@ export async function assist({ Client, StreamableHTTPClientTransport, Unauthoriz
   const address = new URL('/mcp', task.mcp)
   const open = () => new StreamableHTTPClientTransport(address, { authProvider: memory })
   const start = () => new Client({ name: 'conformance-assistant', version: '1.0.0' })
-  const callLists = (client) => client.callTool({ name: 'lists_list', arguments: {} })
+  const callLists = async (client) => {
+    const result = await client.callTool({ name: 'lists_list', arguments: {} })
+    return result.isError !== true && result.structuredContent !== undefined
+  }
   const unauthorized = (e) => {
     if (!(e instanceof UnauthorizedError)) throw e
+    return false
+  }
+  const signIn = async (transport) => {
+    const back = await visit(memory.asked.at(-1))
+    memory.expectState(back)
+    await transport.finishAuth(codeOf(back))
   }
 
   const refused = open()
   await start().connect(refused).catch(unauthorized)
-  const back = await visit(memory.asked[0])
-  memory.expectState(back)
-  await refused.finishAuth(codeOf(back))
+  await signIn(refused)
 
   const client = start()
-  await client.connect(open())
+  const transport = open()
+  await client.connect(transport)
   const server = client.getServerVersion()
   const { tools } = await client.listTools()
-  const result = await callLists(client)
+  const called = await callLists(client)
   const issued = memory.tokens()
 
-  memory.forgetAccess()
-  const afterRefresh = await callLists(client)
+  // An hour is four lifetimes of an access token. The library refreshes when a request is
+  // refused, and asks the person only if it cannot.
+  let calledForAnHour = true
+  for (let i = 0; i < 4; i++) {
+    await outlive()
+    calledForAnHour &&= await callLists(client)
+  }
+  const refreshes = memory.saved - 1
   const rotated = memory.tokens().refresh_token !== issued.refresh_token
+  const askedInAnHour = memory.asked.length
 
   await endGrants()
-  await callLists(client).catch(unauthorized)
+  const calledWithoutGrant = await callLists(client).catch(unauthorized)
+  await signIn(transport)
+  const calledAgain = await callLists(client)
   await client.close()
   finish({
     client_id: memory.clientInformation().client_id,
@@ -105,8 +120,12 @@ export async function assist({ Client, StreamableHTTPClientTransport, Unauthoriz
     scope: issued.scope,
     server: server.name,
     tools: tools.map((tool) => tool.name).includes('lists_list'),
-    called: result.isError !== true && result.structuredContent !== undefined,
-    calledAfterRefresh: afterRefresh.isError !== true && rotated,
-    askedAgain: memory.asked.length === 2,
+    called,
+    calledForAnHour: calledForAnHour && rotated,
+    refreshes,
+    askedInAnHour,
+    calledWithoutGrant,
+    calledAgain,
+    asked: memory.asked.length,
   })
 }

@@ -28,6 +28,9 @@ type Person struct {
 	// EndGrants revokes every grant of the person. It may be nil if the program never
 	// requests it.
 	EndGrants func()
+	// Outlive moves the clock of the product by the lifetime of an access token. It may be
+	// nil if the program never requests it.
+	Outlive func()
 }
 
 // message is one JSON line on the standard output of a program that [Run] started. The
@@ -38,6 +41,8 @@ type message struct {
 	Visit string `json:"visit"`
 	// EndGrants requests that all grants of the person are revoked. The reply is true.
 	EndGrants bool `json:"endGrants"`
+	// Outlive requests that the lifetime of an access token passes. The reply is true.
+	Outlive bool `json:"outlive"`
 	// Seen is the program's report, which must be its last message.
 	Seen json.RawMessage `json:"seen"`
 }
@@ -80,6 +85,9 @@ func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMes
 			return m.Seen, nil
 		case m.EndGrants:
 			person.EndGrants()
+			err = to.Encode(true)
+		case m.Outlive:
+			person.Outlive()
 			err = to.Encode(true)
 		default:
 			err = to.Encode(person.Visit(m.Visit))

@@ -30,6 +30,12 @@ export async function endGrants() {
   await receive()
 }
 
+// outlive lets the lifetime of an access token pass by the clock of the product.
+export async function outlive() {
+  send({ outlive: true })
+  await receive()
+}
+
 // finish reports what was seen, and ends the program.
 export function finish(seen) {
   send({ seen })

@@ -39,8 +39,9 @@ const question = "Please navigate to: "
 // Run runs the Inspector with the arguments and returns what it writes to standard output.
 // The program can connect only to the loopback. When the program asks for a sign-in, Run
 // calls visit with the address; visit is the person at the browser. The test fails if the
-// program fails.
-func Run(t testing.TB, visit func(address string), args ...string) string {
+// program fails. The program keeps its clients and tokens in files in the folder home; runs
+// with the same folder share them.
+func Run(t testing.TB, home string, visit func(address string), args ...string) string {
 	t.Helper()
 	dir := npm.Packages(t, wanted)
 	node, err := npm.Node(dir)
@@ -50,10 +51,10 @@ func Run(t testing.TB, visit func(address string), args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, append([]string{"--import", npm.Loopback(t), filepath.Join(dir, program), "--cli"}, args...)...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir = home
 	// Without a terminal the program signs in only if it may open a browser. The folder of
 	// its PATH is empty, so it finds none.
-	cmd.Env = []string{"PATH=" + t.TempDir(), "HOME=" + cmd.Dir, "NO_COLOR=1", "MCP_AUTO_OPEN_ENABLED=true", "MCP_INSPECTOR_SECRET_STORE=memory"}
+	cmd.Env = []string{"PATH=" + t.TempDir(), "HOME=" + cmd.Dir, "NO_COLOR=1", "MCP_AUTO_OPEN_ENABLED=true", "MCP_INSPECTOR_SECRET_STORE=file"}
 	var answer bytes.Buffer
 	cmd.WaitDelay = time.Second
 	read, write, err := os.Pipe()

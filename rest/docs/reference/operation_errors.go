@@ -39,6 +39,9 @@ func (o operation) codes(surface core.Surface) []core.Code {
 	if len(o.Scopes) > 0 {
 		codes = append(codes, core.CodeInvalidScope)
 	}
+	if len(o.ArgumentScopes) > 0 && surface == core.Agent {
+		codes = append(codes, core.CodeMissingScope)
+	}
 	if o.Effect == core.Destroys {
 		codes = append(codes, core.CodeTestEnvironmentForbidden)
 	}

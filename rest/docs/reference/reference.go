@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,6 +79,10 @@ func (o operation) scopes() string {
 	links := make([]string, 0, len(o.Scopes))
 	for _, scope := range o.Scopes {
 		links = append(links, "[`"+string(scope)+"`](/scopes#"+string(scope)+")")
+	}
+	for _, argument := range slices.Sorted(maps.Keys(o.ArgumentScopes)) {
+		scope := string(o.ArgumentScopes[argument])
+		links = append(links, "for `"+argument+"` also [`"+scope+"`](/scopes#"+scope+")")
 	}
 	return strings.Join(links, ", ")
 }
