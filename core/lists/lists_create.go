@@ -55,9 +55,17 @@ func (l *Lists) createList(ctx context.Context, c *core.Call, in CreateListIn) (
 		return List{}, core.Invalid("name", fmt.Sprintf("would exceed the limit of %d lists; delete one first", maxLists))
 	}
 	made := List{
-		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: core.ManagedOrigin, Status: statusActive,
+		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: sourceOf(c.Surface), Origin: core.ManagedOrigin, Status: statusActive,
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.SetSubject(made.ID)
 	return made, l.Store.InsertList(ctx, org, made)
+}
+
+// sourceOf returns the source of a list that is created through a surface.
+func sourceOf(s core.Surface) string {
+	if s == core.Dashboard {
+		return "ui"
+	}
+	return "api"
 }

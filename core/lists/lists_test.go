@@ -48,6 +48,19 @@ func TestListWrites(t *testing.T) {
 	})
 }
 
+// TestSourceOfAList checks that a list says whether a person created it on the dashboard or
+// a program did.
+func TestSourceOfAList(t *testing.T) {
+	t.Parallel()
+	w := contactstest.New(t, storagetest.SQLite(t))
+	for surface, want := range map[core.Surface]string{core.REST: "api", core.Agent: "api", core.Dashboard: "ui"} {
+		w.Surface = surface
+		if made := w.Want(t, "lists_create", `{"name":"From `+string(surface)+`"}`); made["source"] != want {
+			t.Errorf("%s: %v", surface, made["source"])
+		}
+	}
+}
+
 func TestListRefusals(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -1,0 +1,100 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+// TestListsAndTopicsByKeyboard creates a list, puts a contact on it, takes the contact off
+// and deletes the list, and creates and edits a topic, without a mouse and without scripts.
+func TestListsAndTopicsByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s.openSignedIn(tab, "/dashboard/lists")
+	follow(tab, "/dashboard/lists/new")
+	tab.TabTo("input name")
+	tab.Press("Night owls")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "Night owls", "night-owls", "The list was created")
+	tab.TabTo("input email")
+	tab.Press("owl@example.com")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "owl@example.com")
+	follow(tab, "Remove")
+	follow(tab, "/delete")
+	tab.Expect(http.StatusOK, "Delete list?")
+	follow(tab, "Delete list")
+	tab.Expect(http.StatusOK, "The list was deleted")
+
+	tab.Go(s.p.AppURL + "/dashboard/topics/new")
+	tab.TabTo("input name")
+	tab.Press("night-news")
+	tab.TabTo("display_name")
+	tab.Press("Night news")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The topic was created in the sending account", "night-news")
+	follow(tab, "/edit")
+	tab.TabTo("description")
+	tab.Press("What happened at night")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The topic was changed", "What happened at night")
+}
+
+// TestDefinitionsByKeyboard registers an attribute, reviews a change of its description,
+// saves the change and deletes the attribute, without a mouse and without scripts.
+func TestDefinitionsByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s.openSignedIn(tab, "/dashboard/attributes")
+	follow(tab, "/dashboard/attributes/new")
+	tab.TabTo("input name")
+	tab.Press("favourite_roast")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The attribute is registered")
+	follow(tab, "/edit")
+	tab.TabTo("textarea description")
+	tab.Press("How dark")
+	follow(tab, "review")
+	tab.Expect(http.StatusOK, "Review changes", "How dark")
+	follow(tab, "save")
+	tab.Expect(http.StatusOK, "The attribute is saved")
+	follow(tab, "/delete")
+	follow(tab, "Delete attribute")
+	tab.Expect(http.StatusOK, "The attribute is deleted")
+}
+
+// TestAccessByKeyboard creates an API key from the role of a viewer and revokes it, and
+// invites a member, without a mouse and without scripts.
+func TestAccessByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s.openSignedIn(tab, "/dashboard/keys")
+	follow(tab, "/dashboard/keys/new")
+	follow(tab, "role=viewer")
+	tab.TabTo("input name")
+	tab.Press("Reader")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The key is not shown again")
+	tab.Go(s.p.AppURL + "/dashboard/keys")
+	follow(tab, "Reader")
+	follow(tab, "/revoke")
+	follow(tab, "Revoke key")
+	tab.Expect(http.StatusOK, "The key is revoked")
+
+	tab.Go(s.p.AppURL + "/dashboard/members")
+	follow(tab, "/dashboard/members/invite")
+	follow(tab, "role=marketer")
+	tab.TabTo("input email")
+	tab.Press("new@example.com")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "new@example.com")
+}
+
+// follow moves the focus to the control with the text in its description, and presses Enter.
+func follow(tab *browser.Tab, text string) {
+	tab.TabTo(text)
+	tab.PressToSubmit(kb.Enter)
+}
