@@ -52,8 +52,11 @@ func newDashboard(
 	start, err1 := home.New(around, home.Config{
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Grants: s.db.Grants(), Members: s.db.Members(), Factors: factors,
 		Reports: domains.Reports, Account: domains.Account, Audit: s.db.Audit(), Expensive: guard.RunExpensive,
-		Links:  home.Links{Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath, Members: organization.MembersPath},
-		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock,
+		Links: home.Links{
+			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
+			Members: organization.MembersPath, Activity: developers.ActivityPath,
+		},
+		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock, Log: cfg.Log,
 	})
 	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics()})
 	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments, Expensive: guard.RunExpensive})

@@ -82,7 +82,7 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "connect", Title: "Connect an assistant", Data: data, Head: frame.Head{
 		Lead:    "An assistant needs only the address of the agent endpoint. It opens your browser, where you choose what it may do.",
-		Actions: []frame.Action{{Path: ConnectPath + "/activity", Name: "Show activity"}},
+		Actions: []frame.Action{{Path: ActivityPath, Name: "Show activity"}},
 	}})
 }
 
@@ -125,7 +125,7 @@ func sumOf(rows []usage.Row, g access.Grant) usage.Counts {
 
 // activityPath returns the path of the page with the calls of a client.
 func activityPath(clientID string) string {
-	return ConnectPath + "/activity?" + url.Values{"client_id": {clientID}}.Encode()
+	return ActivityPath + "?" + url.Values{"client_id": {clientID}}.Encode()
 }
 
 // kindsOf groups assistants by their kind.

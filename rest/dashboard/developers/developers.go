@@ -23,6 +23,8 @@ const (
 	ClientsPath = frame.Path + "/clients"
 	GrantsPath  = frame.Path + "/grants"
 	ConnectPath = frame.Path + "/connect"
+	// ActivityPath is the page with the calls of assistants.
+	ActivityPath = ConnectPath + "/activity"
 )
 
 // Keys reads an organization's API keys, including revoked ones. In a transaction, it locks

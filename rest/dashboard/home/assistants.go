@@ -31,17 +31,22 @@ type today struct {
 	Actors  []actor
 	// More is true if there were more events than the overview counts.
 	More bool
-	// All is the page with all events of today. Assistants is the page about assistants, ""
-	// if there is none.
+	// All is the page with all events of today. Assistants is the page with the calls of
+	// assistants.
 	All, Assistants string
 }
 
 // actor is an application or an API key with the number of its changes.
 type actor struct {
-	Name, Path string
-	Writes     int
-	Actions    string
+	program
+	// Audit is the page of the audit log with its changes.
+	Audit   string
+	Writes  string
+	Actions string
 }
+
+// program is the name of an application or an API key, and the page about it, or "".
+type program struct{ Name, Path string }
 
 // readToday counts the changes of assistants and programs since midnight, from the audit
 // log. It returns nil if the visitor may not view the audit log.
@@ -51,16 +56,13 @@ func (h *Home) readToday(r *http.Request, v people.Visitor) *today {
 	}
 	start := dayStart(h.Clock())
 	audit := frame.Path + "/audit"
-	shown := &today{All: audit + "?" + url.Values{"from": {start.Format(frame.DateLayout)}}.Encode()}
-	if path := frame.Path + "/assistants"; h.MayOpen(v, path) {
-		shown.Assistants = path
-	}
+	shown := &today{All: audit + "?" + url.Values{"from": {start.Format(frame.DateLayout)}}.Encode(), Assistants: h.Links.Activity}
 	events, err := h.Audit.FindAudit(r.Context(), v.Org.ID, access.AuditFilter{From: start, Limit: todaysEvents})
 	if err == nil {
 		shown.Actors, err = h.actorsOf(r, v, events)
 	}
 	if err != nil {
-		shown.Problem = core.AsError(err).Message
+		shown.Problem = h.problemOf(r, v, "changes of today", err)
 		return shown
 	}
 	shown.More = len(events) == todaysEvents
@@ -69,56 +71,70 @@ func (h *Home) readToday(r *http.Request, v people.Visitor) *today {
 
 // actorsOf returns the programs with the most changes first.
 func (h *Home) actorsOf(r *http.Request, v people.Visitor, events []access.AuditEvent) ([]actor, error) {
-	counts := map[string]map[string]int{}
+	counts, kinds := map[string]map[string]int{}, map[string]string{}
 	for _, e := range events {
 		if e.ActorKind != string(core.OAuthClient) && e.ActorKind != string(core.APIKey) {
 			continue
 		}
 		if counts[e.ActorID] == nil {
-			counts[e.ActorID] = map[string]int{}
+			counts[e.ActorID], kinds[e.ActorID] = map[string]int{}, e.ActorKind
 		}
 		counts[e.ActorID][e.Action]++
 	}
-	if len(counts) == 0 {
-		return nil, nil
-	}
-	names, err := h.programNames(r, v)
-	if err != nil {
-		return nil, err
-	}
-	var actors []actor
+	sums := map[string]int{}
 	for id, actions := range counts {
-		a := actor{Name: cmp.Or(names[id], id), Path: frame.Path + "/audit?" + url.Values{"actor": {id}}.Encode(), Actions: actionsOf(actions)}
 		for _, n := range actions {
-			a.Writes += n
+			sums[id] += n
 		}
-		a.Name = frame.PlainName(a.Name)
-		actors = append(actors, a)
 	}
-	slices.SortFunc(actors, func(a, b actor) int {
-		return cmp.Or(cmp.Compare(b.Writes, a.Writes), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path))
-	})
-	return actors[:min(shownActors, len(actors))], nil
+	ids := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
+	var actors []actor
+	for _, id := range ids[:min(shownActors, len(ids))] {
+		p, err := h.program(r, v, kinds[id], id)
+		if err != nil {
+			return nil, err
+		}
+		actors = append(actors, actor{
+			program: p, Audit: frame.Path + "/audit?" + url.Values{"actor": {id}}.Encode(), Writes: frame.WithCommas(int64(sums[id])), Actions: actionsOf(counts[id]),
+		})
+	}
+	return actors, nil
 }
 
-// programNames returns the names of API keys and applications by id.
-func (h *Home) programNames(r *http.Request, v people.Visitor) (map[string]string, error) {
+// program returns the name of the credential of an audit event and the page about it.
+func (h *Home) program(r *http.Request, v people.Visitor, kind, id string) (program, error) {
+	if kind == string(core.APIKey) {
+		return h.keyProgram(r, v, id)
+	}
+	for _, org := range []string{v.Org.ID, ""} {
+		client, err := h.Clients.ClientByID(r.Context(), org, id)
+		if err == nil {
+			return program{frame.PlainName(client.Name), h.Links.Activity + "?" + url.Values{"client_id": {client.ClientID}}.Encode()}, nil
+		}
+		if !core.IsNotFound(err) {
+			return program{}, fmt.Errorf("client: %w", err)
+		}
+	}
+	return program{Name: "An application that no longer exists"}, nil
+}
+
+// keyProgram returns the name of an API key and, if the visitor may manage keys, its page.
+func (h *Home) keyProgram(r *http.Request, v people.Visitor, id string) (program, error) {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
-		return nil, fmt.Errorf("API keys: %w", err)
+		return program{}, fmt.Errorf("API keys: %w", err)
 	}
-	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
-	if err != nil {
-		return nil, fmt.Errorf("clients: %w", err)
-	}
-	names := map[string]string{}
 	for _, k := range keys {
-		names[k.ID] = "API key " + k.Name
+		if k.ID != id {
+			continue
+		}
+		p := program{Name: "API key " + frame.PlainName(k.Name)}
+		if v.Member.Has(members.MayManageCredentials) {
+			p.Path = h.Links.Keys + "/" + url.PathEscape(id)
+		}
+		return p, nil
 	}
-	for _, c := range clients {
-		names[c.ID], names[c.ClientID] = c.Name, c.Name
-	}
-	return names, nil
+	return program{Name: "An API key that no longer exists"}, nil
 }
 
 // actionsOf returns the most frequent actions with their counts, as one text.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -39,10 +38,17 @@ const (
 // attention returns what needs the visitor's attention, the most urgent first.
 func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 	notices := m.rateNotices()
-	for _, check := range []func(*http.Request, people.Visitor) ([]notice, error){h.accountNotices, h.channelNotices, h.undeliverableNotices, h.keyNotices} {
-		found, err := check(r, v)
+	for _, check := range []struct {
+		name string
+		run  func(*http.Request, people.Visitor) ([]notice, error)
+	}{
+		{"the sending account", h.accountNotices}, {"channels", h.channelNotices},
+		{"undeliverable addresses", h.undeliverableNotices}, {"API keys", h.keyNotices},
+	} {
+		found, err := check.run(r, v)
 		if err != nil {
-			notices = append(notices, notice{Text: "A check could not run: " + core.AsError(err).Message, Path: frame.Path, Verb: "Try again"})
+			problem := h.problemOf(r, v, "check of "+check.name, err)
+			notices = append(notices, notice{Text: "The check of " + check.name + " could not run: " + problem, Path: frame.Path, Verb: "Try again"})
 		}
 		notices = append(notices, found...)
 	}

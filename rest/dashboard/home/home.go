@@ -3,6 +3,8 @@ package home
 import (
 	"context"
 	"embed"
+	"log/slog"
+	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -21,9 +23,14 @@ type Keys interface {
 	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
 }
 
-// Clients lists the OAuth clients that an organization registered, including revoked ones.
+// Clients reads OAuth clients, including revoked ones.
 type Clients interface {
+	// ClientsOf returns the clients that an organization registered.
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
+	// ClientByID returns a client by its UUID. orgID "" selects the clients that belong to no
+	// organization, such as assistants that registered themselves. It fails with
+	// core.CodeNotFound for an unknown id.
+	ClientByID(ctx context.Context, orgID, id string) (access.Client, error)
 }
 
 // Grants lists the grants with which people gave applications access.
@@ -61,8 +68,9 @@ type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
 }
 
-// Links are the paths of the pages to which the overview links.
-type Links struct{ Keys, NewKey, Clients, Grants, Members string }
+// Links are the paths of the pages to which the overview links. Activity is the page with
+// the calls of assistants.
+type Links struct{ Keys, NewKey, Clients, Grants, Members, Activity string }
 
 // Config configures the overview. All fields are required.
 type Config struct {
@@ -81,6 +89,8 @@ type Config struct {
 	// the OAuth server. The overview shows addresses on them.
 	APIURL, MCPURL, AuthURL string
 	Clock                   core.Clock
+	// Log records why a part of the overview could not be read.
+	Log *slog.Logger
 }
 
 // Home has the overview page of the dashboard; see dashboard.Room.
@@ -96,6 +106,15 @@ func New(f *frame.Frame, cfg Config) (*Home, error) {
 		return nil, err
 	}
 	return &Home{cfg, pages}, nil
+}
+
+// problemOf logs why a part of the overview cannot be read. It returns the text with which
+// the part says so.
+func (h *Home) problemOf(r *http.Request, v people.Visitor, part string, err error) string {
+	if !core.IsCallerGone(r.Context(), err) {
+		h.Log.ErrorContext(r.Context(), "a part of the overview cannot be read", "part", part, "org_id", v.Org.ID, "cause", err)
+	}
+	return core.AsError(err).Message
 }
 
 // Routes returns the route of the overview.

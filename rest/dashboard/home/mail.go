@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -58,7 +57,7 @@ func (h *Home) readMail(r *http.Request, v people.Visitor) *mail {
 		return err
 	})
 	if err != nil {
-		m.Problem = core.AsError(err).Message
+		m.Problem = h.problemOf(r, v, "mail", err)
 		return m
 	}
 	before := sumOf(o.Days[:max(0, len(o.Days)-week)])

@@ -24,8 +24,10 @@ type overview struct {
 	// view the audit log.
 	Mail  *mail
 	Today *today
-	// Counts has the numbers of records that the visitor may see.
+	// Counts has the numbers of records that the visitor may see. Unread says why some of
+	// them cannot be read, or "".
 	Counts    []count
+	Unread    string
 	Addresses []address
 }
 
@@ -53,48 +55,58 @@ func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 		},
 	}
 	data.Attention = h.attention(r, v, data.Mail)
-	if err := h.fillOverview(r, v, &data); err != nil {
-		h.Fail(w, r, v, err)
-		return
+	for _, part := range []struct {
+		name string
+		fill func(*http.Request, people.Visitor, *overview) error
+	}{{"second factors", h.checkFactors}, {"credentials", h.countCredentials}, {"grants", h.countGrants}, {"members", h.countMembers}} {
+		if err := part.fill(r, v, &data); err != nil {
+			data.Unread = h.problemOf(r, v, part.name, err)
+		}
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
 }
 
-// fillOverview adds setup steps and counts to the overview, as far as the visitor may see
-// them.
-func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) error {
-	ctx := r.Context()
-	factors, err := h.Factors.FactorsOf(ctx, v.User.ID)
-	if err != nil {
-		return err
-	}
-	if !factors.Any() {
+// checkFactors adds a setup step to the overview o if the visitor has no second factor.
+func (h *Home) checkFactors(r *http.Request, v people.Visitor, o *overview) error {
+	factors, err := h.Factors.FactorsOf(r.Context(), v.User.ID)
+	if err == nil && !factors.Any() {
 		o.Missing = append(o.Missing, step{"Only a password protects your account.", frame.SecurityPath, "Set up a second factor"})
 	}
+	return err
+}
+
+// countGrants adds the number of grants to the overview o: the visitor's own, or those of
+// all members for a visitor who may manage credentials.
+func (h *Home) countGrants(r *http.Request, v people.Visitor, o *overview) error {
 	whose := v.User.ID
 	if v.Member.Has(members.MayManageCredentials) {
 		whose = ""
-		if err := h.countCredentials(r, v, o); err != nil {
-			return err
-		}
 	}
-	grants, err := h.Grants.Grants(ctx, v.Org.ID, whose, maxGrants)
+	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose, maxGrants)
 	if err != nil {
 		return fmt.Errorf("grants: %w", err)
 	}
-	members, err := h.Members.Members(ctx, v.Org.ID)
+	o.Counts = append(o.Counts, countOf(len(grants), "application with access", "applications with access", h.Links.Grants))
+	return nil
+}
+
+// countMembers adds the number of members to the overview o.
+func (h *Home) countMembers(r *http.Request, v people.Visitor, o *overview) error {
+	all, err := h.Members.Members(r.Context(), v.Org.ID)
 	if err != nil {
 		return fmt.Errorf("members: %w", err)
 	}
-	o.Counts = append(o.Counts,
-		countOf(len(grants), "application with access", "applications with access", h.Links.Grants),
-		countOf(len(members), "member", "members", h.Links.Members))
+	o.Counts = append(o.Counts, countOf(len(all), "member", "members", h.Links.Members))
 	return nil
 }
 
 // countCredentials adds two counts to the overview o: of the API keys that work, and of the
-// clients that are not revoked. Without a working key it also adds a setup step.
+// clients that are not revoked. Without a working key it also adds a setup step. It adds
+// nothing for a visitor who may not manage credentials.
 func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) error {
+	if !v.Member.Has(members.MayManageCredentials) {
+		return nil
+	}
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
 		return fmt.Errorf("API keys: %w", err)

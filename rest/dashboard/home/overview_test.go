@@ -3,6 +3,8 @@ package home_test
 import (
 	"context"
 	"flag"
+	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,8 +30,9 @@ const hostile = "<script>alert(1)</script>\u202e"
 
 // stock is a store with an active, a rotated and a revoked API key and an OAuth client. It
 // also has a grant of the visitor and a grant of another member. If broken is set, reports,
-// the audit log and the sending account fail with it.
+// the audit log, the members and the sending account fail with it.
 type stock struct {
+	log     io.Writer // nil discards the log
 	visitor string
 	broken  error
 	sent    []reports.DayCounts
@@ -44,6 +47,16 @@ func (stock) ClientsOf(context.Context, string) ([]access.Client, error) {
 	return []access.Client{{ID: "3", Name: hostile + "Helper"}}, nil
 }
 
+func (stock) ClientByID(_ context.Context, orgID, id string) (access.Client, error) {
+	if orgID == "" && id == "7" {
+		return access.Client{ID: "7", ClientID: "https://assistant.example/client", Name: "Assistant" + hostile}, nil
+	}
+	if orgID != "" && id == "3" {
+		return access.Client{ID: "3", ClientID: "oc_3", Name: hostile + "Helper"}, nil
+	}
+	return access.Client{}, core.NotFound("client")
+}
+
 func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Grant, error) {
 	grants := []access.Grant{{ID: "4", UserID: s.visitor}, {ID: "5", UserID: "other"}}
 	if userID != "" {
@@ -52,8 +65,8 @@ func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Gran
 	return grants, nil
 }
 
-func (stock) Members(context.Context, string) ([]members.Member, error) {
-	return []members.Member{{UserID: "visitor"}, {UserID: "other"}}, nil
+func (s stock) Members(context.Context, string) ([]members.Member, error) {
+	return []members.Member{{UserID: "visitor"}, {UserID: "other"}}, s.broken
 }
 
 func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
@@ -80,6 +93,8 @@ func (s stock) FindAudit(context.Context, string, access.AuditFilter) ([]access.
 		{Action: "contacts_upsert", ActorKind: "oauth_client", ActorID: "3"},
 		{Action: "lists_create", ActorKind: "oauth_client", ActorID: "3"},
 		{Action: "lists_create", ActorKind: "api_key", ActorID: "1"},
+		{Action: "contacts_upsert", ActorKind: "oauth_client", ActorID: "7"},
+		{Action: "contacts_upsert", ActorKind: "oauth_client", ActorID: "gone"},
 		{Action: "user.signed_in", ActorKind: "user", ActorID: "visitor"},
 	}, s.broken
 }
@@ -91,6 +106,9 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 	db := storagetest.SQLite(t)
 	o := frametest.NewOffice(t, frametest.Database{Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members()})
 	has.visitor = o.User.ID
+	if has.log == nil {
+		has.log = io.Discard
+	}
 	silent := `{"id":"m","from":"a@example.com","to":"b@example.com","sent_at":"2026-03-12T01:00:00Z","status":"Send","channel":"quiet"}`
 	end := `],"pagination":{"has_more":false,"next_cursor":null}}`
 	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{
@@ -104,7 +122,9 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
+			Activity: "/dashboard/connect/activity",
 		},
+		Log:    slog.New(slog.NewTextHandler(has.log, nil)),
 		APIURL: "https://api.example", MCPURL: "https://mcp.example", AuthURL: "https://auth.example",
 	})
 	o.Must(err)
@@ -138,13 +158,15 @@ func TestGoldenOverview(t *testing.T) {
 // that each of them says so.
 func TestPartsFailAlone(t *testing.T) {
 	t.Parallel()
-	_, pages := newOffice(t, stock{broken: &core.Error{Code: core.CodeUpstreamUnavailable, Message: "It is broken."}})
+	var log strings.Builder
+	_, pages := newOffice(t, stock{log: &log, broken: &core.Error{Code: core.CodeUpstreamUnavailable, Message: "It is broken."}})
 	status, page := frametest.Get(t, pages, frame.Path)
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
 	for _, want := range []string{
-		"The mail cannot be read now: It is broken.", "The audit log cannot be read now: It is broken.", "A check could not run: It is broken.", "https://mcp.example/mcp",
+		"The mail cannot be read now: It is broken.", "The audit log cannot be read now: It is broken.", "The check of the sending account could not run: It is broken.",
+		"A part of this page cannot be read now: It is broken.", "1</strong> registered", "https://mcp.example/mcp",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q: %s", want, page)
