@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestKeysOfTheDashboard checks two keys that the script adds: to the search field, and to
-// the list of keys. A button copies the beginning of a key.
+// TestKeysOfTheDashboard checks the keys that the script adds: to the search field, to the
+// list of keys, and to a page after the letter g. A button copies the beginning of a key.
 func TestKeysOfTheDashboard(t *testing.T) {
 	t.Parallel()
 	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
@@ -21,7 +21,10 @@ func TestKeysOfTheDashboard(t *testing.T) {
 	tab.Await("dialog.keys")
 	tab.Picture("keys-sheet")
 	tab.Mark("dialog.keys button")
-	tab.Go(s.p.AppURL + "/dashboard/undeliverable")
+	tab.Await("body:not(:has(dialog[open]))")
+	tab.Press("g")
+	tab.PressToSubmit("u")
+	tab.Expect(http.StatusOK, "Undeliverable")
 	tab.Press("/")
 	if focused := tab.Focused(); !strings.HasPrefix(focused, "input q") {
 		t.Errorf("the focus is on %q", focused)

@@ -2,8 +2,16 @@
 // and sends requests only to this host.
 "use strict";
 
+// prepare adds the conveniences to the elements below root: the document, or a part of the
+// page that a script has replaced.
+function prepare(root) {
+  for (const button of root.querySelectorAll("button[data-copy]")) prepareCopy(button);
+  for (const link of root.querySelectorAll("a.button.danger")) prepareQuestion(link);
+  for (const drawing of root.querySelectorAll("svg.drawing")) prepareChart(drawing);
+}
+
 // Copy buttons: <button class="copy" data-copy="text" hidden>.
-for (const button of document.querySelectorAll("button[data-copy]")) {
+function prepareCopy(button) {
   const label = button.firstChild;
   const words = label.textContent;
   button.hidden = false;
@@ -51,6 +59,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
       const found = page.querySelector(form.dataset.live);
       if (!found) return; // a refusal: the button of the form shows it as a page
       target.replaceWith(found);
+      prepare(found);
       history.replaceState(null, "", address);
     } catch {
       // The network failed. The button of the form still works.
@@ -62,7 +71,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 }
 
 // Questions: a button that leads to a page with a question shows the question in place.
-for (const link of document.querySelectorAll("a.button.danger")) {
+function prepareQuestion(link) {
   link.addEventListener("click", async (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -137,9 +146,9 @@ if (written) {
 
 // Charts: the pointer, and the arrow keys on a focused chart, show the values of a day.
 // Enter opens the messages of a marked day.
-for (const drawing of document.querySelectorAll("svg.drawing")) {
+function prepareChart(drawing) {
   const days = [...drawing.querySelectorAll(".day")];
-  if (days.length === 0) continue;
+  if (days.length === 0) return;
   const readout = document.createElement("p");
   readout.className = "readout quiet";
   readout.setAttribute("aria-live", "polite");
@@ -164,6 +173,7 @@ for (const drawing of document.querySelectorAll("svg.drawing")) {
     if (event.key === "Enter" && event.target === drawing && link) location.assign(link.getAttribute("href"));
   });
 }
+
 // Progress: an element with data-poll is read again after so many milliseconds. When the
 // answer has no such element, the page is loaded again.
 function poll(element) {
@@ -175,6 +185,7 @@ function poll(element) {
       if (!found) { location.reload(); return; }
       for (const refresh of found.querySelectorAll("noscript")) refresh.remove();
       element.replaceWith(found);
+      prepare(found);
       poll(found);
     } catch {
       poll(element); // the network failed
@@ -182,6 +193,8 @@ function poll(element) {
   }, Number(element.dataset.poll));
 }
 for (const element of document.querySelectorAll("[data-poll]")) poll(element);
+
+prepare(document);
 
 // Keys: "/" goes to the search field, "g" and a letter to a page, "?" shows this list.
 const links = [...document.querySelectorAll("a[data-key]")];
@@ -208,9 +221,11 @@ close.addEventListener("click", () => sheet.close());
 sheet.append(list, close);
 document.querySelector(".app")?.append(sheet);
 
+// The button of a dialog that was just closed keeps the focus until the next frame, so only
+// an open dialog takes the keys.
 let going = false;
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog[open]")) return;
   if (event.key === "/") {
     const field = document.querySelector("main input[type=search], main .filters input");
     if (field) { event.preventDefault(); field.focus(); field.select(); }
