@@ -49,6 +49,7 @@ var domainEdges = map[[2]string]string{
 	{"contactimport", "bulk"}:          "rows of files are stored by bulk writes",
 	{"contactimport", "contactfile"}:   "the rows come from contact files",
 	{"contactimport", "contactupload"}: "the job checks and imports uploaded files",
+	{"contactimport", "contacts"}:      "the consent of imported contacts has a source",
 	{"contactupload", "contactfile"}:   "an upload has a sample of its contact file",
 	{"contactimport", "jobs"}:          "uploaded files are checked and imported by a job",
 	{"channels", "jobs"}:               "the periodic sync is a job",
