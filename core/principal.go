@@ -76,6 +76,14 @@ func RetentionOf(tier string) int {
 	}
 }
 
+// ActivityDays returns for how many days after its receipt an activity is stored, for an
+// organization whose analytics queries may reach retentionDays back.
+func ActivityDays(retentionDays int) int { return min(365, retentionDays) }
+
+// MessageDays returns for how many days messages and their events are stored, for an
+// organization whose analytics queries may reach retentionDays back.
+func MessageDays(retentionDays int) int { return max(365, retentionDays) }
+
 // Principal is the caller: an organization, a user in it or none, and a credential with the
 // scopes that are valid for this call.
 type Principal struct {

@@ -60,6 +60,8 @@ var domainEdges = map[[2]string]string{
 	{"segments", "jobs"}:               "jobs evaluate the members",
 	{"segments", "messages"}:           "an event of a message may make a contact a member",
 	{"segments", "predicate"}:          "a segment is a predicate",
+	{"segments", "predicatelint"}:      "authors of predicates are warned of mistakes",
+	{"predicatelint", "predicate"}:     "the warnings are about predicates",
 	{"segments", "sending"}:            "the sending account keeps a list of suppressed addresses",
 	{"suppression", "jobs"}:            "a job evaluates addresses again after a change of the rules",
 	{"suppression", "messages"}:        "message events decide whether an address is undeliverable",

@@ -8,14 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// keptDays is how many days an activity is stored after its receipt, unless the
-// organization's plan has a shorter retention.
-const keptDays = 365
-
 // keptSince returns the start of the retention period. Reads omit activities that were
 // received earlier, and the purge job deletes them.
 func keptSince(now time.Time, retentionDays int) time.Time {
-	return now.AddDate(0, 0, -min(keptDays, retentionDays))
+	return now.AddDate(0, 0, -core.ActivityDays(retentionDays))
 }
 
 // ListActivitiesIn has the filters of a list of activities, and the size and cursor of the

@@ -78,6 +78,6 @@ func (cfg PurgeConfig) purge(ctx context.Context, orgID string) error {
 func purgeBefore(now time.Time, retentionDays int) time.Time {
 	// The margin of one hour protects reads of a time window that begins up to a minute
 	// before the retention period: the rows must still exist.
-	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -max(keptDays, retentionDays))
+	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -core.MessageDays(retentionDays))
 	return oldest.Truncate(24 * time.Hour)
 }

@@ -33,6 +33,10 @@ const (
 // the predicate, in the order of its text, without those inside of a where-condition.
 func (c *Checked) Parts() *Part { return partOf(c.Root, false) }
 
+// PartsOf returns a node of a Checked as a tree of parts, such as a where-condition. In the
+// parts of a where-condition, each part says something about one event.
+func PartsOf(n Node) *Part { return partOf(n, false) }
+
 // partOf returns the part that says the same as n or, if negated is set, as "not n". It
 // moves negations into the tests, which does not change any result: "not" turns the least
 // result of the terms into the greatest negated one.

@@ -9,7 +9,9 @@ import (
 // printer writes the canonical spelling.
 type printer struct{ strings.Builder }
 
-func printNode(n Node) string {
+// Canonical returns a node in its canonical spelling; see [Tree.String]. Nodes with the same
+// spelling and the same types have the same result for every contact.
+func Canonical(n Node) string {
 	var p printer
 	p.print(n, 0)
 	return p.String()

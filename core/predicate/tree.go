@@ -15,7 +15,7 @@ func (t *Tree) Position(at Offset) (line, column int) { return position(t.text, 
 // String returns the predicate in its canonical spelling: one space between words, no
 // unneeded parentheses, no comments. Parsing the result gives a tree that differs only in
 // its offsets and its source.
-func (t *Tree) String() string { return printNode(t.Root) }
+func (t *Tree) String() string { return Canonical(t.Root) }
 
 // Parse parses the text of a predicate. It fails with an [*Error] at the first fault. It is
 // safe for untrusted text: it does not panic, and the memory it uses is limited by

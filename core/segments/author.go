@@ -4,14 +4,19 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicatelint"
 )
 
 // Author reads what a person needs who writes the predicate of a segment. It changes
 // nothing. Every method sees only the given organization.
-type Author struct{ Store Store }
+type Author struct {
+	Store Store
+	Clock core.Clock
+}
 
 // Review is what can be said about the text of a predicate without evaluating it.
 type Review struct {
@@ -28,9 +33,11 @@ type Review struct {
 	Weight predicate.Weight
 }
 
-// Review compiles a predicate and returns its faults, or its words and warnings.
-func (a Author) Review(ctx context.Context, orgID, source string) (Review, error) {
-	schema, err := a.Names(ctx, orgID)
+// Review compiles a predicate and returns its faults, or its words and warnings. key is the
+// key of the segment that has the predicate, "" if it has none yet. The warnings then leave
+// out whether the segment tests itself.
+func (a Author) Review(ctx context.Context, org core.Org, key, source string) (Review, error) {
+	schema, err := a.Names(ctx, org.ID)
 	if err != nil {
 		return Review{}, err
 	}
@@ -38,9 +45,23 @@ func (a Author) Review(ctx context.Context, orgID, source string) (Review, error
 	if err != nil {
 		return Review{Faults: faultsOf(err)}, nil
 	}
+	facts := lintFacts(org, a.Clock())
+	if key != "" && len(checked.Tree().SegmentKeys()) > 0 {
+		all, err := a.Store.AllSegments(ctx, org.ID)
+		if err != nil {
+			return Review{}, err
+		}
+		facts.Key, facts.Tests = key, testsOf(all, key)
+	}
 	return Review{
-		Words: checked.Explain(), Parts: checked.Parts(), EvalClass: checked.EvalClass(), Warnings: checked.Lint(), Weight: checked.Weigh(),
+		Words: checked.Explain(), Parts: checked.Parts(), EvalClass: checked.EvalClass(), Warnings: predicatelint.Check(checked, facts), Weight: checked.Weigh(),
 	}, nil
+}
+
+// lintFacts returns the facts on which warnings about predicates of the organization
+// depend, without other segments.
+func lintFacts(org core.Org, now time.Time) predicatelint.Facts {
+	return predicatelint.Facts{Now: now, ActivityDays: core.ActivityDays(org.RetentionDays), MessageDays: core.MessageDays(org.RetentionDays)}
 }
 
 // Names returns the names that predicates of the organization may use, with the names of

@@ -1,6 +1,7 @@
 package segments_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 func sqliteWorld(t *testing.T, db *storage.DB) (*world, segments.Author) {
 	t.Helper()
 	w := newWorld(t, db)
-	return w, segments.Author{Store: db.Segments()}
+	return w, segments.Author{Store: db.Segments(), Clock: w.clock}
 }
 
 // TestReviewHasWordsOrFaults checks the review of a predicate that compiles and of one with
@@ -21,15 +22,39 @@ func sqliteWorld(t *testing.T, db *storage.DB) (*world, segments.Author) {
 func TestReviewHasWordsOrFaults(t *testing.T) {
 	t.Parallel()
 	w, author := sqliteWorld(t, storagetest.SQLite(t))
-	good, err := author.Review(t.Context(), w.org, `attr.plan != "free"`)
+	good, err := author.Review(t.Context(), w.record(), "", `attr.plan != "free"`)
 	must(t, err)
 	if good.Words != `Contacts whose plan is not "free".` || len(good.Warnings) != 1 || len(good.Faults) != 0 || good.Parts == nil {
 		t.Errorf("%+v", good)
 	}
-	bad, err := author.Review(t.Context(), w.org, "attr.mrr > 1\nand attr.plna = \"pro\"")
+	bad, err := author.Review(t.Context(), w.record(), "", "attr.mrr > 1\nand attr.plna = \"pro\"")
 	must(t, err)
 	if len(bad.Faults) != 1 || bad.Words != "" || bad.Faults[0].Line != 2 || bad.Faults[0].Suggestion == "" {
 		t.Errorf("%+v", bad)
+	}
+}
+
+// TestReviewWarns checks the warnings that depend on the organization: a time before its
+// retention, and a segment that tests itself through another one.
+func TestReviewWarns(t *testing.T) {
+	t.Parallel()
+	w, author := sqliteWorld(t, storagetest.SQLite(t))
+	w.save(t, "first", `attr.mrr > 1`)
+	w.save(t, "second", `in segment "first"`)
+	org := w.record()
+	org.RetentionDays = 30
+	for _, c := range []struct{ key, source, want string }{
+		{"first", `in segment "second"`, `tests itself here, through "second"`},
+		{"", `in segment "second"`, ""},
+		{"third", `in segment "second"`, ""},
+		{"", `exists(activity.purchase within 90d)`, "deleted 30 days after"},
+		{"", `attr.mrr > 1 and attr.mrr < 1`, "no contact matches"},
+	} {
+		review, err := author.Review(t.Context(), org, c.key, c.source)
+		must(t, err)
+		if got := fmt.Sprint(review.Warnings); c.want == "" && len(review.Warnings) > 0 || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.source, got)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicatelint"
 )
 
 // Definition is the part of a segment that its author writes. Key identifies the segment
@@ -129,37 +130,23 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	if err != nil {
 		return nil, invalidPredicate(err)
 	}
-	tests := map[string][]string{}
-	for _, other := range all {
-		// Invalid and archived segments can be part of a cycle too, because they may become
-		// active again.
-		if tree, err := predicate.Parse(other.Source); err == nil && other.Key != key {
-			tests[other.Key] = tree.SegmentKeys()
-		}
-	}
-	if reaches(tests, checked.Tree().SegmentKeys(), key, map[string]bool{}) {
+	if len(predicatelint.Path(testsOf(all, key), checked.Tree().SegmentKeys(), key)) > 0 {
 		return nil, core.Invalid("source", "tests the segment itself, directly or through other segments")
 	}
 	return checked, nil
 }
 
-// reaches reports whether a path of tests leads to the segment with the key goal. The path
-// may begin at any of the segments whose keys are in the parameter from. tests maps each
-// segment's key to the keys of the segments that it tests. seen has the keys that were
-// already visited.
-func reaches(tests map[string][]string, from []string, goal string, seen map[string]bool) bool {
-	for _, key := range from {
-		if key == goal {
-			return true
-		}
-		if !seen[key] {
-			seen[key] = true
-			if reaches(tests, tests[key], goal, seen) {
-				return true
-			}
+// testsOf maps the key of each segment, except the one with the given key, to the keys of
+// the segments that its predicate tests. It has invalid and archived segments too, because
+// they may become active again.
+func testsOf(all []Segment, except string) map[string][]string {
+	tests := map[string][]string{}
+	for _, s := range all {
+		if tree, err := predicate.Parse(s.Source); err == nil && s.Key != except {
+			tests[s.Key] = tree.SegmentKeys()
 		}
 	}
-	return false
+	return tests
 }
 
 // SetStatus pauses, resumes or archives a segment. After a segment is resumed, all contacts

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicatelint"
 )
 
 // PreviewIn has the predicate whose matching contacts are counted without saving a segment.
@@ -82,7 +83,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 		}
 		return Preview{}, invalidPredicate(err).WithNext("Correct the predicate at the places named. The documentation teaches the language under `/guides/predicates`.")
 	}
-	found := Preview{EvalClass: checked.EvalClass(), Lint: lintOf(checked)}
+	found := Preview{EvalClass: checked.EvalClass(), Lint: lintOf(predicatelint.Check(checked, lintFacts(c.Principal.Org, c.Now)))}
 	bounded, cancel := context.WithTimeout(ctx, s.PreviewTime)
 	defer cancel()
 	q := Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: c.Now}
@@ -148,10 +149,10 @@ func faultsOf(err error) []*predicate.Error {
 	return nil
 }
 
-func lintOf(checked *predicate.Checked) []Lint {
-	lint := []Lint{}
-	for _, w := range checked.Lint() {
-		lint = append(lint, Lint{Message: w.Message, Line: w.Line, Column: w.Column, Suggestion: w.Suggestion})
+func lintOf(warnings []predicate.Warning) []Lint {
+	all := []Lint{}
+	for _, w := range warnings {
+		all = append(all, Lint{Message: w.Message, Line: w.Line, Column: w.Column, Suggestion: w.Suggestion})
 	}
-	return lint
+	return all
 }

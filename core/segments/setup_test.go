@@ -36,6 +36,9 @@ type world struct {
 	now time.Time
 }
 
+// record returns the organization.
+func (w *world) record() core.Org { return core.Org{ID: w.org, RetentionDays: 365} }
+
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

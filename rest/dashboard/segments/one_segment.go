@@ -115,7 +115,7 @@ func (h *Segments) pageOf(r *http.Request, v people.Visitor, s segments.Segment)
 	if s.EvalWarningAt != nil {
 		data.WarningAt = h.When(*s.EvalWarningAt)
 	}
-	review, err := h.Author.Review(r.Context(), v.Org.ID, s.Source)
+	review, err := h.Author.Review(r.Context(), v.Org, s.Key, s.Source)
 	if err != nil {
 		return data, err
 	}

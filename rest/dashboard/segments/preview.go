@@ -46,12 +46,13 @@ type foundRecord struct {
 	Sample []memberRecord `json:"sample"`
 }
 
-// previewOf reviews a predicate and counts the contacts that match it now.
-func (h *Segments) previewOf(r *http.Request, v people.Visitor, source string) (preview, error) {
+// previewOf reviews a predicate and counts the contacts that match it now. key is the slug
+// of the segment in the form.
+func (h *Segments) previewOf(r *http.Request, v people.Visitor, key, source string) (preview, error) {
 	if strings.TrimSpace(source) == "" {
 		return preview{}, nil
 	}
-	review, err := h.Author.Review(r.Context(), v.Org.ID, source)
+	review, err := h.Author.Review(r.Context(), v.Org, key, source)
 	if err != nil {
 		return preview{}, err
 	}

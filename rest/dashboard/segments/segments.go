@@ -29,7 +29,7 @@ type Definitions interface {
 type Author interface {
 	Find(ctx context.Context, orgID string, f segments.Filter, cursor string, limit int) (core.Page[segments.Segment], error)
 	Segment(ctx context.Context, orgID, ref string) (segments.Segment, error)
-	Review(ctx context.Context, orgID, source string) (segments.Review, error)
+	Review(ctx context.Context, org core.Org, key, source string) (segments.Review, error)
 	Names(ctx context.Context, orgID string) (predicate.Schema, error)
 	Dependents(ctx context.Context, orgID, key string) ([]segments.Segment, error)
 }

@@ -59,7 +59,7 @@ func newOffice(t *testing.T) *office {
 		o.Must(db.Attributes().InsertAttribute(t.Context(), o.Org.ID, a))
 	}
 	o.Must(db.Topics().ReplaceTopics(t.Context(), o.Org.ID, []sending.Topic{{Name: hostile, Default: sending.OptIn}, {Name: "<script>alert(2)</script>", Default: sending.OptOut}}, frametest.Now()))
-	room, err := pages.New(o.Frame, pages.Config{Definitions: o.segments, Author: segments.Author{Store: db.Segments()}})
+	room, err := pages.New(o.Frame, pages.Config{Definitions: o.segments, Author: segments.Author{Store: db.Segments(), Clock: frametest.Now}})
 	o.Must(err)
 	frametest.CheckPages(t, room.Pages)
 	o.pages, err = o.Frame.Mux(room.Routes())
