@@ -3,9 +3,7 @@ package attacks_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -41,39 +39,9 @@ func (c caller) tool(t testing.TB, name, arguments string, headers ...string) re
 
 func (c caller) send(t testing.TB, method, address, body string, headers ...string) reply {
 	t.Helper()
-	var reader io.Reader
-	if body != "" {
-		reader = strings.NewReader(body)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), method, address, reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.credential != "" {
-		r.Header.Set("Authorization", "Bearer "+c.credential)
-	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	return c.do(t, r)
-}
-
-func (c caller) do(t testing.TB, r *http.Request) reply {
-	t.Helper()
 	began := time.Now()
-	answer, err := c.HTTP.Do(r)
-	if err != nil {
-		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
-	}
-	return reply{answer.StatusCode, answer.Header, string(body), time.Since(began)}
+	got := c.Send(t, product.Request{Method: method, URL: address, Bearer: c.credential, Body: body, Header: product.HeaderOf(headers...)})
+	return reply{got.Status, got.Header, got.Body, time.Since(began)}
 }
 
 // want fails the test if the reply does not have the given status. It returns the reply, so

@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"html"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,18 +42,8 @@ func (b *browser) lacks(page string, texts ...string) {
 // status of the answer.
 func calls(t *testing.T, p *product.Product, path, bearer string, want int) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+bearer)
-	answer, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != want {
-		t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+	if got := p.Send(t, product.Request{URL: p.BaseURL + path, Bearer: bearer}); got.Status != want {
+		t.Errorf("%s: %d, want %d", path, got.Status, want)
 	}
 }
 

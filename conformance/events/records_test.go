@@ -121,8 +121,9 @@ func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
 	return func(t *testing.T, text string) int {
 		t.Helper()
 		body := `{"version":"0","id":"6f3b1a52","source":"aws.ses","account":"111122223333","region":"eu-west-1","detail-type":"Email Event","detail":` + text + `}`
-		status, _ := scene{p: p}.send(t, http.MethodPost, p.BaseURL+"/ingest/ses/"+ingestPath, body, "X-Api-Key", busKey, "Content-Type", "application/json")
-		return status
+		return p.Send(t, product.Request{
+			Method: http.MethodPost, URL: p.BaseURL + "/ingest/ses/" + ingestPath, Body: body, Header: map[string]string{"X-Api-Key": busKey},
+		}).Status
 	}
 }
 

@@ -78,9 +78,9 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 func (s scene) awaitStatus(t *testing.T, c mailboxCase, id string) {
 	t.Helper()
 	product.Await(t, 20*time.Second, func() error {
-		status, body := s.send(t, "GET", s.p.BaseURL+"/v1/messages/"+id, "", "Authorization", "Bearer "+s.rest)
-		if status != 200 || decoded(t, id, status, body)["status"] != string(c.status) {
-			return fmt.Errorf("mail to %s: %d %s, want %s", c.address, status, body, c.status)
+		got := s.p.Send(t, product.Request{URL: s.p.BaseURL + "/v1/messages/" + id, Bearer: s.rest})
+		if got.Status != 200 || decoded(t, id, got)["status"] != string(c.status) {
+			return fmt.Errorf("mail to %s: %d %s, want %s", c.address, got.Status, got.Body, c.status)
 		}
 		return nil
 	})

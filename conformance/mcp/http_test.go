@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -36,30 +35,17 @@ func post(t *testing.T, p *product.Product, token, revision, body string) reply 
 
 func ask(t *testing.T, p *product.Product, verb, path, token, revision, body string) reply {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), verb, p.MCPURL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 	for name, value := range map[string]string{"Authorization": token, "MCP-Protocol-Version": revision} {
 		if value != "" {
-			r.Header.Set(name, value)
+			header[name] = value
 		}
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	response, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := reply{status: response.StatusCode, header: response.Header, body: string(text)}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatalf("%v: %s", err, text)
+	sent := p.Send(t, product.Request{Method: verb, URL: p.MCPURL + path, Body: body, Header: header})
+	got := reply{status: sent.Status, header: sent.Header, body: sent.Body}
+	if sent.Body != "" {
+		if err := json.Unmarshal([]byte(sent.Body), &got); err != nil {
+			t.Fatalf("%v: %s", err, sent.Body)
 		}
 	}
 	return got

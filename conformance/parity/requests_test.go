@@ -2,9 +2,7 @@ package parity
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
@@ -26,35 +24,16 @@ type answer struct {
 	body   string
 }
 
-// ask sends a request and returns the answer. A body is sent as JSON, with the headers that
-// the agent endpoint requires.
+// ask sends a request and returns the answer. A request to the agent endpoint gets the
+// headers that it requires.
 func ask(t *testing.T, p *product.Product, sent request) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), sent.method, sent.url, strings.NewReader(sent.body))
-	if err != nil {
-		t.Fatal(err)
+	r := product.Request{Method: sent.method, URL: sent.url, Bearer: sent.bearer, Body: sent.body, Header: sent.header}
+	if sent.url == p.MCPURL+"/mcp" && sent.header == nil {
+		r = p.ToAgent(sent.bearer, sent.body)
 	}
-	if sent.bearer != "" {
-		r.Header.Set("Authorization", "Bearer "+sent.bearer)
-	}
-	if sent.body != "" {
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	}
-	for name, value := range sent.header {
-		r.Header.Set(name, value)
-	}
-	response, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{response.StatusCode, response.Header, string(text)}
+	got := p.Send(t, r)
+	return answer{got.Status, got.Header, got.Body}
 }
 
 // get sends a GET request to a path of the public API.

@@ -100,16 +100,11 @@ func (a *api) do(t testing.TB, method, target, body string, headers ...string) *
 
 func (a *api) send(t testing.TB, r *http.Request) *answer {
 	t.Helper()
-	got, err := a.HTTP.Do(r)
+	got, err := product.Do(a.HTTP, r)
 	if err != nil {
 		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
-	defer got.Body.Close()
-	body, err := io.ReadAll(got.Body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
-	}
-	ans := &answer{t: t, call: r.Method + " " + r.URL.EscapedPath(), docs: a.DocsURL, status: got.StatusCode, header: got.Header, body: body}
+	ans := &answer{t: t, call: r.Method + " " + r.URL.EscapedPath(), docs: a.DocsURL, status: got.Status, header: got.Header, body: []byte(got.Body)}
 	a.description.check(t, r, ans)
 	return ans
 }

@@ -1,9 +1,8 @@
 package server
 
 import (
-	"io"
+	"maps"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
@@ -41,25 +40,10 @@ type answer struct {
 // there is no answer.
 func ask(t *testing.T, client *http.Client, sent request) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), sent.method, sent.url, strings.NewReader(sent.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sent.bearer != "" {
-		r.Header.Set("Authorization", "Bearer "+sent.bearer)
-	}
-	if sent.body != "" {
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-	}
-	for name, value := range sent.header {
-		r.Header.Set(name, value)
-	}
-	got := do(client, r)
-	if got.err != nil {
-		t.Fatal(got.err)
-	}
-	return got
+	header := map[string]string{"Accept": "application/json, text/event-stream"}
+	maps.Copy(header, sent.header)
+	got := product.Send(t, client, product.Request{Method: sent.method, URL: sent.url, Bearer: sent.bearer, Body: sent.body, Header: header})
+	return answer{status: got.Status, header: got.Header, body: got.Body}
 }
 
 // get sends a GET request with a bearer credential, or without one if bearer is "".
@@ -71,13 +55,8 @@ func get(t *testing.T, p *product.Product, url, bearer string) answer {
 // do sends a request and returns the answer, with the error if there is none. It does not
 // fail the test, so any goroutine may call it.
 func do(client *http.Client, r *http.Request) answer {
-	response, err := client.Do(r)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return answer{status: response.StatusCode, header: response.Header, body: string(text), err: err}
+	got, err := product.Do(client, r)
+	return answer{status: got.Status, header: got.Header, body: got.Body, err: err}
 }
 
 // toAgent returns a request that posts a JSON-RPC message to the agent endpoint, with MCP

@@ -2,7 +2,6 @@ package whole
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -133,29 +132,15 @@ func encoded(t *testing.T, value any) []byte {
 
 func send(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	r := product.Request{Method: method, URL: address, Bearer: bearer, Body: body}
+	if address == p.MCPURL+"/mcp" {
+		r = p.ToAgent(bearer, body)
 	}
-	r.Header.Set("Authorization", "Bearer "+bearer)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	}
-	response, err := p.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{status: response.StatusCode, header: response.Header, body: string(text)}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &a.object); err != nil {
-			t.Fatalf("%s %s: %d, and no JSON object: %s", method, address, a.status, text)
+	got := p.Send(t, r)
+	a := answer{status: got.Status, header: got.Header, body: got.Body}
+	if got.Body != "" {
+		if err := json.Unmarshal([]byte(got.Body), &a.object); err != nil {
+			t.Fatalf("%s %s: %d, and no JSON object: %s", method, address, a.status, got.Body)
 		}
 	}
 	return a
