@@ -149,7 +149,8 @@ func (r *Reader) Mapping() []string {
 
 // row converts the cells of a record to the JSON of one contact in a bulk write. If that is
 // impossible, it returns the reason instead. It leaves out empty cells, unless they clear
-// an attribute. Package core/bulk checks the values later.
+// an attribute. It removes the apostrophe with which an export of contacts marks a text that
+// looks like a formula. Package core/bulk checks the values later.
 func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	if len(cells) != len(r.columns) {
 		return nil, fmt.Sprintf("has %d fields where the header has %d", len(cells), len(r.columns))
@@ -172,11 +173,11 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 		case c.attribute != "" && cell == "":
 			attributes.literal(c.attribute, "null")
 		case c.attribute != "":
-			attributes.member(c.attribute, cell)
+			attributes.member(c.attribute, unescapeFormula(cell))
 		case c.topic != "":
 			fault = topics.choice(c.topic, cell)
 		default:
-			fault = b.field(c.field, cell)
+			fault = b.field(c.field, unescapeFormula(cell))
 		}
 		if fault != "" {
 			return nil, fmt.Sprintf("column %q %s", r.header[i], fault)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,17 @@ var choices = map[string]string{
 	"opt_out": "OPT_OUT", "unsubscribed": "OPT_OUT", "false": "OPT_OUT", "no": "OPT_OUT", "0": "OPT_OUT",
 }
 
+// marked matches a cell to which an export has added an apostrophe.
+var marked = regexp.MustCompile("^'+[=+\\-@\t\r\n＝＋－＠]")
+
+// plain returns the text of a cell without the apostrophe of an export.
+func plain(cell string) string {
+	if marked.MatchString(cell) {
+		return cell[1:]
+	}
+	return cell
+}
+
 // contactOf returns the contact that the cells describe, and whether they are valid. The
 // parameter mapping has what each cell sets.
 func contactOf(mapping, cells []string, clearing bool) (map[string]any, bool) {
@@ -112,7 +124,7 @@ func contactOf(mapping, cells []string, clearing bool) (map[string]any, bool) {
 		case isAttribute && cell == "":
 			set("attributes", attribute, nil)
 		case isAttribute:
-			set("attributes", attribute, cell)
+			set("attributes", attribute, plain(cell))
 		case isTopic:
 			_, valid = choices[word]
 			set("topic_preferences", topic, choices[word])
@@ -121,14 +133,14 @@ func contactOf(mapping, cells []string, clearing bool) (map[string]any, bool) {
 			contact[target] = words[word]
 		case target == "lists":
 			var keys []any
-			for key := range strings.SplitSeq(cell, "|") {
+			for key := range strings.SplitSeq(plain(cell), "|") {
 				keys = append(keys, strings.TrimSpace(key))
 			}
 			contact[target] = keys
 		case target == "email":
-			contact[target] = strings.TrimSpace(cell)
+			contact[target] = strings.TrimSpace(plain(cell))
 		default:
-			contact[target] = cell
+			contact[target] = plain(cell)
 		}
 		if !valid {
 			return nil, false

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
 	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -129,14 +130,14 @@ func (k choices) csvRow(c audience.Contact) []string {
 	for i, l := range c.Lists {
 		keys[i] = l.Key
 	}
-	row := []string{frame.SpreadsheetText(c.Email), frame.SpreadsheetText(external), strconv.FormatBool(c.UnsubscribeAll), frame.SpreadsheetText(strings.Join(keys, "|"))}
+	row := []string{contactfile.EscapeFormula(c.Email), contactfile.EscapeFormula(external), strconv.FormatBool(c.UnsubscribeAll), contactfile.EscapeFormula(strings.Join(keys, "|"))}
 	for _, t := range k.Topics {
 		row = append(row, chosen[t.Name])
 	}
 	for _, a := range k.Attributes {
 		text := textOf(c.Attributes[a.Name])
 		if _, isText := c.Attributes[a.Name].(string); isText {
-			text = frame.SpreadsheetText(text)
+			text = contactfile.EscapeFormula(text)
 		}
 		row = append(row, text)
 	}
