@@ -198,6 +198,11 @@ func (db *DB) ProductionRequests() sendingstore.AccessRequestStore {
 	return sendingstore.NewAccessRequestStore(db.DB)
 }
 
+// SyncResults returns the store of how the latest syncs with sending accounts ended.
+func (db *DB) SyncResults() sendingstore.SyncResultStore {
+	return sendingstore.NewSyncResultStore(db.DB)
+}
+
 // Templates returns the store of the templates that were copied from the sending account.
 func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 

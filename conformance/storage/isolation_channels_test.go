@@ -35,6 +35,7 @@ func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
 	o.request = sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: start, UpdatedAt: start}
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
+	must(t, db.SyncResults().SaveSyncResult(ctx, o.org, sending.SyncResult{Kind: sending.ChannelSync, EndedAt: start, Failure: sending.Refused}))
 }
 
 // channelState returns the owner's channels, identities, tracking domains, template and
@@ -55,11 +56,19 @@ func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	request, err := db.ProductionRequests().LatestRequest(ctx, o.org)
 	must(t, err)
-	return []any{found, identities, tracking, sync, template, content, request}
+	results, err := db.SyncResults().SyncResults(ctx, o.org)
+	must(t, err)
+	return []any{found, identities, tracking, sync, template, content, request, results}
 }
 
 func channelCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
+		"SyncResults": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.SyncResults().SyncResults(t.Context(), org)
+		},
+		"SaveSyncResult": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.SyncResults().SaveSyncResult(t.Context(), org, sending.SyncResult{Kind: sending.ChannelSync, EndedAt: later(1)})
+		},
 		"Channels": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().Channels(t.Context(), org, nil, 10)
 		},

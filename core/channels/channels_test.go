@@ -229,6 +229,14 @@ func TestNamesThatNoDatabaseTakesAreLeftOut(t *testing.T) {
 	})
 }
 
+// lastResult is a sending.SyncRecorder that keeps the last result.
+type lastResult struct{ last *sending.SyncResult }
+
+func (r lastResult) SaveSyncResult(_ context.Context, _ string, result sending.SyncResult) error {
+	*r.last = result
+	return nil
+}
+
 func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -239,8 +247,13 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 		w.sync(t, w.org)
 		w.account[w.org].failure = &sending.Failure{Kind: sending.Refused, Err: errors.New("down")}
 		w.account[w.org].sets = nil
+		var ended sending.SyncResult
+		w.Results = lastResult{&ended}
 		if err := w.SyncWorker().Work(t.Context(), channels.SyncArgs{}); err == nil {
 			t.Error("the job does not run again")
+		}
+		if ended.Kind != sending.ChannelSync || ended.Failure != sending.Refused {
+			t.Errorf("the stored result is %v", ended)
 		}
 		if got := w.channel(t, "main").Status; got != channels.Discovered {
 			t.Errorf("%s", got)

@@ -31,7 +31,7 @@ func (SyncArgs) Kind() string { return "channel_sync" }
 func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{
 		Work: func(ctx context.Context, args SyncArgs) error {
-			return jobs.ForEachOrg(ctx, args.OrgID, c.Orgs, "channel sync", c.Sync)
+			return jobs.ForEachOrg(ctx, args.OrgID, c.Orgs, "channel sync", sending.RecordSync(c.Results, c.Clock, sending.ChannelSync, c.Sync))
 		},
 		Every: SyncEvery, Timeout: SyncEvery,
 	}

@@ -904,6 +904,15 @@ CREATE TABLE suppressed_addresses (
 	PRIMARY KEY (org_id, email_key)
 );
 
+CREATE TABLE sync_results (
+	org_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	ended_at bigint NOT NULL,
+	failure bytetext NOT NULL,
+	succeeded_at bigint,
+	PRIMARY KEY (org_id, kind)
+);
+
 CREATE TABLE templates (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,

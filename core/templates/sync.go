@@ -33,7 +33,7 @@ func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {
 
 // syncAll copies the templates of one organization, or of all if args.OrgID is "".
 func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
-	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", t.Sync)
+	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", sending.RecordSync(t.Results, t.Clock, sending.TemplateSync, t.Sync))
 }
 
 // maxRead is the number of template contents that a run reads from one account. readFor is

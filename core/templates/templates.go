@@ -17,6 +17,9 @@ type Config struct {
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
+	// Results stores how each sync of the periodic job ended. If it is nil, results are not
+	// stored.
+	Results sending.SyncRecorder
 }
 
 // Account has the methods of the sending account that the sync uses.

@@ -31,6 +31,9 @@ type SyncConfig struct {
 	// OnChange is called with the contacts whose consent changed, in the transaction of the
 	// change. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
+	// Results stores how each sync of the periodic job ended. If it is nil, results are not
+	// stored.
+	Results sending.SyncRecorder
 }
 
 // Sync copies topics and consent from the sending account into the database. If the account
@@ -87,7 +90,7 @@ func (s *Sync) Worker() jobs.Worker[SyncArgs] {
 
 // runAll syncs one organization, or all if args.OrgID is "".
 func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
-	return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sync", func(ctx context.Context, org string) error {
+	return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sync", sending.RecordSync(s.Results, s.Clock, sending.ContactSync, func(ctx context.Context, org string) error {
 		started := s.Clock()
 		report, err := s.Run(ctx, org)
 		if err != nil {
@@ -97,7 +100,7 @@ func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
 			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged,
 			"pushed", report.Pushed, "refused", report.Refused, "left", report.Left, "repaired", report.Repaired, "took", s.Clock().Sub(started))
 		return nil
-	})
+	}))
 }
 
 // Run syncs one organization. It copies the account's topics and consent into the database,

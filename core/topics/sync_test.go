@@ -105,6 +105,7 @@ func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Account.Faults().Set(simulator.Fault{Method: simulator.MethodContactList, Kind: sending.Refused, Times: 1})
+	w.Sync.Results = w.DB.SyncResults()
 	err := w.Sync.Worker().Work(t.Context(), topics.SyncArgs{})
 	failed := slices.DeleteFunc([]core.Org{w.Org, second, none}, func(org core.Org) bool { return err == nil || !strings.Contains(err.Error(), org.ID) })
 	if len(failed) != 1 {
@@ -113,6 +114,10 @@ func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	for _, org := range []core.Org{w.Org, second} {
 		if _, err := w.DB.TopicSync().ContactList(t.Context(), org.ID); (err != nil) != (org.ID == failed[0].ID) {
 			t.Errorf("%s failed, and the list of %s: %v", failed[0].Name, org.Name, err)
+		}
+		results, err := w.DB.SyncResults().SyncResults(t.Context(), org.ID)
+		if err != nil || len(results) != 1 || results[0].Kind != sending.ContactSync || (results[0].Failure == sending.Refused) != (org.ID == failed[0].ID) {
+			t.Errorf("%s failed, and the result of %s: %v, %v", failed[0].Name, org.Name, results, err)
 		}
 	}
 }

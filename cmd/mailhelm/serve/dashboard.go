@@ -51,7 +51,7 @@ func newDashboard(
 	entrance.SurroundWith(surround)
 	start, err1 := home.New(around, home.Config{
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Grants: s.db.Grants(), Members: s.db.Members(), Factors: factors,
-		Reports: domains.Reports, Account: domains.Account, Audit: s.db.Audit(), Expensive: guard.RunExpensive,
+		Reports: domains.Reports, Account: domains.Account, Syncs: s.db.SyncResults(), Audit: s.db.Audit(), Expensive: guard.RunExpensive,
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,
@@ -75,7 +75,7 @@ func newDashboard(
 		APIURL:    public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock,
 	})
 	company, err5 := organization.New(around, organization.Config{
-		Account: domains.Account, Connections: s.connections, Channels: domains.Channels, Memberships: members, Joining: members,
+		Account: domains.Account, Connections: s.connections, Syncs: s.db.SyncResults(), Channels: domains.Channels, Memberships: members, Joining: members,
 		Entrance: entrance, Members: s.db.Members(), Invitations: s.db.Invitations(), Factors: factors, Audit: s.db.Audit(),
 		Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients(), Connecting: newConnecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },

@@ -32,7 +32,7 @@ import (
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
-		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
 	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
@@ -48,6 +48,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	sync := topics.NewSync(topics.SyncConfig{
 		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, OnChange: divided.ObserveChange,
+		Results: s.db.SyncResults(),
 	})
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
@@ -63,9 +64,11 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
-		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
-		Activities:  done,
-		Segments:    divided,
+		Templates: templates.New(templates.Config{
+			Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+		}),
+		Activities: done,
+		Segments:   divided,
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -42,8 +44,11 @@ func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 		name string
 		run  func(*http.Request, people.Visitor) ([]notice, error)
 	}{
-		{"the sending account", h.accountNotices}, {"channels", h.channelNotices},
-		{"undeliverable addresses", h.undeliverableNotices}, {"API keys", h.keyNotices},
+		{"the sending account", h.accountNotices},
+		{"syncs", h.syncNotices},
+		{"channels", h.channelNotices},
+		{"undeliverable addresses", h.undeliverableNotices},
+		{"API keys", h.keyNotices},
 	} {
 		found, err := check.run(r, v)
 		if err != nil {
@@ -83,6 +88,57 @@ func (h *Home) accountNotices(r *http.Request, v people.Visitor) ([]notice, erro
 		return []notice{{"The sending account is in the provider's sandbox: it sends only to verified addresses.", path, "Request production access", false}}, nil
 	}
 	return nil, nil
+}
+
+// syncWords are the texts for what a sync copies from the sending account.
+var syncWords = map[sending.SyncKind]string{
+	sending.ChannelSync: "channels", sending.TemplateSync: "templates", sending.ContactSync: "contacts",
+}
+
+// syncNotices returns a notice for each reason why a latest sync with the sending account
+// failed. A reason that the next sync may not have is not urgent.
+func (h *Home) syncNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayViewAccount) {
+		return nil, nil
+	}
+	results, err := h.Syncs.SyncResults(r.Context(), v.Org.ID)
+	if err != nil {
+		return nil, err
+	}
+	var notices []notice
+	told := map[sending.FailureKind]bool{}
+	for _, first := range results {
+		refusal := first.Refusal()
+		if refusal == nil || told[first.Failure] {
+			continue
+		}
+		told[first.Failure] = true
+		var kinds []string
+		last := first.EndedAt
+		for _, same := range results {
+			if same.Failure == first.Failure {
+				kinds = append(kinds, syncWords[same.Kind])
+				if same.EndedAt.After(last) {
+					last = same.EndedAt
+				}
+			}
+		}
+		passing := first.Failure == sending.Throttled || first.Failure == sending.TimedOut
+		notices = append(notices, notice{
+			fmt.Sprintf("The last sync of %s failed on %s. %s %s", joinWords(kinds), last.UTC().Format(frame.MomentLayout), refusal.Message, refusal.NextStep()),
+			frame.Path + "/account", "Open the sending account", !passing,
+		})
+	}
+	return notices, nil
+}
+
+// joinWords joins words as a list in a sentence.
+func joinWords(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // channelNotices returns notices about channels that are gone from the account, and about

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -63,6 +64,11 @@ type Account interface {
 	Standing(ctx context.Context, org core.Org) (account.Standing, error)
 }
 
+// Syncs reads how the latest syncs with the sending account ended.
+type Syncs interface {
+	SyncResults(ctx context.Context, orgID string) ([]sending.SyncResult, error)
+}
+
 // AuditLog reads the audit log.
 type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
@@ -81,6 +87,7 @@ type Config struct {
 	Factors Factors
 	Reports Reports
 	Account Account
+	Syncs   Syncs
 	Audit   AuditLog
 	Links   Links
 	// Expensive runs a function that reads many rows; see guardrails.

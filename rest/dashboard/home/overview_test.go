@@ -36,6 +36,7 @@ type stock struct {
 	visitor string
 	broken  error
 	sent    []reports.DayCounts
+	synced  []sending.SyncResult
 }
 
 func (stock) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
@@ -55,6 +56,10 @@ func (stock) ClientByID(_ context.Context, orgID, id string) (access.Client, err
 		return access.Client{ID: "3", ClientID: "oc_3", Name: hostile + "Helper"}, nil
 	}
 	return access.Client{}, core.NotFound("client")
+}
+
+func (s stock) SyncResults(context.Context, string) ([]sending.SyncResult, error) {
+	return s.synced, s.broken
 }
 
 func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Grant, error) {
@@ -118,7 +123,7 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 		"undeliverable_list": `{"data":[` + strings.Repeat(gone+",", 9) + gone + end,
 	}}
 	room, err := home.New(o.Frame, home.Config{
-		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Audit: has, Clock: core.Clock(frametest.Now),
+		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Clock: core.Clock(frametest.Now),
 		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
@@ -165,12 +170,31 @@ func TestPartsFailAlone(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	for _, want := range []string{
-		"The mail cannot be read now: It is broken.", "The audit log cannot be read now: It is broken.", "The check of the sending account could not run: It is broken.",
+		"The mail cannot be read now: It is broken.", "The audit log cannot be read now: It is broken.", "The check of syncs could not run: It is broken.",
 		"A part of this page cannot be read now: It is broken.", "1</strong> registered", "https://mcp.example/mcp",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q: %s", want, page)
 		}
+	}
+}
+
+// TestFailedSyncs checks the notices about syncs that failed: one for each reason.
+func TestFailedSyncs(t *testing.T) {
+	t.Parallel()
+	at := frametest.Now().Add(-10 * time.Minute)
+	o, pages := newOffice(t, stock{synced: []sending.SyncResult{
+		{Kind: sending.ChannelSync, EndedAt: at, Failure: sending.Refused},
+		{Kind: sending.ContactSync, EndedAt: at, SucceededAt: &at},
+		{Kind: sending.TemplateSync, EndedAt: at.Add(time.Minute), Failure: sending.Refused},
+	}})
+	want := "The last sync of channels and templates failed on 2026-03-12 15:21 UTC. The sending account is unreachable or suspended, or it rejects the credentials."
+	if _, page := frametest.Get(t, pages, frame.Path); !strings.Contains(page, want) || strings.Count(page, "The last sync of") != 1 {
+		t.Errorf("the page lacks %q: %s", want, page)
+	}
+	o.Allow(members.MayViewLists)
+	if _, page := frametest.Get(t, pages, frame.Path); strings.Contains(page, "The last sync of") {
+		t.Error("a member who may not view the account sees its syncs")
 	}
 }
 

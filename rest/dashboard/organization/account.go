@@ -50,6 +50,7 @@ type accountPage struct {
 	Used, Pace string
 
 	Steps    []stepRow
+	Syncs    []syncRow
 	Request  string // the state of the latest request for production access; "" for none
 	AskedAt  string
 	Sees     bool // whether the visitor may see requests for production access
@@ -66,6 +67,42 @@ type accountPage struct {
 // stepRow is the data of a setup step on the page. Words is the text that the page shows
 // for State.
 type stepRow struct{ Name, State, Words, Detail string }
+
+// syncNames are the texts for what a sync copies from the account.
+var syncNames = map[sending.SyncKind]string{
+	sending.ChannelSync: "Channels and identities", sending.TemplateSync: "Templates", sending.ContactSync: "Contacts and topics",
+}
+
+// syncRow is the data of the latest sync of one kind. Why and Next are "" if it succeeded.
+type syncRow struct {
+	Name, Why, Next string
+	Ended           frame.When
+	// Succeeded is the end of the latest successful sync.
+	Succeeded frame.When
+}
+
+// syncRows returns the latest syncs with the account, none if no account is connected.
+func (h accountHandlers) syncRows(r *http.Request, v people.Visitor, standing account.Standing) ([]syncRow, error) {
+	if standing.AWS == nil && !standing.Unreachable {
+		return nil, nil
+	}
+	results, err := h.Syncs.SyncResults(r.Context(), v.Org.ID)
+	if err != nil {
+		return nil, fmt.Errorf("syncs: %w", err)
+	}
+	var rows []syncRow
+	for _, result := range results {
+		row := syncRow{Name: syncNames[result.Kind], Ended: h.When(result.EndedAt)}
+		if result.SucceededAt != nil {
+			row.Succeeded = h.When(*result.SucceededAt)
+		}
+		if refusal := result.Refusal(); refusal != nil {
+			row.Why, row.Next = refusal.Message, refusal.NextStep()
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
 
 // showAccount shows the sending account and an empty form for production access.
 func (h accountHandlers) showAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
@@ -89,6 +126,10 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 	}
 	for _, s := range standing.Steps {
 		data.Steps = append(data.Steps, stepRow{stepNames[s.Name], string(s.State), stateWords[string(s.State)], s.Detail})
+	}
+	if data.Syncs, err = h.syncRows(r, v, standing); err != nil {
+		h.Fail(w, r, v, err)
+		return
 	}
 	if data.MayConnect = v.Member.Has(members.MayManageOrg); data.MayConnect {
 		c, ok := h.connectionOf(w, r, v)

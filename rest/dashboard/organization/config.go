@@ -27,6 +27,11 @@ type Connections interface {
 	Connection(ctx context.Context, orgID string) (sending.Connection, error)
 }
 
+// Syncs reads how the latest syncs with the sending account ended.
+type Syncs interface {
+	SyncResults(ctx context.Context, orgID string) ([]sending.SyncResult, error)
+}
+
 // Channels reads channels, identities and tracking domains, and makes discovered channels
 // active.
 type Channels interface {
@@ -117,6 +122,7 @@ type Clients interface {
 type Config struct {
 	Account     SendingAccount
 	Connections Connections
+	Syncs       Syncs
 	Channels    Channels
 	Memberships Memberships
 	Joining     Joining

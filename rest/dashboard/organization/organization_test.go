@@ -55,7 +55,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 			Account: newSandbox(t, o.Org.ID), Connections: connections, Mirror: db.Channels(), Requests: db.ProductionRequests(),
 			Clock: frametest.Now, Log: slog.New(slog.DiscardHandler),
 		}),
-		Connections: connections, Channels: channels.New(channels.Config{Store: db.Channels(), Clock: frametest.Now}),
+		Connections: connections, Syncs: db.SyncResults(), Channels: channels.New(channels.Config{Store: db.Channels(), Clock: frametest.Now}),
 		Memberships: o.members, Joining: o.members, Entrance: o, Members: db.Members(), Invitations: db.Invitations(), Factors: o,
 		Users: db.Users(), Audit: db.Audit(), Keys: db.Keys(), Clients: db.Clients(),
 		Connecting: sending.Connecting{

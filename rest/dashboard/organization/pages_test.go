@@ -5,6 +5,7 @@ import (
 	"flag"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -58,6 +59,15 @@ func TestGoldenPagesOfTheSendingAccount(t *testing.T) {
 		o.wantGolden("account_connect_"+provider, account+"/connect?provider="+provider)
 	}
 	o.connect()
+	hour := frametest.Now().Add(-time.Hour)
+	for _, result := range []sending.SyncResult{
+		{Kind: sending.ChannelSync, EndedAt: hour, SucceededAt: &hour},
+		{Kind: sending.TemplateSync, EndedAt: hour, SucceededAt: &hour},
+		{Kind: sending.TemplateSync, EndedAt: frametest.Now().Add(-time.Minute), Failure: sending.Refused},
+		{Kind: sending.ContactSync, EndedAt: hour, Failure: sending.Internal},
+	} {
+		o.Must(o.db.SyncResults().SaveSyncResult(o.T.Context(), o.Org.ID, result))
+	}
 	o.wantGolden("account", account)
 	o.wantGolden("account_events_key", account+"/events-key")
 	o.wantGolden("account_disconnect", account+"/disconnect")
