@@ -28,21 +28,26 @@ func (f *Frame) Protect(methods Methods) http.Handler {
 
 // ProtectUpload returns the handler of a page whose form sends a file. It is [Frame.Protect]
 // with another limit: a POST may have a body of maxBody bytes, in multipart/form-data, which
-// the handler reads. The client gets uploadTime to send it.
+// the handler reads. The handler calls [Frame.AllowUpload] before it reads the file.
 func (f *Frame) ProtectUpload(methods Methods, maxBody int64) http.Handler {
 	return f.protect(methods, func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPost {
 			return f.readForm(w, r)
 		}
-		until := time.Now().Add(uploadTime) //nolint:forbidigo // a deadline of the connection
-		control := http.NewResponseController(w)
-		// Without these deadlines the server's own limits apply, which suit small forms.
-		if err := errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))); err != nil {
-			f.log.WarnContext(r.Context(), "time for an upload not set", "error", err)
-		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		return true
 	})
+}
+
+// AllowUpload gives the client uploadTime to send the rest of the body. Until it is called,
+// the server's own limits apply, which suit small forms: a client that is not signed in
+// could otherwise hold a connection for uploadTime.
+func (f *Frame) AllowUpload(w http.ResponseWriter, r *http.Request) {
+	until := time.Now().Add(uploadTime) //nolint:forbidigo // a deadline of the connection
+	control := http.NewResponseController(w)
+	if err := errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))); err != nil {
+		f.log.WarnContext(r.Context(), "time for an upload not set", "error", err)
+	}
 }
 
 // uploadTime is the time that a client has to send a file.

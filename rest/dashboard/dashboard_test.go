@@ -33,7 +33,7 @@ func TestGoldenContents(t *testing.T) {
 	t.Parallel()
 	f := frame.New(frame.Config{
 		Site:          &frametest.Site{Visitor: people.Visitor{User: access.User{Email: "boss@example.com"}}},
-		Organizations: storagetest.SQLite(t).Members(), Areas: dashboard.Areas,
+		Organizations: storagetest.SQLite(t).Members(), Areas: dashboard.Areas, Pace: frametest.Unpaced,
 	})
 	start, err1 := home.New(f, home.Config{})
 	files, errFiles := imports.New(f, imports.Config{})

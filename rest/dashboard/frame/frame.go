@@ -30,6 +30,8 @@ type Site interface {
 	// ProtectUpload is Protect for a page whose form sends a file. A POST may have a body of
 	// maxBody bytes, which the handler reads.
 	ProtectUpload(methods map[string]http.HandlerFunc, maxBody int64) http.Handler
+	// AllowUpload gives the client the time that a file needs.
+	AllowUpload(w http.ResponseWriter, r *http.Request)
 	// Admit returns the signed-in visitor of the request. If it returns false, it has
 	// written an error or a redirect: to the sign-in page, or to the setup or proof of a
 	// second factor that the organization requires.
@@ -84,6 +86,9 @@ type Config struct {
 	Audit         AuditLog
 	Clock         core.Clock
 	Operations    Operations
+	// Pace counts a request of a person. It fails with core.CodeRateLimited if the person
+	// sent too many in the last minute, for example by a script with the session cookie.
+	Pace func(ctx context.Context, userID string) error
 	// DocsURL is the address of the documentation, without a trailing slash.
 	DocsURL string
 	// Areas are the entries of the sidebar, in order.

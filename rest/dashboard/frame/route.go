@@ -75,6 +75,10 @@ func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 		if !ok {
 			return
 		}
+		if err := p.Pace(r.Context(), v.User.ID); err != nil {
+			p.Fail(w, r, v, err)
+			return
+		}
 		if needs != "" && !v.Member.Has(needs) {
 			p.Refuse(w, r, v, http.StatusForbidden, "Permission missing",
 				"You need the permission "+string(needs)+" in "+v.Org.Name+". Ask a member who may manage members.")

@@ -38,6 +38,7 @@ func (p *Pages) readUpload(next UploadHandler) Handler {
 		}
 		r.PostForm = url.Values{FieldToken: {string(token)}}
 		p.checkToken(func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+			p.Site.AllowUpload(w, r)
 			file, ok := filePart(parts)
 			if !ok {
 				p.refuseUpload(w, r, v)

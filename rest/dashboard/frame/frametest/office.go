@@ -60,11 +60,14 @@ func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
 	o.Must(db.Orgs.InsertOrg(t.Context(), o.Org))
 	o.Must(db.Users.InsertUser(t.Context(), o.User))
 	o.Frame = frame.New(frame.Config{
-		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, DocsURL: "https://docs.example/docs", Areas: areas, Built: catalogue.NeededScopes(catalogue.Operations(catalogue.Domains{})),
+		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Pace: Unpaced, DocsURL: "https://docs.example/docs", Areas: areas, Built: catalogue.NeededScopes(catalogue.Operations(catalogue.Domains{})),
 	})
 	o.Join(members.Member{Role: members.Owner})
 	return o
 }
+
+// Unpaced is a [frame.Config.Pace] without a limit.
+func Unpaced(context.Context, string) error { return nil }
 
 // Must fails the test at once if err is not nil.
 func (o *Office) Must(err error) {

@@ -12,7 +12,10 @@ import (
 
 // Site is a frame.Site for tests. It treats Visitor as signed in, asks for no second
 // factor, and writes the content of pages without the surrounding HTML.
-type Site struct{ Visitor people.Visitor }
+type Site struct {
+	Visitor people.Visitor
+	Uploads int // the number of calls of AllowUpload
+}
 
 // ParsePage parses template files. One of them must define "content".
 func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
@@ -37,6 +40,9 @@ func (*Site) ProtectUpload(methods map[string]http.HandlerFunc, maxBody int64) h
 		return nil
 	})
 }
+
+// AllowUpload counts its calls. A test's request has no deadline.
+func (s *Site) AllowUpload(http.ResponseWriter, *http.Request) { s.Uploads++ }
 
 // protect returns a handler that calls read and then the handler of the request's method.
 func protect(methods map[string]http.HandlerFunc, read func(*http.Request) error) http.Handler {
