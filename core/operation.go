@@ -22,8 +22,8 @@ type Operation interface {
 	// parameter is the surface on which the result is shown: REST or agent.
 	Texts(Surface) []Text
 	// Decode checks JSON arguments: first that they are strict JSON, then the input schema.
-	// It returns them as a value of the type In of the [Op]. It fails with
-	// validation_failed.
+	// It returns them as a value of the type In of the [Op], with enumerated values as the
+	// schema spells them. It fails with validation_failed.
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
 	// CostOf returns the cost of a call with these arguments.
@@ -133,7 +133,8 @@ func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
-	if err := d.Input(s).Check(raw); err != nil {
+	raw, err := d.Input(s).check(raw)
+	if err != nil {
 		return nil, err
 	}
 	// UseNumber keeps all digits of numbers in members that accept any JSON.

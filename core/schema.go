@@ -19,6 +19,7 @@ type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
 	lengths  *lengths
+	enums    *enums // of an input schema
 	places   *AnyPaths
 	members  []string // names of the top-level members, which error messages list
 }
@@ -32,9 +33,12 @@ func (s *Schema) Members() []string { return s.members }
 // AnyPaths returns the paths at which the arguments may have any JSON, nil for none.
 func (s *Schema) AnyPaths() *AnyPaths { return s.places }
 
-// Canonical returns the canonical form (see [CanonicalJSON]) of a JSON text that Check
-// accepts. It returns a text that has no canonical form unchanged.
+// Canonical returns the canonical form of a JSON text that Check accepts: see
+// [CanonicalJSON], with enumerated values as the schema spells them. Requests with the same
+// meaning therefore have the same form. A text that has no canonical JSON is returned as it
+// is, except for these values.
 func (s *Schema) Canonical(raw []byte) ([]byte, error) {
+	raw = s.enums.respellText(raw)
 	if s.places != nil && CheckJSON(raw) != nil {
 		return bytes.Clone(raw), nil
 	}
@@ -42,28 +46,33 @@ func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 }
 
 // Check validates a JSON text against the schema. It fails with validation_failed and one
-// [FieldError] for each fault.
+// [FieldError] for each fault. An input schema accepts enumerated values in any case.
 func (s *Schema) Check(raw []byte) error {
+	_, err := s.check(raw)
+	return err
+}
+
+// check validates as Check does, and returns the text with enumerated values as the schema
+// spells them.
+func (s *Schema) check(raw []byte) ([]byte, error) {
 	value, err := decodeJSON(raw)
 	if err != nil && s.places != nil {
 		value, err = decodeJSON(s.places.maskPaths(raw))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.CheckValue(value)
-}
-
-// CheckValue validates a decoded JSON value against the schema, as Check does for a text.
-// Numbers must be json.Number or float64.
-func (s *Schema) CheckValue(value any) error {
 	if fault := s.lengths.check(value, ""); fault != nil {
-		return InvalidFields(*fault)
+		return nil, InvalidFields(*fault)
 	}
+	value, changed := s.enums.respell(value)
 	if err := s.compiled().Validate(value); err != nil {
-		return s.explain(err)
+		return nil, s.explain(err)
 	}
-	return nil
+	if changed {
+		raw = s.enums.respellText(raw)
+	}
+	return raw, nil
 }
 
 // openness says whether objects may have members that the schema does not name. Input
@@ -114,7 +123,7 @@ func newSchema(t reflect.Type, s Surface, o openness) *Schema {
 	}
 	schema := &Schema{text: text, lengths: lengthsOf(generated)}
 	if !o {
-		schema.places = anyPathsOf(t)
+		schema.places, schema.enums = anyPathsOf(t), enumsOf(generated)
 	}
 	if generated.Properties != nil {
 		for p := generated.Properties.Oldest(); p != nil; p = p.Next() {

@@ -61,6 +61,7 @@ func (c *testClock) advance(d time.Duration) {
 type effectIn struct {
 	Email string `json:"email" jsonschema:"format=email" jsonschema_description:"Address."`
 	Note  string `json:"note,omitempty" jsonschema_description:"Anything."`
+	Pace  string `json:"pace,omitempty" jsonschema:"enum=FAST,enum=slow" jsonschema_description:"How fast."`
 }
 
 type effectOut struct {

@@ -43,10 +43,10 @@ func TestToolsRefuseByName(t *testing.T) {
 		}
 		refuse("messages_search", "limit", 51)
 		refuse("suppressions_list", "limit", 51)
-		refuse("messages_search", "status", "bounce", "", "Subscription", 1)
-		refuse("suppressions_list", "reason", "whim", "", "BOUNCE")
+		refuse("messages_search", "status", "bounces", "Bounce ", "", "Subscription", 1)
+		refuse("suppressions_list", "reason", "whim", "", "BOUNCES")
 		refuse("undeliverable_list", "status", "gone", "")
-		refuse("reports_get_sending_health", "group_by", "Day", "", "year")
+		refuse("reports_get_sending_health", "group_by", "days", "", "year")
 		refuse("messages_diagnose", "message_id", "", 1, nil, strings.Repeat("m", 257))
 		refuse("suppressions_check_address", "email", "", "nobody", "a b@example.com", "a@b@c", strings.Repeat("a", 10_000)+"@example.com")
 		for _, tool := range []string{"messages_search", "messages_diagnose", "suppressions_list", "undeliverable_list", "templates_list", "reports_get_sending_health"} {

@@ -59,7 +59,7 @@ func badInputs(cursor string) map[string]badInput {
 		"filter twice":          {"GET", create + "?topic=offers&topic=events", "", nil, "topic"},
 		"half a filter":         {"GET", create + "?subscription_status=OPT_IN", "", nil, "subscription_status"},
 		"other half":            {"GET", create + "?attribute_value=x", "", nil, "attribute_value"},
-		"bad enum":              {"GET", create + "?topic=offers&subscription_status=opt_in", "", nil, "subscription_status"},
+		"bad enum":              {"GET", create + "?topic=offers&subscription_status=opt-in", "", nil, "subscription_status"},
 		"bad boolean":           {"GET", create + "?unsubscribe_all=yes", "", nil, "unsubscribe_all"},
 		"limit 0":               {"GET", create + "?limit=0", "", nil, "limit"},
 		"limit 201":             {"GET", create + "?limit=201", "", nil, "limit"},

@@ -78,7 +78,7 @@ func TestReadsRefuseByName(t *testing.T) {
 			}
 		}
 		for target, member := range enums {
-			for _, value := range append([]string{"bounce ", "BOUNCE", "Day"}, hostile...) {
+			for _, value := range append([]string{"bounce ", "BOUNCES", "days"}, hostile...) {
 				a.refusedFor(t, target+url.QueryEscape(value), member)
 			}
 		}

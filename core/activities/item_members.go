@@ -17,18 +17,18 @@ const maxItems = 1000
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
-	{Name: "name", Description: "String of 1 to 200."},
-	{Name: "email", Description: "String. A new one creates a contact, not mailable."},
-	{Name: "external_id", Description: "String of 1 to 255."},
-	{Name: "properties", Description: "Any JSON, 32 KiB."},
-	{Name: "occurred_at", Description: "String, RFC 3339. Default now."},
-	{Name: "idempotency_key", Description: "String of 1 to 256."},
-	{Name: "dedup_mode", Description: "String: retry (by key) or once (per contact and name)."},
+	{Name: "name", Description: "Required. Text of 1 to 200 characters, such as order_placed."},
+	{Name: "email", Description: "Address of the contact. A new one creates a contact that gets no mail."},
+	{Name: "external_id", Description: "Your own id of the contact, text of 1 to 255 characters. Without email, a contact must have it already."},
+	{Name: "properties", Description: "Object such as {\"total\": 42.5}; any JSON up to 32 KiB. Default: {}."},
+	{Name: "occurred_at", Description: "RFC 3339, such as 2026-03-02T08:30:00Z. Default: now."},
+	{Name: "idempotency_key", Description: "Text of 1 to 256 characters, such as order-1042. The same key within 24 hours is not recorded again."},
+	{Name: "dedup_mode", Description: "retry (default): a repeated idempotency_key is a duplicate. once: one activity of this name for each contact, without time limit."},
 }
 
 // JSONSchema returns the schema of the list of items, with the members of an item.
 func (Items) JSONSchema() *jsonschema.Schema {
-	return core.RowsSchema(1, maxItems, "An invalid item fails alone.", itemMembers)
+	return core.RowsSchema(1, maxItems, "One activity, with email, external_id or both. An invalid one fails alone.", itemMembers)
 }
 
 // item is an activity in the form in which callers send it. A nil field means that the
@@ -85,7 +85,11 @@ func (i *item) take(name string, value []byte) error {
 	case "idempotency_key":
 		return core.TakeText(name, value, &i.IdempotencyKey)
 	case "dedup_mode":
-		return core.TakeText(name, value, &i.DedupMode)
+		err := core.TakeText(name, value, &i.DedupMode)
+		if i.DedupMode != nil {
+			*i.DedupMode = core.CanonicalWord(*i.DedupMode, Retry, Once)
+		}
+		return err
 	}
 	return core.UnknownMember(name, itemMembers)
 }

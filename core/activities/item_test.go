@@ -43,6 +43,7 @@ func TestReasons(t *testing.T) {
 		{`{"name":"a",` + ann + `,"idempotency_key":""}`, activities.InvalidIdempotencyKey},
 		{`{"name":"a",` + ann + `,"idempotency_key":"","dedup_mode":"once"}`, ""},
 		{`{"name":"a",` + ann + `,"dedup_mode":"retry"}`, ""},
+		{`{"name":"a",` + ann + `,"idempotency_key":"","dedup_mode":"Once"}`, ""},
 		{`{"name":"a",` + ann + `,"dedup_mode":null,"idempotency_key":null,"occurred_at":null,"properties":null}`, ""},
 		{`{"name":"a",` + ann + `,"dedup_mode":"twice"}`, activities.InvalidDedupMode},
 		{`{"name":"a",` + ann + `,"dedup_mode":""}`, activities.InvalidDedupMode},

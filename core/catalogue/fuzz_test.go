@@ -12,12 +12,13 @@ import (
 // FuzzArguments gives the same text to the argument decoder of every operation, for REST
 // and for agents. Decoding must not panic. A refusal must have the code validation_failed,
 // a limited size and no invisible characters in its message. An accepted text that is not
-// empty must be an object with only members of the schema.
+// empty must be an object with only members of the schema. Its canonical form must have the
+// same meaning and no other canonical form.
 func FuzzArguments(f *testing.F) {
 	operations := catalogue.Operations(catalogue.Domains{})
 	for _, seed := range []string{
 		`{}`, `null`, `[]`, `"x"`, ``, `{"email":"ann@example.com"}`, `{"email":"a@b.cc","attributes":{"a":null,"b":1e308,"c":[{}]}}`,
-		`{"email":"a@b.cc","topic_preferences":{"news":"OPT_IN"}}`, `{"email":"a@b.cc","topic_preferences":[{"topic":"t","subscription_status":"OPT_OUT"}]}`,
+		`{"email":"a@b.cc","topic_preferences":{"news":"OPT_IN"}}`, `{"status":"DELIVERY"}`, `{"email":"a@b.cc","topic_preferences":{"opt_in":"opt\u005fin"}}`, `{"email":"a@b.cc","topic_preferences":[{"topic":"t","subscription_status":"OPT_OUT"}]}`,
 		`{"email":"a@b.cc","topic_preferences":[{"topic":"t","subscription_status":"OPT_OUT"},{"topic":"t","subscription_status":"OPT_IN"}]}`,
 		`{"email":"a@b.cc","lists":{"add":["x"],"remove":[],"set":null}}`, `{"email":"a@b.cc","lists":["x",1]}`, `{"email":"a@b.cc","lists":null,"unsubscribe_all":null}`,
 		`{"external_id":"\ud800"}`, `{"external_id":"\u0000"}`, "{\"external_id\":\"\xff\"}", `{"contact_id":"0190a0b0-0000-7000-8000-000000000000"}`,
@@ -70,4 +71,39 @@ func checkAccepted(t *testing.T, op core.Operation, surface core.Surface, raw []
 			t.Fatalf("%s takes the member %q, which its input does not have", op.Info().Name, name)
 		}
 	}
+	checkCanonical(t, op, surface, raw)
+}
+
+func checkCanonical(t *testing.T, op core.Operation, surface core.Surface, raw []byte) {
+	t.Helper()
+	if len(raw) == 0 {
+		return
+	}
+	input := op.Input(surface)
+	form, err := input.Canonical(raw)
+	if err != nil {
+		t.Fatalf("%s takes %.200q, which has no canonical form: %v", op.Info().Name, raw, err)
+	}
+	in, _ := op.Decode(surface, raw)
+	again, err := op.Decode(surface, form)
+	if err != nil || input.AnyPaths() == nil && inputText(t, in) != inputText(t, again) {
+		t.Fatalf("%s decodes %.200q to %+v, and its canonical form %.200q to %+v (%v)", op.Info().Name, raw, in, form, again, err)
+	}
+	if twice, err := input.Canonical(form); err != nil || string(twice) != string(form) {
+		t.Fatalf("%s: %.200q has the canonical form %.200q, and that one %.200q (%v)", op.Info().Name, raw, form, twice, err)
+	}
+}
+
+// inputText returns a decoded input as canonical JSON, because numbers in it keep the form
+// in which they were sent.
+func inputText(t *testing.T, in any) string {
+	t.Helper()
+	text, err := json.Marshal(in)
+	if err == nil {
+		text, err = core.CanonicalJSON(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

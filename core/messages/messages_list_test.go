@@ -111,7 +111,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 		{"messages_list", `{"from":"2026-03-20T12:00:00Z","to":"2026-03-20T12:00:00Z"}`, core.CodeValidationFailed, "`from`"},
 		{"messages_list", `{"from":"yesterday"}`, core.CodeValidationFailed, "`from`"},
 		{"messages_list", `{"channel":"marketing"}`, core.CodeValidationFailed, "`channel`"},
-		{"messages_list", `{"status":"bounce"}`, core.CodeValidationFailed, "`status`"},
+		{"messages_list", `{"status":"bounces"}`, core.CodeValidationFailed, "`status`"},
 		{"messages_list", `{"status":"Subscription"}`, core.CodeValidationFailed, "`status`"},
 		{"messages_list", `{"cursor":"x"}`, core.CodeValidationFailed, "`cursor`"},
 		{"messages_list", `{"channel":"6d1f3c1e-8f0a-4c53-9d5a-0f1e2d3c4b5b","cursor":"x"}`, core.CodeValidationFailed, "`cursor`"},

@@ -28,9 +28,20 @@ type Preference struct {
 // send the member; empty means that the contact has no explicit choice.
 type Choices []Preference
 
-// UnmarshalJSON decodes an array or an object. For null it does not change c.
+// UnmarshalJSON decodes an array or an object, with statuses in any case. For null it does
+// not change c.
 func (c *Choices) UnmarshalJSON(b []byte) error {
-	switch b = bytes.TrimSpace(b); b[0] {
+	if err := c.decode(bytes.TrimSpace(b)); err != nil {
+		return err
+	}
+	for i, choice := range *c { // statuses of single writes are canonical already, those of rows are not
+		(*c)[i].SubscriptionStatus = sending.Subscription(core.CanonicalWord(string(choice.SubscriptionStatus), string(sending.OptIn), string(sending.OptOut)))
+	}
+	return nil
+}
+
+func (c *Choices) decode(b []byte) error {
+	switch b[0] {
 	case '[':
 		*c = Choices{}
 		if err := json.Unmarshal(b, (*[]Preference)(c)); err != nil {
@@ -64,8 +75,8 @@ func (c Choices) checkUnique() error {
 func (Choices) JSONSchema() *jsonschema.Schema {
 	status := &jsonschema.Schema{Type: "string", Enum: []any{sending.OptIn, sending.OptOut}}
 	item := jsonschema.NewProperties()
-	item.Set("topic", &jsonschema.Schema{Type: "string"})
-	item.Set("subscription_status", status)
+	item.Set("topic", &jsonschema.Schema{Type: "string", Description: "Name of a topic, not its display name."})
+	item.Set("subscription_status", &jsonschema.Schema{Type: "string", Enum: status.Enum, Description: "OPT_IN: the contact gets mail on it."})
 	most := uint64(maxChoices)
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
 		{
