@@ -12,7 +12,7 @@ import (
 // CheckReadinessIn is the input of sending_readiness_check. It may name a channel, which is
 // then checked too.
 type CheckReadinessIn struct {
-	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id, to check it too."`
+	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"A channel that must exist, by slug, such as marketing, or by id. Default: any channel will do."`
 
 	found *findings
 }

@@ -21,7 +21,7 @@ type ListActivitiesIn struct {
 	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only activities at or after this time."`
 	To      *time.Time `json:"to,omitempty" jsonschema_description:"Only activities before this time."`
 	Contact string     `json:"contact,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Only activities of this contact: its id, address or external id. An unknown contact has no activities."`
-	Limit   int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Limit   int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor  string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 

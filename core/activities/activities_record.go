@@ -8,7 +8,7 @@ import (
 
 // RecordIn has the activities that a caller wants to record.
 type RecordIn struct {
-	Activities Items `json:"activities" agentmax:"100" jsonschema_description:"Items."`
+	Activities Items `json:"activities" agentmax:"100" jsonschema_description:"Activities to record, in any order."`
 
 	read []sent
 }

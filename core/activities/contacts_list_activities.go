@@ -14,7 +14,7 @@ type ListOfContactIn struct {
 	Name   string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`
 	From   *time.Time `json:"from,omitempty" jsonschema_description:"Only activities at or after this time."`
 	To     *time.Time `json:"to,omitempty" jsonschema_description:"Only activities before this time."`
-	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 

@@ -97,7 +97,7 @@ func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, erro
 
 // PageIn has the size and the cursor of a page.
 type PageIn struct {
-	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 

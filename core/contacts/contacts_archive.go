@@ -10,8 +10,8 @@ import (
 
 // ArchiveContactIn has the address or the external id of the contact to archive.
 type ArchiveContactIn struct {
-	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
+	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact, in any case, such as ada@example.com."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. Send it instead of email."`
 
 	// accountConsent is the contact's consent before archiving, nil if there is no
 	// contact to archive. It is read from the sending account, because the database may

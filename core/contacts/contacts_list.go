@@ -17,7 +17,7 @@ type ListContactsIn struct {
 	UnsubscribeAll     *bool                `json:"unsubscribe_all,omitempty" jsonschema_description:"Only contacts with the global opt-out, or only contacts without it."`
 	AttributeKey       string               `json:"attribute_key,omitempty" jsonschema:"maxLength=63" jsonschema_description:"Only contacts whose attribute of this name equals attribute_value. Needs attribute_value."`
 	AttributeValue     *string              `json:"attribute_value,omitempty" jsonschema:"maxLength=4096" jsonschema_description:"The attribute's value as text."`
-	Limit              int                  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Limit              int                  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor             string               `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 

@@ -9,9 +9,9 @@ import (
 // LookupContactIn has the address, the external id or the contact id of the contact to
 // read. Exactly one of them must be set.
 type LookupContactIn struct {
-	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`
-	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the contact."`
+	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Whole address, in any case, such as ada@example.com."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. Send it instead of email."`
+	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"UUID that Mailhelm gave the contact. Send exactly one of the three."`
 
 	found Contact
 }

@@ -10,9 +10,9 @@ import (
 
 // SetListMembershipIn has a contact, the lists that it joins and the lists that it leaves.
 type SetListMembershipIn struct {
-	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id, address or external id."`
-	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
-	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave."`
+	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id (UUID), address or external id of one contact."`
+	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, each by id or key, such as tasting-club."`
+	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave, in the same form. Send add, remove or both."`
 
 	edit *lists.Change
 }

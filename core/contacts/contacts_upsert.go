@@ -10,12 +10,12 @@ import (
 // UpsertContactIn has the address, the external id or both of a contact, and the changes to
 // it.
 type UpsertContactIn struct {
-	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create. With external_id, the new address."`
-	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
-	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address, such as ada@example.com. Required to create a contact. With the external_id of a contact, its new address."`
+	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, such as customer-1042. Finds a contact, or is given to the one with this email."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by name, such as {\"city\": \"Graz\", \"orders\": 3}; null clears one, absent ones stay. audience_get_schema has names and types."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic name: {\"offers\": \"OPT_OUT\"}, or as an array. Other choices stay."`
 	Stated
-	IssueVisitorID bool `json:"issue_visitor_id,omitempty" jsonschema_description:"Issue a visitor id if the contact has none."`
+	IssueVisitorID bool `json:"issue_visitor_id,omitempty" jsonschema_description:"true issues a visitor id, which recognizes the contact on your website, if there is none. Default: false."`
 
 	write *write
 }

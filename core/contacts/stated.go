@@ -8,7 +8,7 @@ import (
 // writes, rows of bulk writes and imports. A new member needs a line in each function of
 // this file.
 type Stated struct {
-	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true sets the global opt-out, false removes it."`
+	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true sets the opt-out from all mail, false removes it. Absent or null: unchanged."`
 }
 
 // StatedMembers describes the members of [Stated] to callers of bulk writes.

@@ -22,7 +22,7 @@ const (
 
 // DiagnoseMessageIn names the message.
 type DiagnoseMessageIn struct {
-	MessageID string `json:"message_id" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"Id of the message."`
+	MessageID string `json:"message_id" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The provider's id of the message: id in the items of messages_search."`
 
 	found  Message
 	events []Event

@@ -19,13 +19,13 @@ const (
 // SearchMessagesIn has the filters of messages_search. A message must match every filter
 // that is set.
 type SearchMessagesIn struct {
-	From      *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
-	To        *time.Time `json:"to,omitempty" jsonschema_description:"Default now."`
-	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Highest-ranked event."`
-	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name."`
-	Channel   string     `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id."`
-	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Needs api.messages.unmask_recipients."`
-	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,default=20" jsonschema_description:"Page size."`
+	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start, RFC 3339, such as 2026-03-01T00:00:00Z. Default: 30 days before to."`
+	To        *time.Time `json:"to,omitempty" jsonschema_description:"End, not included, RFC 3339. Default: now."`
+	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Only messages whose highest-ranked event is this. A message that was opened has Open, not Delivery. Default: all."`
+	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name of a template at the provider, such as welcome. Default: all."`
+	Channel   string     `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug, such as marketing, or id of a channel. Default: all."`
+	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Whole address of a recipient, case-sensitive. Needs the scope api.messages.unmask_recipients."`
+	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,default=20" jsonschema_description:"Greatest number of items in the answer."`
 }
 
 func (m *Messages) messagesSearch() core.Operation {

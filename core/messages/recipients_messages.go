@@ -14,7 +14,7 @@ type ListRecipientIn struct {
 	Email  string     `json:"email" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Whole address of the recipient as used in the message, case-sensitive."`
 	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window. Default: 30 days before now, or before to if that is earlier. Limited by the plan's retention."`
 	To     *time.Time `json:"to,omitempty" jsonschema_description:"End of the window. Default: now."`
-	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 

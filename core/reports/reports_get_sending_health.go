@@ -11,11 +11,11 @@ import (
 
 // HealthIn has the window, the period and the filters of reports_get_sending_health.
 type HealthIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
-	To       *time.Time `json:"to,omitempty" jsonschema_description:"Now, if absent."`
-	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug or id."`
-	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sender's domain."`
-	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Lengthened beyond 31 periods."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start, RFC 3339, such as 2026-03-01T00:00:00Z. Default: 30 days before to."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"End, not included, RFC 3339. Default: now."`
+	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug, such as marketing, or id of a channel. Default: all."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain, such as example.com, or an address, whose domain is used. Default: all."`
+	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a period of the trend, in UTC. If the window has more than 31 periods, a longer one is used."`
 }
 
 // Health is the result of reports_get_sending_health: totals, rates, a trend, warnings and

@@ -11,7 +11,7 @@ import (
 
 // PreviewIn has the predicate whose matching contacts are counted without saving a segment.
 type PreviewIn struct {
-	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"See audience_get_schema for the language."`
+	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"Predicate, such as attr.orders >= 10 and subscribed to \"offers\". audience_get_schema has the language and the names."`
 }
 
 // Preview has the number of contacts that match a predicate and some of them as examples.

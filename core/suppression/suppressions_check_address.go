@@ -10,7 +10,7 @@ import (
 
 // CheckAddressIn names an address.
 type CheckAddressIn struct {
-	Email string `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Whole address, in any case."`
+	Email string `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Whole address, in any case, such as ada@example.com."`
 
 	found *Suppressed
 }

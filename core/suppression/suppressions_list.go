@@ -28,12 +28,12 @@ func suppressedOf(e sending.Suppressed) Suppressed {
 
 // ListSuppressionsIn has the filters and page parameters of suppressions_list.
 type ListSuppressionsIn struct {
-	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only this reason."`
-	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only addresses added since."`
+	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only addresses suppressed for this reason. Default: all."`
+	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only addresses added at or after this time, RFC 3339, such as 2026-03-01T00:00:00Z. Default: all."`
 	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only addresses added at or after this time."`
 	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only addresses added before this time."`
 	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. All matches are on one page."`
-	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" agentmax:"50" jsonschema_description:"Page size."`
+	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" agentmax:"50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 
 	page core.Page[Suppressed]

@@ -35,9 +35,9 @@ func recordOf(e Entry) Undeliverable {
 
 // ListUndeliverableIn has the filters and page parameters of undeliverable_list.
 type ListUndeliverableIn struct {
-	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Default: listed, without since."`
-	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only changes at or after this second, excluded addresses too."`
-	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"listed: undeliverable. excluded: removed from the list. Default: listed; with since, both."`
+	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only entries changed at or after this time, to the second, RFC 3339, such as 2026-03-01T00:00:00Z."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
