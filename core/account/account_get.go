@@ -90,7 +90,6 @@ func (a *Account) accountGet() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AccountView},
-		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Prepare: func(ctx context.Context, c *core.Call, in GetIn) (GetIn, error) {
 			live, err := a.overview(ctx, c.Principal.Org.ID)
 			if err == nil {

@@ -50,7 +50,7 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AccountView},
-		Fails:   []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable},
+		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Prepare: a.prepareReadiness,
 		Do:      a.checkReadiness,
 	})

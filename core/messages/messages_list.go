@@ -39,7 +39,7 @@ func (m *Messages) messagesList() core.Operation {
 		},
 		Scopes:         []core.Scope{core.MessagesView},
 		ArgumentScopes: map[string]core.Scope{"recipient": core.MessagesUnmask},
-		Fails:          []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Fails:          []core.Code{core.CodePlanRetentionExceeded},
 		Do:             m.listMessages,
 	})
 }

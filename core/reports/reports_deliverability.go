@@ -37,7 +37,7 @@ func (r *Reports) deliverability() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
-		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Fails:   []core.Code{core.CodePlanRetentionExceeded},
 		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[DeliverabilityPoint], error) {
 			return seriesOf(ctx, r, c, in, func(p DayCounts) DeliverabilityPoint {
 				return DeliverabilityPoint{p.Day, p.Sent, p.Delivered, p.Bounced, p.Complained, p.Suppressed, p.deliveryRate()}

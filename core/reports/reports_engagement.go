@@ -30,7 +30,7 @@ func (r *Reports) engagement() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
-		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Fails:   []core.Code{core.CodePlanRetentionExceeded},
 		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[EngagementPoint], error) {
 			return seriesOf(ctx, r, c, in, func(p DayCounts) EngagementPoint {
 				return EngagementPoint{

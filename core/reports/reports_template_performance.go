@@ -45,7 +45,7 @@ func (r *Reports) templatePerformance() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
-		Fails:   []core.Code{core.CodeNotFound, core.CodePlanRetentionExceeded},
+		Fails:   []core.Code{core.CodePlanRetentionExceeded},
 		Do:      r.compareTemplates,
 	})
 }

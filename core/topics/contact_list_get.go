@@ -31,7 +31,7 @@ func (t *Topics) contactListGet() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.TopicsView},
-		Fails:   []core.Code{core.CodeNotFound, core.CodeContactListNotSynced},
+		Fails:   []core.Code{core.CodeContactListNotSynced},
 		Do:      t.getContactList,
 	})
 }

@@ -27,7 +27,7 @@ func (t *Topics) topicsCreate() core.Operation {
 		Example:  `{"name": "recipes", "display_name": "Recipes", "description": "A recipe every month.", "default_subscription_status": "OPT_OUT"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
-		Fails:    []core.Code{core.CodeContactListNotSynced, core.CodeUpstreamUnavailable},
+		Fails:    []core.Code{core.CodeUpstreamUnavailable},
 		GitOwned: core.GitRefused,
 		Prepare:  t.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateTopicIn) (Topic, error) {

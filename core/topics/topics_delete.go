@@ -23,7 +23,7 @@ func (t *Topics) topicsDelete() core.Operation {
 		Example:  `{"name": "events"}`,
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.TopicsManage},
-		Fails:    []core.Code{core.CodeNotFound, core.CodeContactListNotSynced, core.CodeUpstreamUnavailable},
+		Fails:    []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable},
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteTopicIn) (DeleteTopicIn, error) {

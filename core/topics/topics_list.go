@@ -20,7 +20,6 @@ func (t *Topics) topicsList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TopicsView},
-		Fails:   []core.Code{core.CodeContactListNotSynced},
 		Prepare: func(ctx context.Context, c *core.Call, in ListTopicsIn) (ListTopicsIn, error) {
 			var err error
 			in.live, err = t.Live.Topics(ctx, c.Principal.Org.ID)

@@ -26,7 +26,7 @@ func (t *Topics) topicsUpdate() core.Operation {
 		Example:  `{"name": "offers", "display_name": "Offers and last bags"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
-		Fails:    []core.Code{core.CodeNotFound, core.CodeContactListNotSynced, core.CodeUpstreamUnavailable},
+		Fails:    []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in UpdateTopicIn) (UpdateTopicIn, error) {
 			in.write = &topicWrite{name: in.Name, edit: revision{in.Name, in.DisplayName, in.Description, in.Default}}
