@@ -71,7 +71,7 @@ func (c *Contacts) readActivities(r *http.Request, v people.Visitor, id string, 
 	shown := activities{Missing: c.readPart(r, v, members.MayViewActivities, "contacts_list_activities", asked, &found), Next: found.Pagination.NextCursor}
 	shown.None = frame.Empty{
 		Text:  "No activity is recorded. Websites and programs record what contacts do.",
-		Guide: &frame.Link{Path: "/docs/guides/activities", Name: "Read how to record activities"},
+		Guide: c.Guide("/guides/activities", "Read how to record activities"),
 	}
 	for _, a := range found.Data {
 		shown.Rows = append(shown.Rows, activityRow{

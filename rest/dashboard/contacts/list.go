@@ -79,7 +79,7 @@ func (h listHandlers) showContacts(w http.ResponseWriter, r *http.Request, v peo
 	if v.Member.Has(members.MayManageContacts) {
 		shown.Head.Actions = []frame.Action{{Path: importPath, Name: "Import"}, {Path: NewPath, Name: "New contact", Primary: true}}
 	}
-	data.Empty = emptyOf(v, data.Filters)
+	data.Empty = h.emptyOf(v, data.Filters)
 	shown.Data = data
 	h.Show(w, r, v, status, shown)
 }
@@ -93,7 +93,7 @@ func (h listHandlers) rowOf(c audience.Contact, known choices) contactRow {
 }
 
 // emptyOf returns what stands in place of a list without contacts.
-func emptyOf(v people.Visitor, f filters) frame.Empty {
+func (h listHandlers) emptyOf(v people.Visitor, f filters) frame.Empty {
 	switch {
 	case f.Query != "" && f.State == "":
 		asked := url.Values{"q": {f.Query}, "status": {string(audience.OnlyArchived)}}
@@ -106,7 +106,7 @@ func emptyOf(v people.Visitor, f filters) frame.Empty {
 	}
 	none := frame.Empty{
 		Text:  "Contacts are the people to whom you may send mail.",
-		Guide: &frame.Link{Path: "/docs/guides/contacts", Name: "Read the guide about contacts"},
+		Guide: h.Guide("/guides/contacts", "Read the guide about contacts"),
 	}
 	if v.Member.Has(members.MayManageContacts) {
 		none.Action = &frame.Action{Path: importPath, Name: "Import contacts"}

@@ -56,7 +56,7 @@ func (h *Imports) listWith(w http.ResponseWriter, r *http.Request, v people.Visi
 	data := listPage{Form: frame.FormTo(v, Path), MaxSize: contactupload.MaxUpload >> 20, MaxRows: frame.WithCommas(contactupload.MaxUploadRows)}
 	data.Empty = frame.Empty{
 		Text:   "No file was imported. Export contacts from another program as CSV and choose that file, or create a single contact.",
-		Action: &frame.Action{Path: newContactPath, Name: "New contact"}, Guide: &frame.Link{Path: "/docs/guides/contacts", Name: "Read the guide about contacts"},
+		Action: &frame.Action{Path: newContactPath, Name: "New contact"}, Guide: h.Guide("/guides/contacts", "Read the guide about contacts"),
 	}
 	for _, up := range all {
 		data.Rows = append(data.Rows, h.newImportRow(up))
