@@ -48,6 +48,35 @@ func (b *Bulk) IsImported(ctx context.Context, orgID, id string) (bool, error) {
 	return job.Status == Completed, err
 }
 
+// IsStarted reports whether the bulk write with the id exists. All its rows will be
+// processed, if they are not yet.
+func (b *Bulk) IsStarted(ctx context.Context, orgID, id string) (bool, error) {
+	_, err := b.Store.BulkJob(ctx, orgID, id)
+	if core.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// JoinList puts active contacts on a static list. They stay on their other lists. It fails
+// with core.CodeValidationFailed if the list does not exist. It may be repeated.
+func (b *Bulk) JoinList(ctx context.Context, orgID, listID string, contactIDs []string) error {
+	return b.Transactor.InTx(ctx, func(ctx context.Context) error {
+		found, err := b.Lists.Find(ctx, orgID, []string{listID})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return &core.Error{Code: core.CodeValidationFailed, Message: "The list that the contacts should join does not exist any more."}
+		}
+		joined, err := b.Contacts.JoinList(ctx, orgID, found[0].ID, contactIDs, b.Clock())
+		if err != nil || b.OnChange == nil || len(joined) == 0 {
+			return err
+		}
+		return b.OnChange(ctx, orgID, joined)
+	})
+}
+
 // checkImportSize fails for more than MaxRows rows. [Bulk.Import] returns the outcomes of at
 // most so many.
 func checkImportSize(rows []json.RawMessage) error {

@@ -47,6 +47,9 @@ type ContactStore interface {
 	// and external ids, must not belong to other contacts. On a conflict with a concurrent
 	// writer, the transaction of the call runs again.
 	WriteContacts(ctx context.Context, orgID string, w ContactsWrite) error
+	// JoinList puts the active contacts among those with the ids on a list, and writes that
+	// to the membership log. It returns the ids of the contacts that were not on the list.
+	JoinList(ctx context.Context, orgID, listID string, contactIDs []string, at time.Time) (joined []string, err error)
 }
 
 // Status is the state of processing of a bulk write.

@@ -33,11 +33,14 @@ const (
 
 // People stores the rows of an import. Import stores the rows of one part of the file under
 // the id of the part, as changes by the given source. It may be repeated with the same id. IsImported reports whether a
-// part with the id was stored. TryImport checks rows without storing them.
+// part with the id was stored, IsStarted whether it is stored or will be. TryImport checks
+// rows without storing them. JoinList puts contacts on a static list.
 type People interface {
 	Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	IsImported(ctx context.Context, orgID, id string) (bool, error)
+	IsStarted(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
+	JoinList(ctx context.Context, orgID, listID string, contactIDs []string) error
 }
 
 // Config configures an import of contacts. Each, Progress and Stored may be nil.
@@ -53,6 +56,11 @@ type Config struct {
 	// Upload is the id of the uploaded file, "" for a file of the command. Run skips only
 	// parts of the same upload, so that a file that is uploaded again is imported again.
 	Upload string
+	// List is the id of a static list that the imported contacts join, "" for none.
+	List string
+	// OnlyStarted ends the import with errStopped before the first part that no earlier run
+	// has begun to store.
+	OnlyStarted bool
 	// Rejected is called with each rejected row and the reason, in the order of the file.
 	Rejected func(row contactfile.Row, reason string) error
 	// Each is called with each row and its outcome, in the order of the file.
@@ -61,6 +69,9 @@ type Config struct {
 	// Stored is called after each part. An error ends the import.
 	Stored func(context.Context, contactupload.Summary) error
 }
+
+// errStopped is the error of an import that a person has stopped.
+var errStopped = errors.New("the import is stopped")
 
 // run is the state of one import. It must not be used concurrently.
 type run struct {
@@ -233,6 +244,9 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item
 	id := core.NewID()
 	if !r.cfg.Again {
 		id = idOf(r.cfg.OrgID, r.cfg.Upload, r.parts, rows)
+		if err := r.checkStarted(ctx, id); err != nil {
+			return nil, err
+		}
 		done, err := r.cfg.People.IsImported(ctx, r.cfg.OrgID, id)
 		if err != nil {
 			return nil, err
@@ -241,7 +255,39 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item
 			r.DoneBefore += len(rows)
 		}
 	}
-	return r.cfg.People.Import(ctx, r.cfg.OrgID, r.cfg.By, id, rows)
+	items, err := r.cfg.People.Import(ctx, r.cfg.OrgID, r.cfg.By, id, rows)
+	if err != nil || r.cfg.List == "" {
+		return items, err
+	}
+	return items, r.join(ctx, items)
+}
+
+// checkStarted fails with errStopped if cfg.OnlyStarted is true and no run has begun to store
+// the part with the id.
+func (r *run) checkStarted(ctx context.Context, id string) error {
+	if !r.cfg.OnlyStarted {
+		return nil
+	}
+	started, err := r.cfg.People.IsStarted(ctx, r.cfg.OrgID, id)
+	if err == nil && !started {
+		return errStopped
+	}
+	return err
+}
+
+// join puts the contacts of accepted rows on the list of the import. A part that an earlier
+// run stored joins again, because that run may have ended between the two steps.
+func (r *run) join(ctx context.Context, items []bulk.Item) error {
+	var ids []string
+	for _, item := range items {
+		if item.Status != bulk.ItemFailed {
+			ids = append(ids, item.ContactID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return r.cfg.People.JoinList(ctx, r.cfg.OrgID, r.cfg.List, ids)
 }
 
 // idOf returns the id of a part, a UUID of version 8 (RFC 9562 section 5.8). It is a hash

@@ -129,16 +129,22 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	writer := contactfile.NewRejectedWriter(&p.rejected, rows.Header(), rows.Delimiter())
 	sum, err := Run(ctx, Config{
-		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.UploadedBy), Upload: p.up.ID, DryRun: p.dry,
+		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.UploadedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
 		Rejected: writer.Write, Each: p.note, Stored: p.store,
 	}, rows)
+	if errors.Is(err, errStopped) {
+		return p.complete(ctx, sum, contactupload.Stopped)
+	}
 	if unread, ok := errors.AsType[*readError](err); ok {
 		return p.explain(file, unread.err)
 	}
 	if err != nil {
 		return err
 	}
-	return p.complete(ctx, sum)
+	if p.dry {
+		return p.complete(ctx, sum, contactupload.Checked)
+	}
+	return p.complete(ctx, sum, contactupload.Completed)
 }
 
 // explain returns the error of the database if that ended reading, and otherwise the refusal
@@ -180,6 +186,7 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 		if held.Status != p.up.Status {
 			return core.NotFound("upload") // another process has ended it
 		}
+		p.up.Settings.Stopping = held.Settings.Stopping
 		p.keepProgress(held)
 		if p.rejected.Len() > 0 {
 			if err := p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, p.rejected.Bytes()); err != nil {
@@ -190,6 +197,9 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 	})
 	p.rejected.Reset()
 	p.parts++
+	if err == nil && p.up.Settings.Stopping && !p.dry && sum.Rows >= p.up.Import.Rows {
+		return errStopped
+	}
 	return err
 }
 
@@ -214,13 +224,13 @@ func (p *pass) setResult(sum contactupload.Summary) {
 	}
 }
 
-// complete stores the end of the run. An import deletes the file.
-func (p *pass) complete(ctx context.Context, sum contactupload.Summary) error {
+// complete stores the end of the run and its status. An import deletes the file.
+func (p *pass) complete(ctx context.Context, sum contactupload.Summary, status contactupload.UploadStatus) error {
 	p.setResult(sum)
-	p.up.Attempts, p.up.ClaimedUntil, p.up.Status = 0, time.Time{}, contactupload.Checked
+	p.up.Attempts, p.up.ClaimedUntil, p.up.Status = 0, time.Time{}, status
 	if !p.dry {
 		now := p.uploads.Clock()
-		p.up.Status, p.up.CompletedAt = contactupload.Completed, &now
+		p.up.CompletedAt = &now
 	}
 	p.uploads.Log.InfoContext(ctx, "contact file processed", "org_id", p.orgID, "upload_id", p.up.ID, "dry_run", p.dry, "rows", sum.Rows, "rejected", sum.Rejected)
 	return p.uploads.Transactor.InTx(ctx, func(ctx context.Context) error {

@@ -88,6 +88,22 @@ func (u *Uploads) StartImport(ctx context.Context, orgID, id string) error {
 	})
 }
 
+// Stop ends an import after the part of the file that is being stored. Rows that were
+// imported before stay. It fails with core.CodeConflict if the file is not being imported.
+func (u *Uploads) Stop(ctx context.Context, orgID, id string) error {
+	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
+		up, err := u.Store.Upload(ctx, orgID, id)
+		if err != nil {
+			return err
+		}
+		if up.Status != contactupload.Importing {
+			return core.Conflict("The file is not being imported.", "Open its page to see the result.")
+		}
+		up.Settings.Stopping = true
+		return u.Store.UpdateUpload(ctx, orgID, up)
+	})
+}
+
 // start changes an upload and enqueues its job, in one transaction.
 func (u *Uploads) start(ctx context.Context, orgID, id string, change func(*contactupload.Upload) error) error {
 	return u.Transactor.InTx(ctx, func(ctx context.Context) error {

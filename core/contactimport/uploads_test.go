@@ -36,6 +36,8 @@ type desk struct {
 	*contactstest.World
 	*contactimport.Uploads
 	cut func() error
+	// killed is true if Import fails after it has stored a part.
+	killed bool
 }
 
 // cutting is a bulk.Bulk whose Import fails when cut does.
@@ -50,7 +52,11 @@ func (c cutting) Import(ctx context.Context, orgID string, by contacts.ConsentSo
 			return nil, err
 		}
 	}
-	return c.Bulk.Import(ctx, orgID, by, id, rows)
+	items, err := c.Bulk.Import(ctx, orgID, by, id, rows)
+	if err == nil && c.d.killed {
+		return nil, errors.New("killed")
+	}
+	return items, err
 }
 
 func newDesk(t *testing.T, db *storage.DB) *desk {
@@ -188,6 +194,56 @@ func TestInterruptedImportContinues(t *testing.T) {
 	if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, &rejected); err != nil || strings.Count(rejected.String(), "\n") != 2 {
 		t.Errorf("rejected %q, %v", rejected.String(), err)
 	}
+}
+
+// TestStoppedImportKeepsItsRows stops an import during its first part. The part is stored and
+// counted, its contacts join the list, and the second part is not imported. The first run may
+// also end, as if its process were killed, before the part is counted.
+func TestStoppedImportKeepsItsRows(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		killed := db.Engine() == "sqlite" // one variant on each database, because each writes 5000 contacts
+		d := newDesk(t, db)
+		text := strings.Builder{}
+		text.WriteString("email\n")
+		for i := range 5001 { // two parts
+			fmt.Fprintf(&text, "p%d@example.com\n", i)
+		}
+		up := d.receive(t, text.String())
+		list, err := d.DB.Lists().ListsByRef(t.Context(), d.Org.ID, []string{"beta"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		up.Settings.List = list[0].ID
+		if err := d.StartCheck(t.Context(), d.Org.ID, up.ID, up.Settings); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Stop(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+			t.Errorf("a check is stopped: %v", err)
+		}
+		if _, err := d.work(t, up.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); err != nil {
+			t.Fatal(err)
+		}
+		d.cut = func() error { return d.Stop(t.Context(), d.Org.ID, up.ID) }
+		d.killed = killed
+		up, err = d.work(t, up.ID)
+		if killed {
+			if err == nil || up.Status != contactupload.Importing {
+				t.Fatalf("killed, and is %s, %v", up.Status, err)
+			}
+			d.cut, d.killed = nil, false
+			d.Advance(10 * time.Minute)
+			up, err = d.work(t, up.ID)
+		}
+		members, errMembers := d.DB.ListMembers().ListMembers(t.Context(), d.Org.ID, list[0].ID, nil, 6000)
+		if err != nil || errMembers != nil || up.Status != contactupload.Stopped || up.Import.Rows != 5000 || up.Import.Created != 5000 || len(members) != 5000 || up.HasFile(d.World.Clock()) {
+			t.Errorf("killed %v: stopped as %s with %+v and %d members, %v", killed, up.Status, up.Import.Summary, len(members), errors.Join(err, errMembers))
+		}
+		d.Refuse(t, "contacts_lookup", `{"email":"p5000@example.com"}`, core.CodeNotFound)
+	})
 }
 
 // TestUnusableFilesAreRefused checks that a refused file leaves nothing stored.

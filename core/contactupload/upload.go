@@ -35,6 +35,7 @@ const (
 	Checked   UploadStatus = "checked"   // the import can start
 	Importing UploadStatus = "importing" // a job imports the rows
 	Completed UploadStatus = "completed"
+	Stopped   UploadStatus = "stopped" // a person ended the import; Import has the rows so far
 	Failed    UploadStatus = "failed"
 )
 
@@ -70,6 +71,12 @@ type Settings struct {
 	Targets    []string `json:"targets"`
 	ClearEmpty bool     `json:"clear_empty"`
 	Rebind     bool     `json:"rebind"`
+	// List is the id of the static list that imported contacts join, "" for none. ListName
+	// is the name of the list when it was chosen.
+	List     string `json:"list,omitempty"`
+	ListName string `json:"list_name,omitempty"`
+	// Stopping is true after a person asked to end the import.
+	Stopping bool `json:"stopping,omitempty"`
 }
 
 // Result has the counts of a dry run or an import.
@@ -97,7 +104,7 @@ type Cell struct {
 // HasFile reports whether the file of the upload is stored at the given time.
 func (u Upload) HasFile(now time.Time) bool {
 	switch u.Status {
-	case Completed, Receiving:
+	case Completed, Stopped, Receiving:
 		return false
 	case Checking, Importing:
 		return true
@@ -113,7 +120,7 @@ func (u Upload) HasRejected(now time.Time) bool {
 // Result returns the counts of the import, or those of the dry run if the import has not
 // started.
 func (u Upload) Result() Result {
-	if u.Status == Importing || u.Status == Completed || u.Import.Rows > 0 {
+	if u.Status == Importing || u.Status == Completed || u.Status == Stopped || u.Import.Rows > 0 {
 		return u.Import
 	}
 	return u.Check

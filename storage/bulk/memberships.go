@@ -33,6 +33,46 @@ var (
 		RETURNING contact_id, list_id AS set_id`)
 )
 
+// joinOneList adds active contacts to a list. The foreign key refuses a list that is deleted
+// at the same time.
+var joinOneList = engine.Register("join one list", `
+	INSERT INTO list_members (org_id, list_id, contact_id, added_at)
+	SELECT c.org_id, j.value ->> 'set', c.id, CAST(j.value ->> 'at' AS bigint)
+	FROM `+engine.RowsNamed("contacts", engine.Named{Column: "id", Equals: "j.value ->> 'contact'"})+` AND c.status = 'active'
+	ON CONFLICT DO NOTHING
+	RETURNING contact_id, list_id AS set_id`)
+
+// joiningRow is an element of the JSON parameter of joinOneList.
+type joiningRow struct {
+	membership.InSet
+	At engine.Time `json:"at"`
+}
+
+// JoinList implements the method of bulk.ContactStore. It inserts the contacts in the order
+// of their ids, so that concurrent calls lock rows in the same order.
+func (s ContactStore) JoinList(ctx context.Context, orgID, listID string, contactIDs []string, at time.Time) ([]string, error) {
+	var rows []joiningRow
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(contactIDs))) {
+		rows = append(rows, joiningRow{membership.InSet{Contact: id, Set: listID}, engine.At(at)})
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return nil, err
+	}
+	var joined []membership.InSet
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		if joined, err = engine.List[membership.InSet](ctx, s.db, joinOneList, parameter, orgID); err != nil {
+			return err
+		}
+		return membership.Log(ctx, s.db, orgID, string(lists.ListSet), nil, joined, at)
+	})
+	contacts := make([]string, len(joined))
+	for i, member := range joined {
+		contacts[i] = member.Contact
+	}
+	return contacts, err
+}
+
 // replaceMemberships puts each contact on exactly the given lists, and logs which lists it
 // left and joined. The keys of memberships are contact ids; the values are list ids.
 func replaceMemberships(ctx context.Context, db *engine.DB, orgID string, memberships map[string][]string, at time.Time) error {

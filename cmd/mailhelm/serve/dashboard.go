@@ -58,7 +58,7 @@ func newDashboard(
 		},
 		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics()})
+	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics(), Users: s.db.Users()})
 	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments, Expensive: guard.RunExpensive})
 	outcomes, err2 := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression, Expensive: guard.RunExpensive})
 	mail, err3 := messages.New(around, messages.Config{Undeliverable: domains.Suppression})

@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -27,6 +28,7 @@ type columnsPage struct {
 	Ignored    int
 	ClearEmpty bool
 	Rebind     bool
+	Lists      []frame.Option // the lists that the contacts can join
 	Discard    frame.Form
 }
 
@@ -83,6 +85,10 @@ func (h *Imports) columnsForm(w http.ResponseWriter, r *http.Request, v people.V
 		Form: frame.FormTo(v, pathOf(up)+"/columns"), Discard: frame.FormTo(v, pathOf(up)+"/discard"), File: frame.PlainName(up.FileName), Targets: targets,
 		Many: len(targets)*len(up.Sample.Header) > maxSelects, ClearEmpty: up.Settings.ClearEmpty, Rebind: up.Settings.Rebind,
 	}
+	for _, l := range h.lists(r, v) {
+		data.Lists = append(data.Lists, frame.Option{Value: l.ID, Name: frame.PlainName(l.Name)})
+	}
+	data.Lists = frame.ChooseOption(data.Lists, up.Settings.List)
 	for i, header := range up.Sample.Header {
 		row := columnRow{Field: "column." + strconv.Itoa(i), Header: core.Quotable(header, 100)}
 		if i < len(up.Settings.Targets) {
@@ -128,6 +134,25 @@ func (h *Imports) targets(ctx context.Context, orgID string) ([]target, error) {
 	return all, nil
 }
 
+// list has members of a list in the result of lists_list.
+type list struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// mostLists is the number of lists that the form offers.
+const mostLists = 200
+
+// lists returns the newest lists that the visitor may see. It returns none if they cannot be
+// read, because a file can be imported without a list.
+func (h *Imports) lists(r *http.Request, v people.Visitor) []list {
+	var page struct{ Data []list }
+	if v.Member.Has(members.MayViewLists) {
+		_ = h.Read(r, v, "lists_list", map[string]any{"limit": mostLists}, &page)
+	}
+	return page.Data
+}
+
 // optionsOf returns the options of a select field for these targets.
 func optionsOf(targets []target, chosen string) []frame.Option {
 	options := make([]frame.Option, 0, len(targets)+1)
@@ -148,6 +173,16 @@ func (h *Imports) check(w http.ResponseWriter, r *http.Request, v people.Visitor
 		up.Settings.Targets[i] = r.PostForm.Get("column." + strconv.Itoa(i))
 	}
 	up.Settings.ClearEmpty, up.Settings.Rebind = r.PostForm.Has("clear_empty"), r.PostForm.Has("rebind")
+	up.Settings.List, up.Settings.ListName = r.PostForm.Get("list"), ""
+	if up.Settings.List != "" {
+		lists := h.lists(r, v)
+		at := slices.IndexFunc(lists, func(l list) bool { return l.ID == up.Settings.List })
+		if at < 0 {
+			h.columnsForm(w, r, v, up, "The chosen list does not exist, or you may not see it.", http.StatusUnprocessableEntity)
+			return
+		}
+		up.Settings.ListName = lists[at].Name
+	}
 	err := h.TransactorWith(v, members.MayManageContacts).InTx(r.Context(), func(ctx context.Context) error {
 		return h.Uploads.StartCheck(ctx, v.Org.ID, up.ID, up.Settings)
 	})

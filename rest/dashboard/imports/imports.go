@@ -5,6 +5,7 @@ import (
 	"embed"
 	"io"
 
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -20,7 +21,7 @@ const Path = frame.Path + "/contacts/import"
 // newContactPath is the path of the form for a single contact.
 const newContactPath = frame.Path + "/contacts/new"
 
-// Uploads stores, checks and imports uploaded contact files. StartCheck, StartImport and
+// Uploads stores, checks and imports uploaded contact files. StartCheck, StartImport, Stop and
 // Discard run in the transaction of ctx.
 type Uploads interface {
 	Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error)
@@ -28,6 +29,7 @@ type Uploads interface {
 	Uploads(ctx context.Context, orgID string) ([]contactupload.Upload, error)
 	StartCheck(ctx context.Context, orgID, id string, settings contactupload.Settings) error
 	StartImport(ctx context.Context, orgID, id string) error
+	Stop(ctx context.Context, orgID, id string) error
 	Discard(ctx context.Context, orgID, id string) error
 	WriteRejected(ctx context.Context, orgID, id string, to io.Writer) error
 	AttributeNames(ctx context.Context, orgID string) ([]string, error)
@@ -38,10 +40,16 @@ type Topics interface {
 	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
 }
 
+// Users reads the account of a person.
+type Users interface {
+	UserByID(ctx context.Context, userID string) (access.User, error)
+}
+
 // Config configures the pages of this package. All fields are required.
 type Config struct {
 	Uploads Uploads
 	Topics  Topics
+	Users   Users
 }
 
 // Imports has the pages that import contacts; see dashboard.Room.
@@ -73,6 +81,7 @@ func (h *Imports) Routes() []frame.Route {
 		{Path: "/contacts/import/file/{id}", Needs: manage, Get: h.showImport},
 		{Path: "/contacts/import/file/{id}/columns", Needs: manage, Get: h.showColumns, Post: h.check},
 		{Path: "/contacts/import/file/{id}/start", Needs: manage, Post: h.start},
+		{Path: "/contacts/import/file/{id}/stop", Needs: manage, Post: h.stop},
 		{Path: "/contacts/import/file/{id}/discard", Needs: manage, Post: h.discard},
 		{Path: "/contacts/import/file/{id}/rejected.csv", Needs: manage, Get: h.sendRejected},
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -67,6 +68,15 @@ func (f *fakeUploads) StartImport(context.Context, string, string) error {
 	return f.refusal
 }
 
+func (f *fakeUploads) Stop(context.Context, string, string) error {
+	f.called = append(f.called, "stop")
+	return f.refusal
+}
+
+func (*fakeUploads) UserByID(_ context.Context, id string) (access.User, error) {
+	return access.User{ID: id, Name: "Grace " + hostile}, nil
+}
+
 func (f *fakeUploads) Discard(context.Context, string, string) error {
 	f.called = append(f.called, "discard")
 	return f.refusal
@@ -96,15 +106,16 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
 	o := &office{uploads: &fakeUploads{up: contactupload.Upload{
-		ID: core.NewID(), FileName: hostile + ".csv", Size: 4000, Status: contactupload.Received, CreatedAt: frametest.Now().Add(-time.Hour),
+		ID: core.NewID(), UploadedBy: "grace", FileName: hostile + ".csv", Size: 4000, Status: contactupload.Received, CreatedAt: frametest.Now().Add(-time.Hour),
 		Sample:   contactfile.Sample{Header: []string{"E-Mail", hostile}, Delimiter: ',', Rows: [][]string{{"ada@example.com", "=1+1" + hostile}}},
 		Settings: contactupload.Settings{Delimiter: ',', Targets: []string{"email", ""}},
 	}}, Office: frametest.NewOffice(t, frametest.Database{
 		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
 		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
 	}, frame.Area{Path: imports.Path, Name: "Import"})}
-	room, err := imports.New(o.Frame, imports.Config{Uploads: o.uploads, Topics: o.uploads})
+	room, err := imports.New(o.Frame, imports.Config{Uploads: o.uploads, Topics: o.uploads, Users: o.uploads})
 	o.Must(err)
+	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{"lists_list": `{"data":[{"id":"11111111-1111-4111-8111-111111111111","key":"vip","name":"VIP","description":"","source":"api","origin":"managed","status":"active","member_count":3,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}],"pagination":{"has_more":false,"next_cursor":null}}`}}
 	frametest.CheckPages(t, room.Pages)
 	o.pages, err = o.Frame.Mux(room.Routes())
 	o.Must(err)
@@ -138,6 +149,12 @@ func TestGoldenPages(t *testing.T) {
 	golden("checked", o.path(""))
 	o.uploads.up.Status, o.uploads.up.Import = contactupload.Importing, counted
 	golden("importing", o.path(""))
+	o.uploads.up.Settings.Stopping = true
+	golden("stopping", o.path(""))
+	o.uploads.up.Status = contactupload.Stopped
+	o.uploads.up.Import.Rows, o.uploads.up.Settings.ListName = 1000, "VIP"
+	golden("stopped", o.path(""))
+	o.uploads.up.Import, o.uploads.up.Settings.Stopping = counted, false
 	o.uploads.up.Status = contactupload.Completed
 	golden("completed", o.path(""))
 	o.uploads.up.Status, o.uploads.up.Import, o.uploads.up.Problem = contactupload.Failed, contactupload.Result{}, "The record at line 9 is longer than 1 MiB."
@@ -195,7 +212,7 @@ func TestUploads(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	for step, want := range map[string]string{"/columns": "check", "/start": "import", "/discard": "discard"} {
+	for step, want := range map[string]string{"/columns": "check", "/start": "import", "/stop": "stop", "/discard": "discard"} {
 		o.Allow(members.MayManageContacts)
 		o.uploads.called = nil
 		o.Delay.First = func() { o.TakeAway(members.MayViewContacts) }
@@ -205,6 +222,13 @@ func TestSteps(t *testing.T) {
 		o.Allow(members.MayManageContacts)
 		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path(step), url.Values{}); status != http.StatusSeeOther || len(o.uploads.called) != 1 || o.uploads.called[0] != want {
 			t.Errorf("%s: status %d, called %v", step, status, o.uploads.called)
+		}
+	}
+	o.uploads.called = nil
+	o.Allow(members.MayManageContacts, members.MayViewLists)
+	for chosen, want := range map[string]int{"unknown": http.StatusUnprocessableEntity, "11111111-1111-4111-8111-111111111111": http.StatusSeeOther} {
+		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path("/columns"), url.Values{"list": {chosen}}); status != want {
+			t.Errorf("list %s: status %d", chosen, status)
 		}
 	}
 	if status, _ := frametest.Get(t, o.pages, imports.Path+"/file/"+core.NewID()); status != http.StatusNotFound {

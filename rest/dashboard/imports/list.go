@@ -1,6 +1,8 @@
 package imports
 
 import (
+	"cmp"
+	"context"
 	"io"
 	"net/http"
 
@@ -27,17 +29,18 @@ type importRow struct {
 	Path, File, Status, Mark         string
 	Rows, Created, Updated, Rejected string
 	Uploaded                         frame.When
+	By                               string // who uploaded the file, "" if that is unknown
 }
 
 // statusWords are the texts for the states of an import.
 var statusWords = map[contactupload.UploadStatus]string{
 	contactupload.Received: "columns to assign", contactupload.Checking: "being checked", contactupload.Checked: "ready to import",
-	contactupload.Importing: "being imported", contactupload.Completed: "imported", contactupload.Failed: "failed",
+	contactupload.Importing: "being imported", contactupload.Completed: "imported", contactupload.Stopped: "stopped", contactupload.Failed: "failed",
 }
 
 // statusMarks are the classes of the states.
 var statusMarks = map[contactupload.UploadStatus]string{
-	contactupload.Checking: "live", contactupload.Importing: "live", contactupload.Completed: "good", contactupload.Failed: "ended",
+	contactupload.Checking: "live", contactupload.Importing: "live", contactupload.Completed: "good", contactupload.Stopped: "test", contactupload.Failed: "ended",
 }
 
 // showImports shows the form for a file and all imports.
@@ -58,8 +61,14 @@ func (h *Imports) listWith(w http.ResponseWriter, r *http.Request, v people.Visi
 		Text:   "No file was imported. Export contacts from another program as CSV and choose that file, or create a single contact.",
 		Action: &frame.Action{Path: newContactPath, Name: "New contact"}, Guide: h.Guide("/guides/contacts", "Read the guide about contacts"),
 	}
+	names := uploaders{h, v, map[string]string{}}
 	for _, up := range all {
-		data.Rows = append(data.Rows, h.newImportRow(up))
+		row := h.newImportRow(up)
+		if row.By, err = names.of(r.Context(), up); err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
+		data.Rows = append(data.Rows, row)
 	}
 	head := frame.Head{Title: "Import contacts", Lead: "Each row of the file creates a contact, or changes the one with its address or external id. Nothing changes before you confirm."}
 	h.Show(w, r, v, status, frame.Screen{Page: "list", Title: "Import contacts", Head: head, Notice: notices.NoticeOf(r), Problem: problem, Data: data})
@@ -74,6 +83,31 @@ func (h *Imports) newImportRow(up contactupload.Upload) importRow {
 		row.Rows, row.Created, row.Updated, row.Rejected = count(result.Rows), count(result.Created), count(result.Updated), count(result.Rejected)
 	}
 	return row
+}
+
+// uploaders reads the names of people who uploaded files, each once.
+type uploaders struct {
+	h       *Imports
+	visitor people.Visitor
+	names   map[string]string
+}
+
+// of returns the name of the person who uploaded the file: "you" for the visitor, and "" if
+// that is not stored.
+func (u uploaders) of(ctx context.Context, up contactupload.Upload) (string, error) {
+	switch name, read := u.names[up.UploadedBy]; {
+	case up.UploadedBy == "" || read:
+		return name, nil
+	case up.UploadedBy == u.visitor.User.ID:
+		return "you", nil
+	}
+	user, err := u.h.Users.UserByID(ctx, up.UploadedBy)
+	name := frame.PlainName(cmp.Or(user.Name, user.Email))
+	if core.IsNotFound(err) {
+		name, err = "a former member", nil
+	}
+	u.names[up.UploadedBy] = name
+	return name, err
 }
 
 // count formats a number of rows.

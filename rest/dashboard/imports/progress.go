@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -27,7 +28,11 @@ type importPage struct {
 	Preview    []previewRow
 	Start      *frame.Form // nil if the import cannot start
 	StartWords string
-	Columns    string // the path of the form with the columns, "" if they cannot change
+	Stop       *frame.Form // nil if the import cannot be stopped
+	List       string      // the list that the contacts join, "" for none
+	Left       string      // the number of rows that a stopped import did not read, "" otherwise
+	By         string      // who uploaded the file, "" if that is unknown
+	Columns    string      // the path of the form with the columns, "" if they cannot change
 	Discard    *frame.Form
 	Uploaded   frame.When
 	Done       bool
@@ -56,6 +61,11 @@ func (h *Imports) showImport(w http.ResponseWriter, r *http.Request, v people.Vi
 		return
 	}
 	data := h.newImportPage(v, up)
+	var err error
+	if data.By, err = (uploaders{h, v, map[string]string{}}).of(r.Context(), up); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "import", Title: data.File, Head: frame.Head{Title: data.File}, Problem: data.Problem, Data: data})
 }
 
@@ -64,7 +74,7 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 	now, result := h.Clock(), up.Result()
 	data := importPage{
 		File: frame.PlainName(up.FileName), Status: statusWords[up.Status], Mark: statusMarks[up.Status], Problem: up.Problem, Uploaded: h.When(up.CreatedAt),
-		Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed,
+		Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed || up.Status == contactupload.Stopped, List: frame.PlainName(up.Settings.ListName),
 		Lines: lines(result.RejectedLines, result.Rejected), NotMailed: lines(result.NotMailableLines, result.NotMailable),
 	}
 	if data.Running {
@@ -72,6 +82,16 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 		if up.Status == contactupload.Importing {
 			data.Doing = "Importing the rows. You may close this page."
 		}
+		if up.Settings.Stopping {
+			data.Doing = "Stopping. The rows that are being stored are finished first."
+		}
+	}
+	if up.Status == contactupload.Importing && !up.Settings.Stopping {
+		stop := frame.FormTo(v, pathOf(up)+"/stop")
+		data.Stop = &stop
+	}
+	if up.Status == contactupload.Stopped {
+		data.Left = count(max(0, up.Check.Rows-up.Import.Rows))
 	}
 	data.Counts = countsOf(up, result)
 	for _, row := range up.Check.Preview {
@@ -172,6 +192,25 @@ func (h *Imports) start(w http.ResponseWriter, r *http.Request, v people.Visitor
 		return h.Record(ctx, v, "contacts.import_started", up.ID, map[string]any{"rows": up.Check.Rows, "bytes": up.Size})
 	})
 	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.SeeOther(w, pathOf(up))
+}
+
+// stop ends an import. The rows that were imported before stay.
+func (h *Imports) stop(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	up, ok := h.readUpload(w, r, v)
+	if !ok {
+		return
+	}
+	err := h.TransactorWith(v, members.MayManageContacts).InTx(r.Context(), func(ctx context.Context) error {
+		if err := h.Uploads.Stop(ctx, v.Org.ID, up.ID); err != nil {
+			return err
+		}
+		return h.Record(ctx, v, "contacts.import_stopped", up.ID, map[string]any{"rows": up.Import.Rows})
+	})
+	if err != nil && !core.IsConflict(err) { // the import has ended by itself
 		h.Fail(w, r, v, err)
 		return
 	}

@@ -46,6 +46,8 @@ var actionWords = map[string]string{
 	"org.limit_set":                "Limit of calls set",
 	"org.settings_updated":         "Settings changed",
 	"contacts.exported":            "Contacts exported",
+	"contacts.import_started":      "Import of contacts started",
+	"contacts.import_stopped":      "Import of contacts stopped",
 	"segment.archived":             "Segment archived",
 	"segment.created":              "Segment created",
 	"segment.paused":               "Segment paused",
