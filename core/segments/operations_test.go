@@ -1,9 +1,11 @@
 package segments_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -243,4 +245,52 @@ func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 			t.Errorf("what can be afforded: %v", err)
 		}
 	})
+}
+
+// TestNewSegmentNeedsANewKey checks that Create does not replace a segment, even if two
+// create the same key at the same time.
+func TestNewSegmentNeedsANewKey(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		d := segments.Definition{Key: "twice", Name: "Twice", Source: `has attr.mrr`, Origin: segments.Managed}
+		results := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := w.Create(t.Context(), w.org, d)
+				results <- err
+			}()
+		}
+		first, second := <-results, <-results
+		if (first == nil) == (second == nil) {
+			t.Fatalf("%v, %v", first, second)
+		}
+		if e := core.AsError(cmp.Or(first, second)); e.Code != core.CodeValidationFailed || e.Fields[0].Field != "key" {
+			t.Errorf("the second is refused with %v", e)
+		}
+	})
+}
+
+// TestStatesOfASegment checks each change of the state of a segment.
+func TestStatesOfASegment(t *testing.T) {
+	t.Parallel()
+	all := []segments.Status{segments.Active, segments.Paused, segments.Invalid, segments.Archived}
+	refused := map[segments.Status][]segments.Status{
+		segments.Active: {segments.Invalid}, segments.Paused: {segments.Invalid},
+		segments.Invalid: {segments.Active}, segments.Archived: {segments.Paused, segments.Invalid},
+	}
+	for _, from := range all {
+		for _, to := range all {
+			if got, want := from.CanBecome(to), !slices.Contains(refused[from], to); got != want {
+				t.Errorf("%s can become %s: %t", from, to, got)
+			}
+		}
+	}
+	w := newWorld(t, storagetest.SQLite(t))
+	saved := w.save(t, "gone", `has attr.mrr`)
+	if _, err := w.SetStatus(t.Context(), w.org, saved.ID, segments.Archived); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.SetStatus(t.Context(), w.org, saved.ID, segments.Paused); core.AsError(err) == nil || core.AsError(err).Code != core.CodeConflict {
+		t.Errorf("an archived segment is paused: %v", err)
+	}
 }

@@ -39,6 +39,17 @@ var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 // other segments. It fails with core.CodeConflict if a definition from the API would
 // replace one from a Git repository, unless that segment is archived.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
+	return s.store(ctx, orgID, d, false)
+}
+
+// Create is Save for a new segment: it fails with core.CodeValidationFailed if the
+// organization has a segment with the key, in any state.
+func (s *Segments) Create(ctx context.Context, orgID string, d Definition) (Segment, error) {
+	return s.store(ctx, orgID, d, true)
+}
+
+// store does the work of Save, and of Create if isNew is true.
+func (s *Segments) store(ctx context.Context, orgID string, d Definition, isNew bool) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err
 	}
@@ -56,6 +67,9 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 		at := slices.IndexFunc(all, func(s Segment) bool { return s.Key == d.Key })
 		if at >= 0 {
 			saved = all[at]
+		}
+		if at >= 0 && isNew {
+			return core.Invalid("key", "is the key of another segment; choose another one, or edit that segment")
 		}
 		if at >= 0 && saved.Origin == Git && d.Origin != Git && saved.Status != Archived {
 			return core.Conflict("A repository defines this segment.", "Change it in the repository.")
@@ -149,8 +163,9 @@ func testsOf(all []Segment, except string) map[string][]string {
 	return tests
 }
 
-// SetStatus pauses, resumes or archives a segment. After a segment is resumed, all contacts
-// are evaluated again.
+// SetStatus pauses, resumes, archives or restores a segment. After a segment became active,
+// all contacts are evaluated again. SetStatus fails with core.CodeConflict if the state of
+// the segment does not allow the change; see [Status.CanBecome].
 func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Status) (Segment, error) {
 	var changed Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -160,6 +175,9 @@ func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Statu
 		}
 		if status == Invalid {
 			return core.Invalid("status", "cannot be set to invalid; send active, paused or archived")
+		}
+		if !changed.Status.CanBecome(status) {
+			return core.Conflict("The segment is "+string(changed.Status)+" and cannot become "+string(status)+".", "Read the segment to see its state.")
 		}
 		changed.Status, changed.Stale, changed.UpdatedAt = status, status == Active, s.Clock()
 		return s.Store.UpdateSegment(ctx, orgID, changed)

@@ -22,6 +22,23 @@ const (
 	Archived Status = "archived"
 )
 
+// CanBecome reports whether a person may change the state to another one. A segment whose
+// predicate does not compile becomes active by a new definition only, and an archived one
+// can only be restored. A segment may keep its state.
+func (s Status) CanBecome(to Status) bool {
+	switch to {
+	case s:
+		return true
+	case Active:
+		return s == Paused || s == Archived
+	case Paused:
+		return s == Active || s == Invalid
+	case Archived:
+		return true
+	}
+	return false
+}
+
 // Origin tells where a segment is defined: through the API or in a Git repository.
 type Origin string
 

@@ -19,12 +19,12 @@ const (
 )
 
 // labels are the names of the editor's fields.
-var labels = frame.Labels{"name": "The name", "key": "The slug", "description": "The description", "source": "The predicate"}
+var labels = frame.Labels{"name": "The name", "key": "The key", "description": "The description", "source": "The predicate"}
 
 // editorPage is the data of the editor.
 type editorPage struct {
 	Form frame.Form
-	// New is true for the page that creates a segment; only then the slug can be written.
+	// New is true for the page that creates a segment; only then the key can be written.
 	New                            bool
 	Key, Name, Description, Source string
 	Preview                        preview
@@ -144,12 +144,11 @@ func (h *Segments) save(w http.ResponseWriter, r *http.Request, v people.Visitor
 		action = "segment.updated"
 	}
 	err := h.TransactorWith(v, members.MayManageSegments).InTx(r.Context(), func(ctx context.Context) error {
+		store := h.Definitions.Save
 		if before == nil {
-			if err := h.refuseTaken(ctx, v, d.Key); err != nil {
-				return err
-			}
+			store = h.Definitions.Create
 		}
-		saved, err := h.Definitions.Save(ctx, v.Org.ID, d)
+		saved, err := store(ctx, v.Org.ID, d)
 		if err != nil {
 			return err
 		}
@@ -164,17 +163,4 @@ func (h *Segments) save(w http.ResponseWriter, r *http.Request, v people.Visitor
 	default:
 		h.Fail(w, r, v, err)
 	}
-}
-
-// refuseTaken fails with core.CodeValidationFailed if the organization has a segment with
-// the key. [segments.Segments.Save] would replace it.
-func (h *Segments) refuseTaken(ctx context.Context, v people.Visitor, key string) error {
-	_, err := h.Author.Segment(ctx, v.Org.ID, key)
-	if core.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return core.Invalid("key", "is the slug of another segment; choose another one, or edit that segment")
 }

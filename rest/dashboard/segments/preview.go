@@ -46,7 +46,7 @@ type foundRecord struct {
 	Sample []memberRecord `json:"sample"`
 }
 
-// previewOf reviews a predicate and counts the contacts that match it now. key is the slug
+// previewOf reviews a predicate and counts the contacts that match it now. key is the key
 // of the segment in the form.
 func (h *Segments) previewOf(r *http.Request, v people.Visitor, key, source string) (preview, error) {
 	if strings.TrimSpace(source) == "" {

@@ -21,6 +21,7 @@ const newPath = Path + "/new"
 
 // Definitions changes segments. Each method fails as in core/segments.
 type Definitions interface {
+	Create(ctx context.Context, orgID string, d segments.Definition) (segments.Segment, error)
 	Save(ctx context.Context, orgID string, d segments.Definition) (segments.Segment, error)
 	SetStatus(ctx context.Context, orgID, id string, status segments.Status) (segments.Segment, error)
 }

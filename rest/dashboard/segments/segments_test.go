@@ -164,10 +164,10 @@ func TestSaveAndChange(t *testing.T) {
 	if status, page := post(pages.Path+"/new", form); status != http.StatusSeeOther {
 		t.Fatalf("create: %d %s", status, page)
 	}
-	if status, page := post(pages.Path+"/new", form); status != http.StatusUnprocessableEntity || !strings.Contains(page, "is the slug of another segment") {
-		t.Errorf("a second one with the slug: %d %s", status, page)
+	if status, page := post(pages.Path+"/new", form); status != http.StatusUnprocessableEntity || !strings.Contains(page, "is the key of another segment") {
+		t.Errorf("a second one with the key: %d %s", status, page)
 	}
-	if status, page := post(pages.Path+"/new", url.Values{"name": {""}, "key": {"A b"}, "source": {"attr.mrr >"}}); status != http.StatusUnprocessableEntity || !strings.Contains(page, "The slug must be") {
+	if status, page := post(pages.Path+"/new", url.Values{"name": {""}, "key": {"A b"}, "source": {"attr.mrr >"}}); status != http.StatusUnprocessableEntity || !strings.Contains(page, "The key must be") {
 		t.Errorf("faulty fields: %d %s", status, page)
 	}
 	one := o.path("big")
