@@ -815,6 +815,15 @@ CREATE INDEX segment_members_by_contact ON segment_members (org_id, contact_id);
 
 CREATE INDEX segment_members_newest ON segment_members (org_id, segment_id, entered_at, contact_id);
 
+CREATE TABLE segment_sizes (
+	org_id bytetext NOT NULL,
+	segment_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	members bigint NOT NULL,
+	PRIMARY KEY (org_id, segment_id, day),
+	FOREIGN KEY (org_id, segment_id) REFERENCES segments (org_id, id) ON DELETE CASCADE
+);
+
 CREATE TABLE segment_touched (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,

@@ -166,9 +166,9 @@ func TestFewFacts(t *testing.T) {
 	}
 }
 
-// TestLongPredicatesEndSoon checks that predicates at the limit of nodes are linted within
-// the limit of steps, and that at most a limited number of warnings is returned.
-func TestLongPredicatesEndSoon(t *testing.T) {
+// TestLongPredicates checks that predicates at the limit of nodes have at most 20 warnings.
+// Without the limit of steps, the test would not end before its timeout.
+func TestLongPredicates(t *testing.T) {
 	t.Parallel()
 	repeat := func(format, separator string, n int) string {
 		parts := make([]string, 0, n)
@@ -187,15 +187,14 @@ func TestLongPredicatesEndSoon(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		start := time.Now() //nolint:forbidigo // measures the real duration
 		count := 0
 		for _, w := range predicatelint.Check(checked, facts) {
 			if w.Kind != predicate.WarnAbsence {
 				count++
 			}
 		}
-		if took := time.Since(start); took > 2*time.Second || count > 20 { //nolint:forbidigo // measures the real duration
-			t.Errorf("%s: %s for %d warnings", name, took, count)
+		if count > 20 {
+			t.Errorf("%s: %d warnings", name, count)
 		}
 	}
 }

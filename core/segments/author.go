@@ -14,8 +14,9 @@ import (
 // Author reads what a person needs who writes the predicate of a segment. It changes
 // nothing. Every method sees only the given organization.
 type Author struct {
-	Store Store
-	Clock core.Clock
+	Store   Store
+	Members MemberStore
+	Clock   core.Clock
 }
 
 // Review is what can be said about the text of a predicate without evaluating it.

@@ -47,5 +47,9 @@ type MemberStore interface {
 	// number that left.
 	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, exited int, err error)
 	// SetEvaluatedAt stores the time at which all contacts were evaluated for the segment.
+	// Like JudgeMembers, it stores the number of members as that of the day of the time.
 	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error
+	// SegmentSizes returns the numbers of members that are stored for days from the day of
+	// since on, and the last one before that day, sorted by day.
+	SegmentSizes(ctx context.Context, orgID, segmentID string, since time.Time) ([]Size, error)
 }

@@ -159,8 +159,13 @@ func (s MemberStore) JudgeMembers(ctx context.Context, q segments.Question, segm
 		if err := s.logSegment(ctx, q.OrgID, segmentID, exited, entered, q.Now); err != nil {
 			return err
 		}
-		_, err = s.db.Exec(ctx, countEvaluated, len(entered)-len(exited), engine.At(q.Now), q.OrgID, segmentID)
-		return err
+		if _, err = s.db.Exec(ctx, countEvaluated, len(entered)-len(exited), engine.At(q.Now), q.OrgID, segmentID); err != nil {
+			return err
+		}
+		if len(entered)+len(exited) == 0 {
+			return nil
+		}
+		return s.storeSize(ctx, q.OrgID, segmentID, q.Now)
 	})
 	return len(entered), len(exited), err
 }
@@ -178,7 +183,16 @@ func (s MemberStore) logSegment(ctx context.Context, orgID, segmentID string, ex
 }
 
 func (s MemberStore) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error {
-	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID); err != nil {
+			return err
+		}
+		if err := s.storeSize(ctx, orgID, segmentID, at); err != nil {
+			return err
+		}
+		_, err := s.db.Exec(ctx, purgeSizes, orgID, segmentID, engine.At(at.Add(-sizesKept)))
+		return err
+	})
 }
 
 func (s MemberStore) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {

@@ -81,7 +81,7 @@ func newDashboard(
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL:        public.App, DocsURL: public.Docs, Clock: cfg.Clock,
 	})
-	divided, err10 := segmentpages.New(around, segmentpages.Config{Definitions: domains.Segments, Author: segments.Author{Store: s.db.Segments(), Clock: cfg.Clock}})
+	divided, err10 := segmentpages.New(around, segmentpages.Config{Definitions: domains.Segments, Author: segments.Author{Store: s.db.Segments(), Members: s.db.SegmentMembers(), Clock: cfg.Clock}})
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, errFiles); err != nil {
 		return nil, nil, err
 	}

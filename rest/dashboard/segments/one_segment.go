@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
 // contactsPath is the path of the list of contacts. The page of one contact is below it.
@@ -70,9 +71,13 @@ type segmentPage struct {
 	// Changes are links to the pages that change the state.
 	Changes    []frame.Link
 	Dependents []linked
-	Contacts   []contactRow
-	Pager      frame.Pager
-	Empty      frame.Empty
+	// Sizes is the chart of the number of members, nil without one. Periods are those that
+	// can be chosen.
+	Sizes    *chart.Panel
+	Periods  []period
+	Contacts []contactRow
+	Pager    frame.Pager
+	Empty    frame.Empty
 }
 
 // classWords say when the members of a segment change.
@@ -128,6 +133,9 @@ func (h *Segments) pageOf(r *http.Request, v people.Visitor, s segments.Segment)
 		for _, name := range changesOf[s.Status] {
 			data.Changes = append(data.Changes, frame.Link{Path: pathOf(s) + "/" + name, Name: changes[name].Button})
 		}
+	}
+	if err := h.addSizes(r, v, s, &data); err != nil {
+		return data, err
 	}
 	return data, h.addMembers(r, v, s, &data)
 }

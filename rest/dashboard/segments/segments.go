@@ -33,6 +33,7 @@ type Author interface {
 	Review(ctx context.Context, org core.Org, key, source string) (segments.Review, error)
 	Names(ctx context.Context, orgID string) (predicate.Schema, error)
 	Dependents(ctx context.Context, orgID, key string) ([]segments.Segment, error)
+	Sizes(ctx context.Context, orgID, segmentID string, days int) ([]segments.Size, error)
 }
 
 // Config configures the pages of this package. All fields are required.

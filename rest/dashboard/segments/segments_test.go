@@ -3,15 +3,18 @@ package segments_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -59,7 +62,7 @@ func newOffice(t *testing.T) *office {
 		o.Must(db.Attributes().InsertAttribute(t.Context(), o.Org.ID, a))
 	}
 	o.Must(db.Topics().ReplaceTopics(t.Context(), o.Org.ID, []sending.Topic{{Name: hostile, Default: sending.OptIn}, {Name: "<script>alert(2)</script>", Default: sending.OptOut}}, frametest.Now()))
-	room, err := pages.New(o.Frame, pages.Config{Definitions: o.segments, Author: segments.Author{Store: db.Segments(), Clock: frametest.Now}})
+	room, err := pages.New(o.Frame, pages.Config{Definitions: o.segments, Author: segments.Author{Store: db.Segments(), Members: db.SegmentMembers(), Clock: frametest.Now}})
 	o.Must(err)
 	frametest.CheckPages(t, room.Pages)
 	o.pages, err = o.Frame.Mux(room.Routes())
@@ -136,6 +139,31 @@ func TestGoldenPages(t *testing.T) {
 	o.Allow(members.MayViewSegments)
 	_, page = frametest.Get(t, o.pages, o.path("base"))
 	frametest.CompareGolden(t, "segment_reader", page, *update)
+}
+
+// TestGoldenSizes compares the page of a segment that grew, with the chart of its size.
+func TestGoldenSizes(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	s := o.seed()
+	now := frametest.Now().AddDate(0, 0, -8)
+	o.segments.Clock = func() time.Time { return now }
+	for day := range 5 {
+		c := contacts.Contact{ID: core.NewID(), Email: text(day) + "@example.com", Status: contacts.Active, Attributes: map[string]any{"plan": "free", "mrr": 10.0}, CreatedAt: now, UpdatedAt: now}
+		o.Must(o.db.InTx(t.Context(), func(ctx context.Context) error {
+			return errors.Join(o.db.Contacts().InsertContact(ctx, o.Org.ID, c), o.segments.ObserveChange(ctx, o.Org.ID, []string{c.ID}))
+		}))
+		o.Must(o.segments.Follow(t.Context(), o.Org.ID))
+		now = now.AddDate(0, 0, 1)
+	}
+	for query, first := range map[string]string{"": "2026-02-11", "?days=90": "2025-12-13", "?days=7000": "2026-02-11"} {
+		_, page := frametest.Get(t, o.pages, pages.Path+"/"+s.ID+query)
+		if !strings.Contains(page, "5 members, 4 more than on 4 March 2026") || !strings.Contains(page, "2026-03-06: Members 3") || !strings.Contains(page, first+": Members –") {
+			t.Errorf("%q: %s", query, page)
+		}
+	}
+	_, page := frametest.Get(t, o.pages, o.path("base"))
+	frametest.CompareGolden(t, "segment_sizes", page, *update)
 }
 
 // TestHostileTexts checks that texts of other people appear escaped, and without characters

@@ -17,7 +17,7 @@ import (
 )
 
 // Past creates a connected sending account and 90 days of email events for the demo
-// organization. All fields except Progress are required.
+// organization, and the members that its segments had in this time. All fields except Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
@@ -77,7 +77,10 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		if err := p.record(ctx, orgID, events); err != nil {
 			return err
 		}
-		return p.exclude(ctx, orgID, events)
+		if err := p.exclude(ctx, orgID, events); err != nil {
+			return err
+		}
+		return p.evaluate(ctx, orgID)
 	})
 }
 

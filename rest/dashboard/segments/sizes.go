@@ -1,0 +1,84 @@
+package segments
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
+)
+
+// sizeDays are the periods of the chart of a segment's size that a visitor can choose, in
+// days. The first is shown by default.
+var sizeDays = []int{30, 90}
+
+// period is a period of the chart that a visitor can choose. Current is "true" for the
+// shown one.
+type period struct {
+	Days          int
+	Path, Current string
+}
+
+// addSizes adds the chart of the segment's size over the chosen period. There is no chart
+// until the size is known for two days.
+func (h *Segments) addSizes(r *http.Request, v people.Visitor, s segments.Segment, data *segmentPage) error {
+	days := sizeDays[0]
+	for _, n := range sizeDays {
+		if r.URL.Query().Get("days") == strconv.Itoa(n) {
+			days = n
+		}
+	}
+	sizes, err := h.Author.Sizes(r.Context(), v.Org.ID, s.ID, days)
+	if err != nil || len(sizes) < 2 {
+		return err
+	}
+	for _, n := range sizeDays {
+		p := period{Days: n, Path: pathOf(s) + "?days=" + strconv.Itoa(n)}
+		if n == days {
+			p.Current = "true"
+		}
+		data.Periods = append(data.Periods, p)
+	}
+	panel := chartOf(sizes, days)
+	data.Sizes = &panel
+	return nil
+}
+
+// chartOf returns the chart of sizes over the given number of days. Days before the first
+// size are left out of the line.
+func chartOf(sizes []segments.Size, days int) chart.Panel {
+	first, last := sizes[0], sizes[len(sizes)-1]
+	all, values := make([]time.Time, days), make([]float64, days)
+	for i := range days {
+		all[i], values[i] = last.Day.AddDate(0, 0, i+1-days), math.NaN()
+		if known := i - (days - len(sizes)); known >= 0 {
+			values[i] = float64(sizes[known].Members)
+		}
+	}
+	change := "as many as"
+	switch difference := last.Members - first.Members; {
+	case difference > 0:
+		change = frame.WithCommas(int64(difference)) + " more than"
+	case difference < 0:
+		change = frame.WithCommas(int64(-difference)) + " fewer than"
+	}
+	return chart.Plan{
+		ID: "size", Title: "Size", Draw: chart.Lines, Write: formatSize, Axis: formatSize, Days: all,
+		Series:  []chart.Series{{Name: "Members", Values: values}},
+		Summary: fmt.Sprintf("%s members, %s on %s. Each day counts the members after its last evaluation, in UTC.", frame.WithCommas(int64(last.Members)), change, first.Day.Format("2 January 2006")),
+	}.Panel()
+}
+
+// formatSize formats a number of members with commas. The label at the middle of the axis
+// may have one decimal.
+func formatSize(v float64) string {
+	if v != math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return frame.WithCommas(int64(v))
+}
