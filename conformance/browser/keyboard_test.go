@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -64,6 +65,36 @@ func TestDefinitionsByKeyboard(t *testing.T) {
 	follow(tab, "/delete")
 	follow(tab, "Delete attribute")
 	tab.Expect(http.StatusOK, "The attribute is deleted")
+}
+
+// TestSegmentsByKeyboard writes a segment with a fault and then with parts that contradict
+// each other, corrects both, saves it and pauses it, without a mouse.
+func TestSegmentsByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s.openSignedIn(tab, "/dashboard/segments")
+	follow(tab, "/dashboard/segments/new")
+	tab.TabTo("input name")
+	tab.Press("Yearly")
+	tab.TabTo("input key")
+	tab.Press("yearly")
+	tab.TabTo("textarea source")
+	tab.Press("attr.oders > 5")
+	s.awaitText(tab, "#preview .faults", "is not registered")
+	erase := func(n int) { tab.Press(strings.Repeat(kb.Backspace, n)) }
+	erase(len("oders > 5"))
+	tab.Press("orders > 5 and attr.orders < 3")
+	s.awaitText(tab, "#preview .hints", "no contact matches")
+	erase(len(" and attr.orders < 3"))
+	s.awaitText(tab, "#preview", "contacts match now")
+	if strings.Contains(tab.Read("#preview"), "Check these parts") {
+		t.Error("the corrected predicate has a warning")
+	}
+	follow(tab, "Save segment")
+	tab.Expect(http.StatusOK, "The segment is saved", "orders is more than 5")
+	follow(tab, "/pause")
+	follow(tab, "Pause segment")
+	tab.Expect(http.StatusOK, "The segment is paused", "Resume segment")
 }
 
 // TestAccessByKeyboard creates an API key from the role of a viewer and revokes it, and

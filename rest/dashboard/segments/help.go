@@ -23,8 +23,8 @@ type helpGroup struct {
 	Entries    []helpEntry
 }
 
-// helpEntry is a text to insert, with a remark, such as the type of an attribute, and with
-// more texts to insert, such as its values.
+// helpEntry is a test to insert, with a remark, such as the type of an attribute, and with
+// more tests to insert, such as those of its other values.
 type helpEntry struct {
 	Insert, Remark string
 	Values         []string
@@ -68,39 +68,57 @@ func helpOf(names predicate.Schema) help {
 
 // attributeHelp returns the attributes with their types, and the values of enums.
 func attributeHelp(names predicate.Schema) helpGroup {
-	g := helpGroup{Name: "Attributes", Entries: []helpEntry{{Insert: "attr.email", Remark: "string"}}}
+	g := helpGroup{Name: "Attributes", Entries: []helpEntry{{Insert: `attr.email ends with "@example.com"`, Remark: "string"}}}
 	for _, name := range slices.Sorted(maps.Keys(names.Attributes)) {
 		if name == "email" {
 			continue // attr.email is always the address
 		}
 		of := names.Attributes[name]
-		entry := helpEntry{Insert: "attr." + name, Remark: of.Type.String()}
-		for _, value := range visibleNames(of.EnumValues) {
-			entry.Values = append(entry.Values, quoted(value))
-		}
-		if of.Type == predicate.Bool {
-			entry.Values = []string{"true", "false"}
-		}
-		g.Entries = append(g.Entries, entry)
+		g.Entries = append(g.Entries, attributeEntry("attr."+name, of))
 	}
 	return g
 }
 
-// activityHelp returns the recorded activities, with their properties that predicates may
-// test.
+// attributeEntry returns a ready test of an attribute by its type. For an enum it has one
+// more test for each further value, and for a bool the other value.
+func attributeEntry(attribute string, of predicate.AttributeType) helpEntry {
+	entry := helpEntry{Insert: exampleTest(attribute, of.Type), Remark: of.Type.String()}
+	for i, value := range visibleNames(of.EnumValues) {
+		if test := attribute + " = " + quoted(value); i == 0 {
+			entry.Insert = test
+		} else {
+			entry.Values = append(entry.Values, test)
+		}
+	}
+	if of.Type == predicate.Bool {
+		entry.Values = []string{attribute + " = false"}
+	}
+	return entry
+}
+
+// exampleTest returns a test of an attribute or property of a type.
+func exampleTest(name string, of predicate.Type) string {
+	switch of {
+	case predicate.Number:
+		return name + " >= 10"
+	case predicate.Bool:
+		return name + " = true"
+	case predicate.Datetime:
+		return name + " > now - 30d"
+	}
+	return name + ` starts with "a"`
+}
+
+// activityHelp returns the recorded activities, with a test of each of their properties that
+// predicates may test.
 func activityHelp(names predicate.Schema) helpGroup {
 	g := helpGroup{Name: "Activities", None: "No activity has been recorded."}
 	for _, name := range visibleNames(names.Activities) {
 		entry := helpEntry{Insert: "exists(" + activityName(name) + " within 30d)"}
-		var properties []string
-		for p, t := range names.Properties {
-			if p.Activity == name {
-				properties = append(properties, frame.PlainName(p.Property)+" ("+t.String()+")")
-			}
-		}
-		slices.Sort(properties)
-		if len(properties) > 0 {
-			entry.Remark = "properties: " + strings.Join(properties, ", ")
+		event := predicate.Event{Kind: predicate.ActivityEvent, Activity: name}
+		for _, property := range visibleNames(names.PropertyNames(event)) {
+			of, _ := names.PropertyType(event, property)
+			entry.Values = append(entry.Values, "exists("+activityName(name)+" where "+exampleTest(propertyName(property), of)+")")
 		}
 		g.Entries = append(g.Entries, entry)
 	}
@@ -115,6 +133,12 @@ func activityName(name string) string {
 		return "activity." + name
 	}
 	return "activity." + quoted(name)
+}
+
+// propertyName returns the name of a property as it is written in predicates.
+func propertyName(name string) string {
+	test := predicate.Known{Field: predicate.Field{Source: predicate.Property, Name: name}, Want: true, Prefix: true}
+	return strings.TrimPrefix(predicate.Canonical(&test), "has ")
 }
 
 // namedHelp returns the tests of topics, lists or segments: the words before, and the name.

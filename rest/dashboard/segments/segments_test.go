@@ -5,17 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -164,6 +168,39 @@ func TestGoldenSizes(t *testing.T) {
 	}
 	_, page := frametest.Get(t, o.pages, o.path("base"))
 	frametest.CompareGolden(t, "segment_sizes", page, *update)
+}
+
+// insertion matches the texts that the editor offers to insert.
+var insertion = regexp.MustCompile(`data-insert="([^"]*)"`)
+
+// TestHelpCompiles checks that each text that the editor offers is a valid predicate.
+func TestHelpCompiles(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.seed()
+	c := contacts.Contact{ID: core.NewID(), Email: "ann@example.com", Status: contacts.Active, CreatedAt: frametest.Now(), UpdatedAt: frametest.Now()}
+	o.Must(o.db.Contacts().InsertContact(t.Context(), o.Org.ID, c))
+	o.Must(o.db.Activities().Insert(t.Context(), o.Org.ID, []activities.Activity{
+		{ID: core.NewID(), ContactID: c.ID, Name: "Order paid", OccurredAt: frametest.Now(), ReceivedAt: frametest.Now(), Source: "api", Properties: json.RawMessage("{}")},
+	}))
+	for name, of := range map[string]activities.PropertyType{"total": activities.NumberProperty, "in": activities.BoolProperty, "Paid at": activities.DatetimeProperty, "sku": activities.StringProperty} {
+		o.Must(o.db.ActivityProperties().InsertProperty(t.Context(), o.Org.ID, activities.Property{
+			ID: core.NewID(), ActivityName: "Order paid", Property: name, Type: of, Origin: "managed", CreatedAt: frametest.Now(), UpdatedAt: frametest.Now(),
+		}))
+	}
+	names, err := segments.Author{Store: o.db.Segments()}.Names(t.Context(), o.Org.ID)
+	o.Must(err)
+	_, page := frametest.Get(t, o.pages, pages.Path+"/new")
+	found := insertion.FindAllStringSubmatch(page, -1)
+	if len(found) < 15 || !strings.Contains(page, "property.&#34;Paid at&#34; &gt; now - 30d") {
+		t.Errorf("only %d texts to insert", len(found))
+	}
+	for _, one := range found {
+		source := html.UnescapeString(one[1])
+		if _, err := predicate.Compile(source, names); err != nil {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
 }
 
 // TestHostileTexts checks that texts of other people appear escaped, and without characters

@@ -30,12 +30,24 @@ func (p Past) evaluate(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
+	nobody, err := predicate.Compile(`count(open) < 0`, schema.Schema)
+	if err != nil {
+		return err
+	}
 	for _, s := range all {
 		checked, err := predicate.Compile(s.Source, schema.Schema)
 		if err != nil {
 			return err
 		}
-		q := segments.Question{OrgID: orgID, Predicate: checked, Slots: schema.Slots}
+		// a job may have evaluated the segment since its creation; its members leave first
+		q := segments.Question{OrgID: orgID, Predicate: nobody, Slots: schema.Slots, Now: p.Clock().AddDate(0, 0, -firstEvaluated)}
+		for _, c := range people {
+			q.Contacts = append(q.Contacts, c.ID)
+		}
+		if _, _, err := p.DB.SegmentMembers().JudgeMembers(ctx, q, s.ID); err != nil {
+			return err
+		}
+		q.Predicate = checked
 		for days := firstEvaluated; days >= 0; days -= evaluateEvery {
 			q.Now, q.Contacts = p.Clock().AddDate(0, 0, -days), nil
 			for _, c := range people {
