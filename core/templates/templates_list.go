@@ -39,19 +39,39 @@ func (t *Templates) listTemplates(ctx context.Context, c *core.Call, in ListTemp
 	if err != nil || in.Tag != "" { // templates copied from an account have no tags
 		return core.Page[Template]{}, err
 	}
-	limit := core.Limit(in.Limit)
-	rows, err := t.Store.Templates(ctx, org, Filter{Query: in.Query, After: after, Limit: limit + 1})
+	page, err := t.page(ctx, org, filter, Filter{Query: in.Query, After: after, Limit: core.Limit(in.Limit)})
+	if err == nil && c.Surface == core.Agent {
+		page.Total, err = t.Store.CountTemplates(ctx, org, in.Query)
+	}
+	return page, err
+}
+
+// Search returns a page of an organization's templates whose name, slug or subject contains
+// the query, in any case, newest first. limit is the page size. cursor is the Next of the
+// previous page, "" for the first. Search fails with validation_failed for the cursor of
+// another query.
+func (t *Templates) Search(ctx context.Context, orgID, query, cursor string, limit int) (core.Page[Template], error) {
+	filter := fmt.Sprintf("search of templates %q", query)
+	after, err := core.AfterCursor(filter, cursor)
+	if err != nil {
+		return core.Page[Template]{}, err
+	}
+	return t.page(ctx, orgID, filter, Filter{Query: query, After: after, Limit: limit})
+}
+
+// page returns a page of templates. f.Limit is the page size, and filter the text for which
+// the cursor of the next page is valid.
+func (t *Templates) page(ctx context.Context, orgID, filter string, f Filter) (core.Page[Template], error) {
+	limit := f.Limit
+	f.Limit++ // one more row tells whether there is a next page
+	rows, err := t.Store.Templates(ctx, orgID, f)
 	if err != nil {
 		return core.Page[Template]{}, err
 	}
 	for i := range rows {
 		rows[i] = rows[i].complete()
 	}
-	page := core.PageOf(rows, limit, filter, func(row Template) core.After { return core.After{At: row.CreatedAt, ID: row.ID} })
-	if c.Surface == core.Agent {
-		page.Total, err = t.Store.CountTemplates(ctx, org, in.Query)
-	}
-	return page, err
+	return core.PageOf(rows, limit, filter, func(row Template) core.After { return core.After{At: row.CreatedAt, ID: row.ID} }), nil
 }
 
 // GetTemplateIn has the slug of a template.

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	stored "github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -19,27 +21,30 @@ var pages embed.FS
 // TemplatesPath is the path of the list of templates.
 const TemplatesPath = frame.Path + "/templates"
 
-// Syncs reads when templates were copied from the sending account.
-type Syncs interface {
+// Stored reads Mailhelm's copies of the sending account's templates, as far as no operation
+// does.
+type Stored interface {
 	// ReadTimes returns the time at which each template was last read from the account, by
 	// the template's name.
 	ReadTimes(ctx context.Context, orgID string) (map[string]time.Time, error)
+	// Search returns a page of templates whose name, slug or subject contains the query.
+	Search(ctx context.Context, orgID, query, cursor string, limit int) (core.Page[stored.Template], error)
 }
 
 // Templates has the pages about templates; see dashboard.Room.
 type Templates struct {
-	syncs Syncs
+	stored Stored
 	*frame.Pages
 }
 
 // New returns the pages of this package. It fails if the templates of the pages cannot be
 // read.
-func New(f *frame.Frame, syncs Syncs) (*Templates, error) {
+func New(f *frame.Frame, copies Stored) (*Templates, error) {
 	own, err := f.Pages(pages)
 	if err != nil {
 		return nil, err
 	}
-	return &Templates{syncs, own}, nil
+	return &Templates{copies, own}, nil
 }
 
 // Routes returns the routes of all pages of this package.
@@ -47,6 +52,7 @@ func (h *Templates) Routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/templates", Needs: members.MayViewContent, Get: h.showTemplates},
 		{Path: "/templates/{slug}", Needs: members.MayViewContent, Get: h.showTemplate},
+		{Path: "/templates/{slug}/preview", Needs: members.MayViewContent, Get: h.showPreview},
 	}
 }
 
@@ -70,6 +76,8 @@ type template struct {
 
 // listPage is the data of the page that lists templates.
 type listPage struct {
+	All   string
+	Query string // the text to search for
 	Rows  []row
 	Pager frame.Pager
 	Empty frame.Empty
@@ -87,8 +95,67 @@ type row struct {
 // showTemplates shows the templates of the sending account, the newest first.
 func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	query := r.URL.Query()
+	found, next, err := h.find(r, v)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	reads, err := h.stored.ReadTimes(r.Context(), v.Org.ID)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	data := listPage{All: TemplatesPath, Query: query.Get("q"), MayReport: v.Member.Has(members.MayViewAnalytics), Empty: frame.Empty{
+		Text: "The sending account has no templates. Templates that are created there appear here within 15 minutes.",
+	}}
+	if data.Query != "" {
+		data.Empty = frame.Empty{Text: "No template has this text in its name, slug or subject."}
+	}
+	performance, err := h.performance(r, v, "")
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	for _, t := range found {
+		data.Rows = append(data.Rows, row{
+			Path: TemplatesPath + "/" + url.PathEscape(t.Slug), Name: frame.PlainName(t.Name), Slug: t.Slug, Subject: frame.PlainName(t.Subject),
+			Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Figures: performance[strings.ToLower(t.Name)],
+		})
+	}
+	data.Pager = frame.PagerOf(TemplatesPath, query, len(data.Rows), next, -1)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "templates", Title: "Templates", Data: data, Head: frame.Head{
+		Title: "Templates", Lead: "Email templates of the sending account, as Mailhelm last read them. Figures are of the last 30 days.",
+	}})
+}
+
+// maxQuery is the maximum length of the text to search for, in bytes.
+const maxQuery = 100
+
+// find returns a page of templates and the cursor of the next page. The page's address
+// states the text to search for.
+func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string, error) {
+	q, cursor := r.URL.Query().Get("q"), r.URL.Query().Get(frame.ParamCursor)
+	if q == "" {
+		return h.list(r, v, cursor)
+	}
+	if len(q) > maxQuery {
+		return nil, "", core.Invalid("q", "must have at most 100 bytes")
+	}
+	page, err := h.stored.Search(r.Context(), v.Org.ID, strings.ToValidUTF8(q, ""), cursor, frame.PageSize)
+	if err != nil {
+		return nil, "", err
+	}
+	var found []template
+	for _, t := range page.Items {
+		found = append(found, template{Slug: t.Slug, Name: t.Name, Subject: t.Subject, LastModified: t.LastModified.Format(time.RFC3339)})
+	}
+	return found, page.Next, nil
+}
+
+// list returns a page of all templates and the cursor of the next page.
+func (h *Templates) list(r *http.Request, v people.Visitor, cursor string) ([]template, string, error) {
 	arguments := map[string]any{"limit": frame.PageSize}
-	if cursor := query.Get(frame.ParamCursor); cursor != "" {
+	if cursor != "" {
 		arguments["cursor"] = cursor
 	}
 	var page struct {
@@ -97,33 +164,8 @@ func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v peop
 			Next string `json:"next_cursor"`
 		} `json:"pagination"`
 	}
-	if err := h.Read(r, v, "templates_list", arguments, &page); err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	reads, err := h.syncs.ReadTimes(r.Context(), v.Org.ID)
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	data := listPage{MayReport: v.Member.Has(members.MayViewAnalytics), Empty: frame.Empty{
-		Text: "The sending account has no templates. Templates that are created there appear here within 15 minutes.",
-	}}
-	performance, err := h.performance(r, v, "")
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	for _, t := range page.Data {
-		data.Rows = append(data.Rows, row{
-			Path: TemplatesPath + "/" + url.PathEscape(t.Slug), Name: frame.PlainName(t.Name), Slug: t.Slug, Subject: frame.PlainName(t.Subject),
-			Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Figures: performance[strings.ToLower(t.Name)],
-		})
-	}
-	data.Pager = frame.PagerOf(TemplatesPath, query, len(data.Rows), page.Pagination.Next, -1)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "templates", Title: "Templates", Data: data, Head: frame.Head{
-		Title: "Templates", Lead: "Email templates of the sending account, as Mailhelm last read them. Figures are of the last 30 days.",
-	}})
+	err := h.Read(r, v, "templates_list", arguments, &page)
+	return page.Data, page.Pagination.Next, err
 }
 
 // templatePage is the data of the page of one template.
@@ -138,6 +180,8 @@ type templatePage struct {
 	// list of messages that were sent with the template.
 	MayReport bool
 	Messages  string
+	// Preview is the page with the rendered HTML, "" if the template has no HTML.
+	Preview string
 }
 
 // variable is a variable that a template uses.
@@ -153,7 +197,7 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 		h.Fail(w, r, v, err)
 		return
 	}
-	reads, err := h.syncs.ReadTimes(r.Context(), v.Org.ID)
+	reads, err := h.stored.ReadTimes(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
@@ -171,6 +215,10 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 	}
 	for _, used := range t.Variables {
 		data.Variables = append(data.Variables, variable{frame.PlainName(used.Name), used.Required})
+	}
+	if t.HTML != "" {
+		data.Preview = TemplatesPath + "/" + url.PathEscape(t.Slug) + "/preview"
+		allowPreview(w)
 	}
 	head := frame.Head{Title: data.Name}
 	if data.MayReport {

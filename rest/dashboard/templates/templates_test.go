@@ -4,12 +4,15 @@ import (
 	"context"
 	"flag"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
+	stored "github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
@@ -30,6 +33,15 @@ const templateDetail = `{` + welcome + `,"html":"<p>` + escaped + `</p>","text":
 
 // reads are the times of the last reads from the account.
 type reads map[string]time.Time
+
+// Search returns the template that the office has under the name "welcome", on a first page.
+func (reads) Search(_ context.Context, orgID, query, cursor string, limit int) (core.Page[stored.Template], error) {
+	if query != "WEL" || cursor != "" || limit != frame.PageSize || orgID == "" {
+		return core.Page[stored.Template]{}, nil
+	}
+	found := stored.Template{Slug: "welcome-1", Name: "welcome", Subject: "Hello </td><script>alert(1)</script>", LastModified: frametest.Now().Add(-time.Hour)}
+	return core.Page[stored.Template]{Items: []stored.Template{found}, Next: "NEXT"}, nil
+}
 
 func (r reads) ReadTimes(context.Context, string) (map[string]time.Time, error) { return r, nil }
 
@@ -72,11 +84,51 @@ func TestGoldenPages(t *testing.T) {
 	}
 	shown("templates", templates.TemplatesPath)
 	shown("template", templates.TemplatesPath+"/welcome-1")
+	shown("templates_found", templates.TemplatesPath+"?q=WEL")
+	shown("templates_not_found", templates.TemplatesPath+"?q=x")
 	o.Allow(members.MayViewContent)
 	shown("templates_of_member", templates.TemplatesPath+"?cursor=C&from=51")
 	shown("template_of_member", templates.TemplatesPath+"/welcome-1")
 	o.operations.Results["templates_list"] = `{"data":[],"pagination":{"has_more":false,"next_cursor":null}}`
 	shown("templates_none", templates.TemplatesPath)
+}
+
+// TestPreview checks the headers that keep the HTML of a template from running scripts,
+// loading anything and being shown elsewhere.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	preview := func(into string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, templates.TemplatesPath+"/welcome-1/preview", nil)
+		if into != "" {
+			r.Header.Set("Sec-Fetch-Dest", into)
+		}
+		w := httptest.NewRecorder()
+		o.pages.ServeHTTP(w, r)
+		return w
+	}
+	for _, into := range []string{"iframe", ""} {
+		w := preview(into)
+		if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "<p></pre><script>alert(1)</script>") {
+			t.Fatalf("into %q: %d %s", into, w.Code, w.Body)
+		}
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+			"X-Frame-Options":         "SAMEORIGIN", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Content-Type": "text/html; charset=utf-8",
+		} {
+			if got := w.Header().Values(name); len(got) != 1 || got[0] != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+	}
+	if w := preview("document"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != templates.TemplatesPath+"/welcome-1" || w.Body.Len() != 0 {
+		t.Errorf("outside of a frame: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	o.Allow(members.MayViewAnalytics)
+	if w := preview("iframe"); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "alert") {
+		t.Errorf("without the permission: %d %s", w.Code, w.Body)
+	}
 }
 
 // TestCallsOfTemplates checks the operations that the pages call, that figures need their

@@ -1,0 +1,45 @@
+package templates
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// previewPolicy is the content security policy of a preview. The HTML of a template comes
+// from a stranger, so it gets an origin of its own. It runs no script, sends no form, and
+// loads nothing over the network. Only the dashboard may show it in a frame.
+const previewPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// showPreview writes the HTML of a template as it is stored, with its variables unrendered.
+// A browser that opens the address outside of a frame is redirected to the page of the
+// template, so that no link leads to a stranger's page under the address of the dashboard.
+func (h *Templates) showPreview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	slug := r.PathValue("slug")
+	if into := r.Header.Get("Sec-Fetch-Dest"); into != "" && into != "iframe" {
+		frame.SeeOther(w, TemplatesPath+"/"+url.PathEscape(slug))
+		return
+	}
+	var t template
+	if err := h.Read(r, v, "templates_get", map[string]any{"slug": slug}, &t); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", previewPolicy)
+	header.Set("X-Frame-Options", "SAMEORIGIN")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(t.HTML)) // an error means that the client has disconnected
+}
+
+// allowPreview extends the content security policy of a page: it may show pages of this
+// host in frames. A link in a preview then leads to no other host.
+func allowPreview(w http.ResponseWriter) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", header.Get("Content-Security-Policy")+"; frame-src 'self'")
+}
