@@ -84,6 +84,10 @@ func TestCounter(t *testing.T) {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
+		rows, err := db.Usage().Usage(t.Context(), "mine", usage.Filter{Limit: 1, Offset: 2})
+		if err != nil || len(rows) != 1 || rows[0].ClientID != "b" {
+			t.Errorf("the third row is %v, %v", rows, err)
+		}
 		checkPurge(t, db)
 	})
 }

@@ -80,8 +80,9 @@ type Filter struct {
 	UserID, ClientID string
 	// Since is the first day.
 	Since time.Time
-	// Limit is the maximum number of rows.
-	Limit int
+	// Limit is the maximum number of rows. Offset is the number of rows to leave out before
+	// them.
+	Limit, Offset int
 }
 
 // Store stores counts.

@@ -15,11 +15,11 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// usageDays is the number of days whose calls the pages show.
+// usageDays is the number of days whose calls the page counts.
 const usageDays = 30
 
-// maxUsage is the maximum number of rows of calls that a page shows.
-const maxUsage = 200
+// maxUsage is the maximum number of rows of calls that the page adds up.
+const maxUsage = 1000
 
 // connected is the data of a connected assistant on the page.
 type connected struct {
@@ -59,7 +59,7 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, fmt.Errorf("grants: %w", err))
 		return
 	}
-	rows, err := h.usage(r, v, "")
+	rows, err := h.usage(r, v, usageDays, usage.Filter{Limit: maxUsage})
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
@@ -95,13 +95,11 @@ func whose(v people.Visitor) string {
 	return v.User.ID
 }
 
-// usage returns the calls of the last days that the visitor may see. client is a public
-// client id, "" for all clients.
-func (h connectHandlers) usage(r *http.Request, v people.Visitor, client string) ([]usage.Row, error) {
-	rows, err := h.Usage.Usage(r.Context(), v.Org.ID, usage.Filter{
-		UserID: whose(v), ClientID: client, Limit: maxUsage,
-		Since: h.Developers.Clock().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays),
-	})
+// usage returns the calls of the last days that match the filter and that the visitor may
+// see.
+func (h connectHandlers) usage(r *http.Request, v people.Visitor, days int, f usage.Filter) ([]usage.Row, error) {
+	f.UserID, f.Since = whose(v), h.Developers.Clock().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
+	rows, err := h.Usage.Usage(r.Context(), v.Org.ID, f)
 	if err != nil {
 		return nil, fmt.Errorf("numbers of calls: %w", err)
 	}

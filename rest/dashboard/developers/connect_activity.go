@@ -2,8 +2,12 @@ package developers
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -19,62 +23,153 @@ type activityRow struct {
 
 // activityPage is the data of the page of calls.
 type activityPage struct {
+	Windows []activityWindow
+	// Kept is the number of days for which the organization's plan keeps calls. It is 0 if
+	// the plan keeps them for all windows.
+	Kept int
 	Rows []activityRow
 	// Client is the name of the only client whose calls are shown, "" for all clients.
 	Client string
 	All    bool // whether the calls of all members are shown
-	More   bool // whether rows with fewer calls are left out
 	Days   int
-	Empty  frame.Empty
-	Grants string
+	// Everyone is the page with the calls of all clients in the same days.
+	Everyone string
+	Pager    frame.Pager
+	Empty    frame.Empty
 }
 
-// maxClientID is the longest client id in bytes that the filter takes.
-const maxClientID = 1000
+// activityWindow is a link to the page with the calls of another number of days. Current is
+// the value of aria-current, "" for other windows than the shown one.
+type activityWindow struct {
+	Days          int
+	Path, Current string
+}
 
-// showActivity shows the calls of assistants in the last days, by tool. The parameter
-// client_id selects one client.
+// activityWindows are the numbers of days that the page can show.
+var activityWindows = []int{7, usageDays, 90}
+
+const (
+	// maxClientID is the longest client id in bytes that the filter takes.
+	maxClientID = 1000
+	// maxActivityPage is the number of the last page of rows that can be opened.
+	maxActivityPage = 1000
+)
+
+// activityRequest is what the page's address states. Page is counted from 1.
+type activityRequest struct {
+	Client     string
+	Days, Page int
+}
+
+// activityRequestOf reads the request from the page's address. It returns false if no link
+// of the dashboard leads to this address.
+func activityRequestOf(q url.Values, retentionDays int) (activityRequest, bool) {
+	a := activityRequest{Client: q.Get("client_id"), Days: min(usageDays, retentionDays), Page: 1}
+	for name, number := range map[string]*int{"days": &a.Days, "page": &a.Page} {
+		if text := q.Get(name); text != "" {
+			*number, _ = strconv.Atoi(text) // 0 is refused below
+		}
+	}
+	known := slices.Contains(activityWindows, a.Days) && a.Days <= retentionDays
+	return a, known && len(a.Client) <= maxClientID && a.Page >= 1 && a.Page <= maxActivityPage
+}
+
+// path returns the address of the page with this request.
+func (a activityRequest) path() string {
+	q := url.Values{"days": {strconv.Itoa(a.Days)}}
+	if a.Client != "" {
+		q.Set("client_id", a.Client)
+	}
+	if a.Page > 1 {
+		q.Set("page", strconv.Itoa(a.Page))
+	}
+	return ActivityPath + "?" + q.Encode()
+}
+
+// withPage returns the same request for another page.
+func (a activityRequest) withPage(page int) activityRequest {
+	a.Page = page
+	return a
+}
+
+// windows returns the links to other numbers of days, as far as the plan keeps calls.
+func (p *activityPage) windows(a activityRequest, retentionDays int) {
+	for _, days := range activityWindows {
+		if days > retentionDays {
+			p.Kept = retentionDays
+			continue
+		}
+		shown := activityWindow{Days: days, Path: activityRequest{a.Client, days, 1}.path()}
+		if days == a.Days {
+			shown.Current = "true"
+		}
+		p.Windows = append(p.Windows, shown)
+	}
+}
+
+// showActivity shows the calls of assistants by tool. The page's address states the number
+// of days and the client.
 func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	client := r.URL.Query().Get("client_id")
-	if len(client) > maxClientID {
+	a, ok := activityRequestOf(r.URL.Query(), v.Org.RetentionDays)
+	if !ok {
 		h.NoSuchPage(w, r, v)
 		return
 	}
-	rows, err := h.usage(r, v, client)
+	offset := (a.Page - 1) * frame.PageSize
+	rows, err := h.usage(r, v, a.Days, usage.Filter{ClientID: a.Client, Limit: frame.PageSize + 1, Offset: offset})
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
-	data := activityPage{All: whose(v) == "", More: len(rows) == maxUsage, Days: usageDays, Grants: GrantsPath, Empty: frame.Empty{
+	data := activityPage{All: whose(v) == "", Days: a.Days, Everyone: activityRequest{"", a.Days, 1}.path(), Empty: frame.Empty{
 		Text:   "No assistant has called a tool in this time.",
 		Action: &frame.Action{Path: ConnectPath, Name: "Connect an assistant"},
 	}}
-	names := grantHandlers(h).namesFor(v)
-	for _, u := range rows {
-		of, err := names.client(r.Context(), u.ClientID)
-		if err != nil {
-			h.Fail(w, r, v, err)
-			return
-		}
-		row := activityRow{
-			Client: frame.PlainName(of.Name), Activity: activityPath(u.ClientID), Tool: u.Operation, Calls: frame.WithCommas(u.Calls),
-			Asked: number(u.Asked), Confirmed: number(u.Confirmed), Refused: number(u.Refused), Failed: number(u.Failed), Last: h.When(u.LastAt),
-		}
-		if u.UserID != "" {
-			if row.Person, err = names.person(r.Context(), u.UserID); err != nil {
-				h.Fail(w, r, v, err)
-				return
-			}
-		}
-		if client != "" {
-			data.Client = row.Client
-		}
-		data.Rows = append(data.Rows, row)
+	data.windows(a, v.Org.RetentionDays)
+	if len(rows) > frame.PageSize {
+		rows, data.Pager.Next = rows[:frame.PageSize], a.withPage(a.Page+1).path()
+	}
+	if a.Page > 1 {
+		data.Pager.First = a.withPage(1).path()
+	}
+	if len(rows) > 0 {
+		data.Pager.Range = frame.WithCommas(int64(offset+1)) + " to " + frame.WithCommas(int64(offset+len(rows)))
+	}
+	if data.Rows, err = h.activityRows(r, v, a.Days, rows); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	if a.Client != "" && len(data.Rows) > 0 {
+		data.Client = data.Rows[0].Client
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "connect_activity", Title: "Activity of assistants", Data: data, Head: frame.Head{
 		Lead:    "Calls at the agent endpoint by tool. The audit log has each change.",
 		Actions: []frame.Action{{Path: GrantsPath, Name: "Manage access"}},
 	}})
+}
+
+// activityRows returns the data of rows of calls in the last days, with the names of clients
+// and people.
+func (h connectHandlers) activityRows(r *http.Request, v people.Visitor, days int, rows []usage.Row) ([]activityRow, error) {
+	names := grantHandlers(h).namesFor(v)
+	shown := make([]activityRow, 0, len(rows))
+	for _, u := range rows {
+		of, err := names.client(r.Context(), u.ClientID)
+		if err != nil {
+			return nil, err
+		}
+		row := activityRow{
+			Client: frame.PlainName(of.Name), Activity: activityRequest{u.ClientID, days, 1}.path(), Tool: u.Operation, Calls: frame.WithCommas(u.Calls),
+			Asked: number(u.Asked), Confirmed: number(u.Confirmed), Refused: number(u.Refused), Failed: number(u.Failed), Last: h.When(u.LastAt),
+		}
+		if u.UserID != "" {
+			if row.Person, err = names.person(r.Context(), u.UserID); err != nil {
+				return nil, err
+			}
+		}
+		shown = append(shown, row)
+	}
+	return shown, nil
 }
 
 // number returns a count as a text, "" for 0.

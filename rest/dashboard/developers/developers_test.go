@@ -176,6 +176,12 @@ func TestGoldenPages(t *testing.T) {
 	posted("block_refused", developers.ClientsPath+"/block", url.Values{"client_id": {"nothing"}})
 	o.Allow(members.MayViewLists)
 	shown("connect_of_member", developers.ConnectPath)
+	for _, query := range []string{"days=8", "days=90", "page=0", "page=x", "page=1001"} { // the plan keeps 30 days
+		if status, _ := frametest.Get(t, o.pages, developers.ActivityPath+"?"+query); status != http.StatusNotFound {
+			t.Errorf("activity with %s: %d", query, status)
+		}
+	}
+	shown("connect_activity_page", developers.ActivityPath+"?days=7&page=2")
 	shown("connect_activity_of_member", developers.ConnectPath+"/activity?client_id="+o.client.ClientID)
 	shown("grants_of_member", developers.GrantsPath)
 	shown("forbidden", developers.KeysPath)
