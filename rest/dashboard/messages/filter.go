@@ -13,6 +13,8 @@ import (
 // filter has the filters of the search, as the page's address states them.
 type filter struct {
 	Status, Template, Channel, Recipient string
+	// Identity is the domain of the sender, or an address in it.
+	Identity string
 	// From and To are days, both included. The address may state one day as "date" instead.
 	From, To string
 }
@@ -22,7 +24,7 @@ type filter struct {
 func filterOf(r *http.Request, v people.Visitor) filter {
 	q := r.URL.Query()
 	f := filter{
-		Status: q.Get("status"), Template: q.Get("template"), Channel: q.Get("channel"),
+		Status: q.Get("status"), Template: q.Get("template"), Channel: q.Get("channel"), Identity: q.Get("identity"),
 		From: q.Get("from_day"), To: q.Get("to_day"),
 	}
 	if day := q.Get("date"); day != "" && f.From == "" && f.To == "" {
@@ -41,7 +43,7 @@ func filterOf(r *http.Request, v people.Visitor) filter {
 func (f filter) query() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"status": f.Status, "template": f.Template, "channel": f.Channel, "recipient": f.Recipient, "from_day": f.From, "to_day": f.To,
+		"status": f.Status, "template": f.Template, "channel": f.Channel, "recipient": f.Recipient, "identity": f.Identity, "from_day": f.From, "to_day": f.To,
 	} {
 		if value != "" {
 			q.Set(name, value)
@@ -58,6 +60,7 @@ type listArguments struct {
 	Status    string     `json:"status,omitempty"`
 	Template  string     `json:"template,omitempty"`
 	Recipient string     `json:"recipient,omitempty"`
+	Identity  string     `json:"identity,omitempty"`
 	Limit     int        `json:"limit"`
 	Cursor    string     `json:"cursor,omitempty"`
 }
@@ -65,7 +68,7 @@ type listArguments struct {
 // arguments returns the arguments of the operation for the filters. channels has the ids of
 // channels by slug. If a filter cannot be used, arguments returns a text that says why.
 func (f filter) arguments(channels []channel, oldest time.Time) (listArguments, string) {
-	a := listArguments{Template: f.Template, Recipient: f.Recipient, Limit: frame.PageSize}
+	a := listArguments{Template: f.Template, Recipient: f.Recipient, Identity: f.Identity, Limit: frame.PageSize}
 	if f.Status != "" {
 		known, ok := statusNamed(f.Status)
 		if !ok {

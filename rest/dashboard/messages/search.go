@@ -93,7 +93,7 @@ func (m *Messages) search(r *http.Request, v people.Visitor, arguments listArgum
 	}
 	switch e := core.AsError(err); e.Code {
 	case core.CodeValidationFailed, core.CodePlanRetentionExceeded:
-		problem := frame.Labels{"recipient": "The recipient", "template": "The template"}.Problem(e)
+		problem := frame.Labels{"recipient": "The recipient", "template": "The template", "identity": "The domain of the sender"}.Problem(e)
 		if problem == "" {
 			problem = e.Message
 		}
