@@ -49,12 +49,13 @@ func (tab *Tab) Accessible(except string) int {
 }
 
 // violations runs axe-core with options and returns what it finds outside the elements that
-// match except. Of each rule it returns at most five elements.
+// match except, and outside of frames, which show HTML of other people. Of each rule it
+// returns at most five elements.
 func (tab *Tab) violations(except, options string) []Violation {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
 	defer cancel()
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]Violation](fmt.Sprintf(`axe.run({exclude: [%q].filter(Boolean)}, %s).then(r => r.violations.map(v => ({
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]Violation](fmt.Sprintf(`axe.run({exclude: [%q].filter(Boolean)}, {iframes: false, ...%s}).then(r => r.violations.map(v => ({
 		id: v.id, help: v.help, nodes: v.nodes.slice(0, 5).map(n => n.html.slice(0, 200) + " " + n.failureSummary.replace(/\s+/g, " "))
 	})))`, except, options), chromedp.EvalAwaitPromise))
 	tab.must("check accessibility", err)

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/chromedp/chromedp"
@@ -45,4 +46,20 @@ func (tab *Tab) Await(selector string) {
 func (tab *Tab) Bottom(selector string) float64 {
 	tab.t.Helper()
 	return evaluate[float64](tab, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom + scrollY`, selector))
+}
+
+// Download returns the file to which a link leads, read with the cookies of the page. It fails
+// the test if no link matches the selector or the answer has another status than 200.
+func (tab *Tab) Download(selector string) string {
+	tab.t.Helper()
+	const fetch = `(async () => {
+		const answer = await fetch(document.querySelector(%q).href);
+		if (answer.status !== 200) throw new Error("status " + answer.status);
+		return answer.text();
+	})()`
+	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(fetch, selector), chromedp.EvalAwaitPromise))
+	tab.must("download "+selector, err)
+	return text
 }
