@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,9 +21,21 @@ import (
 
 // bridge is a running `mailhelm mcp`, with the browser of a person who allows everything.
 type bridge struct {
-	asked   int
+	asked   atomic.Int32
 	session *mcp.ClientSession
 	status  chan int
+}
+
+// runBridge runs `mailhelm mcp` for the product with the grants in files of the folder, and
+// returns its status.
+func runBridge(ctx context.Context, p *product.Product, folder string, in io.Reader, out, messages io.Writer, flags ...string) int {
+	var commands struct {
+		MCP connecting.MCP `cmd:"" name:"mcp"`
+	}
+	args := append([]string{"mcp", p.MCPURL, "--store", "file", "--store-folder", folder}, flags...)
+	return cli.Run(ctx, &commands, args, cli.Surroundings{
+		Stdin: in, Stdout: out, Stderr: messages, Lookup: func(string) (string, bool) { return "", false },
+	})
 }
 
 // startBridge starts the bridge to the product and connects the official Go SDK over its
@@ -32,21 +46,15 @@ func startBridge(t *testing.T, p *product.Product, v *visit, folder, revision st
 	in, toBridge := io.Pipe()
 	fromBridge, out := io.Pipe()
 	messages, stderr := io.Pipe()
-	var commands struct {
-		MCP connecting.MCP `cmd:"" name:"mcp"`
-	}
-	args := []string{"mcp", p.MCPURL, "--no-browser", "--store", "file", "--store-folder", folder}
 	go func() {
-		b.status <- cli.Run(t.Context(), &commands, args, cli.Surroundings{
-			Stdin: in, Stdout: out, Stderr: stderr, Lookup: func(string) (string, bool) { return "", false },
-		})
+		b.status <- runBridge(t.Context(), p, folder, in, out, stderr, "--no-browser")
 		out.Close()    //nolint:errcheck // a pipe in memory
 		stderr.Close() //nolint:errcheck // a pipe in memory
 	}()
 	go func() {
 		for lines := bufio.NewScanner(messages); lines.Scan(); {
 			if strings.HasPrefix(lines.Text(), p.AppURL) {
-				b.asked++
+				b.asked.Add(1)
 				follow(t, p, v.allow(lines.Text()))
 			}
 		}
@@ -77,22 +85,22 @@ func (b *bridge) stop(t *testing.T) {
 func TestBridge(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{DynamicRegistration: true})
-	v, folder := newVisit(t, p), t.TempDir()
+	v, folder := newVisit(t, p), filepath.Join(t.TempDir(), "grants")
 	first := startBridge(t, p, v, folder, "")
 	call := func() error { return callLists(t, first.session) }
 	liveAnHour(t, p, call, func() {
-		if first.asked != 1 {
-			t.Errorf("%d questions in an hour", first.asked)
+		if first.asked.Load() != 1 {
+			t.Errorf("%d questions in an hour", first.asked.Load())
 		}
-		if err := call(); err != nil || first.asked != 2 {
-			t.Errorf("after the end of the grant: %v, %d questions", err, first.asked)
+		if err := call(); err != nil || first.asked.Load() != 2 {
+			t.Errorf("after the end of the grant: %v, %d questions", err, first.asked.Load())
 		}
 	})
 	first.stop(t)
 	for _, revision := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
 		b := startBridge(t, p, v, folder, revision)
-		if err := callLists(t, b.session); err != nil || b.asked != 0 {
-			t.Errorf("%s: %v, %d questions", revision, err, b.asked)
+		if err := callLists(t, b.session); err != nil || b.asked.Load() != 0 {
+			t.Errorf("%s: %v, %d questions", revision, err, b.asked.Load())
 		}
 		b.stop(t)
 	}
@@ -122,13 +130,8 @@ func checkCounted(t *testing.T, p *product.Product, want int64) {
 // signOut checks that `mailhelm mcp --sign-out` ends the grant.
 func signOut(t *testing.T, p *product.Product, folder string) {
 	t.Helper()
-	var commands struct {
-		MCP connecting.MCP `cmd:"" name:"mcp"`
-	}
 	var out strings.Builder
-	status := cli.Run(context.Background(), &commands, []string{"mcp", p.MCPURL, "--sign-out", "--store", "file", "--store-folder", folder}, cli.Surroundings{
-		Stdin: http.NoBody, Stdout: &out, Stderr: &out, Lookup: func(string) (string, bool) { return "", false },
-	})
+	status := runBridge(t.Context(), p, folder, http.NoBody, &out, &out, "--sign-out")
 	if status != cli.ExitOK || len(grantsOf(t, p, "")) != 0 {
 		t.Errorf("status %d, %d grants: %s", status, len(grantsOf(t, p, "")), out.String())
 	}

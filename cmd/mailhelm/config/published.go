@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/privatefile"
 )
 
 // publishedFile is the file in the data folder with the public addresses of the server that
@@ -19,12 +21,8 @@ func (c Config) Publish(public Public) error {
 	if err != nil {
 		return err
 	}
-	// The file is replaced in one step, because a command may read it at the same time.
-	path := filepath.Join(c.DataDir, publishedFile)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("data folder: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	// A command may read the file at the same time.
+	if err := privatefile.Write(filepath.Join(c.DataDir, publishedFile), append(text, '\n')); err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	return nil

@@ -24,6 +24,9 @@ func TestPublishedAddresses(t *testing.T) {
 		}
 	}
 	path := filepath.Join(cfg.DataDir, publishedFile)
+	if files, err := os.ReadDir(cfg.DataDir); len(files) != 1 || err != nil {
+		t.Errorf("the data folder has %v, %v", files, err)
+	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}

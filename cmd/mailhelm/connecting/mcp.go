@@ -30,7 +30,7 @@ type MCP struct {
 	CallbackPort int    `help:"Port for the answer of the browser, if the client is registered with http://127.0.0.1:PORT/callback. Default: any free port." placeholder:"PORT"`
 	NoBrowser    bool   `help:"Do not open the browser; only print the address for the sign-in to standard error."`
 	Store        string `help:"Where the grant is kept: keyring (of the operating system), file (mode 0600) or auto: the keyring if there is one." enum:"auto,keyring,file" default:"auto"`
-	StoreFolder  string `help:"Folder for the lock and for grants in files. Default: mailhelm/grants in the user's configuration folder." placeholder:"DIR"`
+	StoreFolder  string `help:"Folder for the lock and for grants in files, with mode 0700. Default: mailhelm/grants in the user's configuration folder." placeholder:"DIR"`
 	JSON         bool   `help:"With --sign-in or --sign-out: print the result as a JSON object."`
 
 	surroundings `kong:"-"`
@@ -141,7 +141,7 @@ func endpointAddress(u *url.URL) string {
 // ask finds the authorization server and lets the person sign in there. registered is the
 // client id of an earlier sign-in, or "".
 func (c *MCP) ask(ctx context.Context, p *cli.Program, registered string) (session.Signed, error) {
-	server, err := discovery.Find(ctx, discovery.Client(), c.Address)
+	server, err := discovery.Find(ctx, c.Address)
 	if err != nil {
 		return session.Signed{}, err
 	}
@@ -149,7 +149,7 @@ func (c *MCP) ask(ctx context.Context, p *cli.Program, registered string) (sessi
 		return session.Signed{}, fmt.Errorf("%s is the address of an authorization server: give the address of the agent endpoint", c.Address)
 	}
 	asking := signin.Asking{
-		HTTP: discovery.Client(), Clock: c.clock, Server: server, ClientID: c.ClientID, Port: c.CallbackPort,
+		Clock: c.clock, Server: server, ClientID: c.ClientID, Port: c.CallbackPort,
 		Show: func(address string) {
 			fmt.Fprintf(p.Stderr, "mailhelm: sign in with your browser to connect to %s:\n%s\n", c.Address, address)
 		},
@@ -165,13 +165,10 @@ func (c *MCP) ask(ctx context.Context, p *cli.Program, registered string) (sessi
 		asking.Open = browser.OpenURL
 	}
 	granted, err := asking.Run(ctx)
-	if err != nil {
-		return session.Signed{}, err
-	}
 	return session.Signed{
 		Granted: granted, Issuer: server.Metadata.Issuer, TokenEndpoint: server.Metadata.TokenEndpoint,
 		RevokeEndpoint: server.Metadata.RevocationEndpoint, Resource: server.Resource,
-	}, nil
+	}, err
 }
 
 // printedGrant is the object that `mailhelm mcp --sign-in --json` and --sign-out print.

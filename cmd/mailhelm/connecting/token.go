@@ -42,7 +42,7 @@ type surroundings struct {
 func (Token) Help() string {
 	return `Gets an access token with the id and the secret of an OAuth client (client credentials), for programs that run without a person. Create such a client on the dashboard's page "Applications and access", or with 'mailhelm admin client create'. The address of the server is enough: the command finds the authorization server by the metadata there.
 
-An access token ends after 15 minutes and is for one resource: for the API by default, for the agent endpoint if --server is its address. With --watch the command stays and gets the next token three minutes before the end. It prints each token on a line of its own; with --out it replaces the file at once, so that readers never see a part. A signal ends it with status 0.
+An access token ends after 15 minutes and is for one resource: for the API by default, for the agent endpoint if --server is its address. With --watch the command stays and gets the next token three minutes before the end. It prints each token on a line of its own; with --out it replaces the file in one step, so that readers never see a partial token. A signal ends it with status 0.
 
 If the server cannot be reached, the command repeats the request with growing pauses: 4 times, with --watch 8 times. It then ends with status 1. It does not repeat a refused request.
 
@@ -83,7 +83,7 @@ func (c *Token) Run(p *cli.Program) error {
 	if c.Watch {
 		retries.Attempts = watchAttempts
 	}
-	client := tokens.Client{HTTP: discovery.Client(), ID: c.Client, Secret: secret, Clock: c.clock}
+	client := tokens.Client{ID: c.Client, Secret: secret, Clock: c.clock}
 	request := func() (tokens.Token, error) {
 		if err := c.find(p.Ctx, &client); err != nil {
 			return tokens.Token{}, err
@@ -97,17 +97,17 @@ func (c *Token) Run(p *cli.Program) error {
 	return err
 }
 
-// find sets the token endpoint of the client, and the resource if the command line names
+// find sets the HTTP client and the token endpoint of the client, and the resource if the command line names
 // none. It does nothing if the endpoint is set.
 func (c *Token) find(ctx context.Context, client *tokens.Client) error {
 	if client.Endpoint != "" {
 		return nil
 	}
-	server, err := discovery.Find(ctx, client.HTTP, c.Server)
+	server, err := discovery.Find(ctx, c.Server)
 	if err != nil {
 		return err
 	}
-	client.Endpoint = server.Metadata.TokenEndpoint
+	client.HTTP, client.Endpoint = server.HTTP, server.Metadata.TokenEndpoint
 	if c.Resource == "" {
 		c.Resource = server.Resource
 	}

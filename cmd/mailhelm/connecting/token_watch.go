@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/privatefile"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/tokens"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/privatefile"
 )
 
 // longestWait is the longest single wait for the next token. The clock is read again after

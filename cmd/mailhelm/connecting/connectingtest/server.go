@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -38,6 +39,8 @@ type Server struct {
 	challenges map[string]string // PKCE challenges by authorization code
 	requests   map[string]int    // token requests by grant type
 	reused     bool              // whether a refresh token was used twice
+	revoked    []string          // refresh tokens that were revoked, in order
+	lose       string            // grant type of the request whose answer is lost, or ""
 }
 
 // Start starts the server. It stops when the test ends.
@@ -72,6 +75,21 @@ func (s *Server) Reused() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reused
+}
+
+// Revoked returns the tokens that clients have revoked, in order.
+func (s *Server) Revoked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.revoked)
+}
+
+// LoseNext makes the server close the connection instead of answering the next token request
+// with this grant type. It has issued the token by then.
+func (s *Server) LoseNext(grant string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lose = grant
 }
 
 // EndAccess makes the current access token invalid.
@@ -161,6 +179,10 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		s.refresh = fmt.Sprintf("refresh-%d", s.issued)
 		issued["refresh_token"] = s.refresh
 	}
+	if s.lose == grant {
+		s.lose = ""
+		panic(http.ErrAbortHandler)
+	}
 	answer(w, http.StatusOK, issued)
 }
 
@@ -172,6 +194,7 @@ func challenge(verifier string) string {
 func (s *Server) revoke(_ http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.revoked = append(s.revoked, r.PostFormValue("token"))
 	if r.PostFormValue("token") == s.refresh {
 		s.access, s.refresh = "", ""
 	}

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"net"
 	"net/http"
 	"time"
 )
@@ -13,13 +12,15 @@ const (
 	handshakeTimeout = 10 * time.Second
 )
 
-// Client returns an HTTP client for metadata and tokens. It follows no redirects: a secret
-// is sent only to the address that the metadata names. It has a Transport of its own, so
-// that the library of the metadata lets it connect to the private addresses of a company.
-func Client() *http.Client {
+// Client returns an HTTP client for tokens at an endpoint that was checked before. It
+// follows no redirects: a secret is sent only to the address that the metadata names. It
+// connects to every IP address; see [Server.HTTP] for endpoints that were found just now.
+func Client() *http.Client { return clientOf(Transport(requestTimeout)) }
+
+func clientOf(t *http.Transport) *http.Client {
 	return &http.Client{
 		Timeout:       requestTimeout,
-		Transport:     Transport(requestTimeout),
+		Transport:     t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -31,10 +32,4 @@ func Transport(answer time.Duration) *http.Transport {
 		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: handshakeTimeout, IdleConnTimeout: time.Minute,
 		ResponseHeaderTimeout: answer, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4,
 	}
-}
-
-// isLoopback reports whether the host is this machine.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

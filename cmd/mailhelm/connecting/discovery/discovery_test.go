@@ -13,12 +13,12 @@ func TestFindFromTheAddress(t *testing.T) {
 	t.Parallel()
 	s := connectingtest.Start(t)
 	for name, address := range map[string]string{"endpoint": s.Address(), "root": s.URL, "slash": s.URL + "/"} {
-		got, err := discovery.Find(t.Context(), discovery.Client(), address)
+		got, err := discovery.Find(t.Context(), address)
 		if err != nil || got.Resource != s.URL || got.Metadata.TokenEndpoint != s.URL+"/token" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	got, err := discovery.Find(t.Context(), discovery.Client(), s.Address())
+	got, err := discovery.Find(t.Context(), s.Address())
 	if diff := cmp.Diff([]string{"api.lists.view"}, got.Scopes); diff != "" || err != nil {
 		t.Errorf("scopes of the challenge: %s, %v", diff, err)
 	}
@@ -38,10 +38,32 @@ func TestFindRefusesMetadataOfOthers(t *testing.T) {
 			t.Parallel()
 			s := connectingtest.Start(t)
 			s.Change = change
-			if got, err := discovery.Find(t.Context(), discovery.Client(), s.Address()); err == nil && got.Resource != "" {
+			if got, err := discovery.Find(t.Context(), s.Address()); err == nil && got.Resource != "" {
 				t.Errorf("found %+v", got)
 			}
 		})
+	}
+}
+
+// TestFindRefusesAddresses checks that the metadata may name only addresses to which tokens
+// can be sent, and that a browser can open without starting another program.
+func TestFindRefusesAddresses(t *testing.T) {
+	t.Parallel()
+	for _, endpoint := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"} {
+		for _, address := range []string{
+			"file://localhost/bin/sh", "anyhandler://localhost/x", "http://other.example/x", "HTTP://other.example/x", "https:other.example",
+			"https://a:b@other.example/x", "https://other.example/x#y", "//localhost/x", "http://localhost.example/x",
+		} {
+			t.Run(endpoint+" "+address, func(t *testing.T) {
+				t.Parallel()
+				s := connectingtest.Start(t)
+				s.Change = func(d map[string]any) { replace(d, endpoint, address) }
+				_, err := discovery.Find(t.Context(), s.Address())
+				if err == nil || !strings.Contains(err.Error(), endpoint) || !strings.Contains(err.Error(), address) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
 	}
 }
 

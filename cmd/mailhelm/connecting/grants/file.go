@@ -9,8 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/privatefile"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/privatefile"
 )
 
 // DefaultFolder returns the folder for grants and locks in the user's configuration folder.
@@ -22,10 +23,19 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(base, "mailhelm", "grants"), nil
 }
 
-// makeFolder creates the folder, readable by its owner only.
+// makeFolder creates the folder, readable by its owner only. It refuses a folder that other
+// users of the machine can read or change, and leaves its permissions as they are: others may
+// need the folder.
 func makeFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("folder for grants: %w", err)
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return fmt.Errorf("folder for grants: %w", err)
+	}
+	if others := info.Mode().Perm() & 0o077; others != 0 && runtime.GOOS != "windows" { // where the bits say nothing
+		return fmt.Errorf("the folder for grants %[1]s has permissions for other users of this machine (%[2]v): run 'chmod 700 %[1]s', or name another folder with --store-folder", folder, info.Mode().Perm())
 	}
 	return nil
 }

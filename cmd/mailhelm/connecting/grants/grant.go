@@ -47,7 +47,7 @@ const (
 )
 
 // Open returns the store of this kind. folder is for files; it is created with mode 0700 if
-// it is missing. Auto uses the keyring if it works, and files otherwise.
+// it is missing, and must not be open to other users. Auto uses the keyring if it works, and files otherwise.
 func Open(kind, folder string) (Store, error) {
 	if err := makeFolder(folder); err != nil {
 		return nil, err

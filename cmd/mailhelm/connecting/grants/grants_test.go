@@ -3,8 +3,11 @@ package grants_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,9 +109,34 @@ func checkPrivate(t *testing.T, folder string) {
 	}
 }
 
+// TestFolderOfOthers checks that a folder that other users can read or change is refused and
+// left as it is.
+func TestFolderOfOthers(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // its folders have no such permissions
+	}
+	for _, mode := range []fs.FileMode{0o755, 0o770, 0o701} {
+		folder := t.TempDir()
+		if err := os.Chmod(folder, mode); err != nil { //nolint:gosec // the test is about such folders
+			t.Fatal(err)
+		}
+		_, opened := grants.Open(grants.File, folder)
+		_, locked := grants.Lock(t.Context(), folder, address)
+		for _, err := range []error{opened, locked} {
+			if err == nil || !strings.Contains(err.Error(), "chmod 700 "+folder) {
+				t.Errorf("%v: %v", mode, err)
+			}
+		}
+		if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+	}
+}
+
 func TestLockIsExclusive(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "grants")
 	unlock, err := grants.Lock(t.Context(), folder, address)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type Config struct {
 	Clock   core.Clock
 	Retries tokens.Retries
 	// SignIn lets the person sign in. client is the id under which the program is registered,
-	// "" if it is not.
+	// "" if it is not. If it fails, the result has only the id of the client that it used.
 	SignIn func(ctx context.Context, client string) (Signed, error)
 }
 
@@ -116,16 +116,21 @@ const refreshTimeout = time.Minute
 // if the grant has ended, so that the person must sign in again. The end of ctx does not
 // interrupt it: the server may have replaced the refresh token already, and the new one
 // would be lost.
+//
+// A request whose answer is lost is repeated with the same refresh token. If the server had
+// not handled the first request, the repetition succeeds. If it had, the repetition counts as
+// a second use, which ends the grant. Nothing is lost by that: without the answer, no valid
+// refresh token is left, and the person must sign in again in any case.
 func (s *Session) refresh(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
 	defer cancel()
-	client := s.client()
+	client := s.client(s.grant)
 	token, err := s.cfg.Retries.Do(ctx, func() (tokens.Token, error) { return client.ByRefresh(ctx, s.grant.RefreshToken) })
-	switch tokens.Code(err) {
-	case "invalid_grant":
+	switch code := tokens.Code(err); {
+	case code == "invalid_grant":
 		s.grant.AccessToken, s.grant.RefreshToken = "", ""
 		return true, s.save(err)
-	case "invalid_client", "unauthorized_client":
+	case isClientRefused(code):
 		s.grant = grants.Grant{}
 		return true, errors.Join(err, s.cfg.Store.Delete(s.cfg.Address))
 	}
@@ -136,8 +141,9 @@ func (s *Session) refresh(ctx context.Context) (bool, error) {
 	return false, s.save(nil)
 }
 
-// signIn lets the person sign in and stores the grant. After a failure it fails at once, so
-// that an assistant that repeats calls does not open one window after another.
+// signIn lets the person sign in, stores the grant, and revokes the one that it replaces.
+// After a failure it fails at once, so that an assistant that repeats calls does not open one
+// window after another.
 func (s *Session) signIn(ctx context.Context) error {
 	if s.refused != nil {
 		return s.refused
@@ -147,22 +153,60 @@ func (s *Session) signIn(ctx context.Context) error {
 		return err // the client gave up; the next call may ask again
 	}
 	if err != nil {
-		if s.grant.ClientID != "" { // the server may have removed the registration
-			s.grant = grants.Grant{}
-			err = errors.Join(err, s.cfg.Store.Delete(s.cfg.Address))
-		}
-		s.refused = err
-		return err
+		s.refused = s.keepOrForget(signed.ClientID, err)
+		return s.refused
 	}
+	replaced := s.grant
 	s.grant = grants.Grant{
 		Address: s.cfg.Address, Issuer: signed.Issuer, TokenEndpoint: signed.TokenEndpoint, RevokeEndpoint: signed.RevokeEndpoint,
 		ClientID: signed.ClientID, Resource: signed.Resource,
 	}
 	s.setToken(signed.Token)
-	return s.save(nil)
+	if err := s.save(nil); err != nil {
+		return err
+	}
+	if err := s.revoke(ctx, replaced); err != nil {
+		return fmt.Errorf("the sign-in succeeded, but the earlier grant is not revoked at the server: revoke it on the dashboard: %w", err)
+	}
+	return nil
 }
 
-// SignIn lets the person sign in, even if a grant is stored. It returns the granted scopes.
+// keepOrForget handles the error of a failed sign-in of a client, and returns it. The stored
+// grant may still be valid, so it is removed only if the server refused its client, or if
+// nothing is left of it but a client that the server may not know any more: the server then
+// shows an error page, and the sign-in ends by its time limit.
+func (s *Session) keepOrForget(client string, err error) error {
+	if client == "" || client != s.grant.ClientID {
+		return err
+	}
+	code, late := tokens.Code(err), errors.Is(err, signin.ErrTimeLimit)
+	switch {
+	case isClientRefused(code), late && s.grant.RefreshToken == "":
+		s.grant = grants.Grant{}
+		return errors.Join(err, s.cfg.Store.Delete(s.cfg.Address))
+	case late:
+		return fmt.Errorf("%w; the earlier grant is kept: if the browser shows that the client is unknown, sign out first", err)
+	}
+	return err
+}
+
+// isClientRefused reports whether an error code of the token endpoint means that the server
+// does not know the client any more, or does not let it use the grant type.
+func isClientRefused(code string) bool {
+	return code == "invalid_client" || code == "unauthorized_client"
+}
+
+// revoke revokes a grant at the server. It does nothing if the grant has ended, or if the
+// server has no endpoint for that.
+func (s *Session) revoke(ctx context.Context, g grants.Grant) error {
+	if g.RefreshToken == "" || g.RevokeEndpoint == "" {
+		return nil
+	}
+	return tokens.Explain(s.client(g).Revoke(ctx, g.RevokeEndpoint, g.RefreshToken))
+}
+
+// SignIn lets the person sign in, even if a grant is stored, which it then replaces and
+// revokes. It returns the granted scopes.
 func (s *Session) SignIn(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +216,7 @@ func (s *Session) SignIn(ctx context.Context) (string, error) {
 	}
 	defer unlock()
 	if stored, err := s.cfg.Store.Load(s.cfg.Address); err == nil {
-		s.grant.ClientID = stored.ClientID
+		s.grant = stored
 	}
 	s.refused = nil
 	err = s.signIn(ctx)
@@ -194,23 +238,20 @@ func (s *Session) SignOut(ctx context.Context) error {
 	if errors.Is(err, grants.ErrNone) {
 		return err
 	}
-	var revoked error
-	if s.grant.RefreshToken != "" && s.grant.RevokeEndpoint != "" {
-		revoked = s.client().Revoke(ctx, s.grant.RevokeEndpoint, s.grant.RefreshToken)
-	}
+	revoked := s.revoke(ctx, s.grant)
 	if err := s.cfg.Store.Delete(s.cfg.Address); err != nil {
 		return errors.Join(err, revoked)
 	}
 	s.grant = grants.Grant{}
 	if revoked != nil {
-		return fmt.Errorf("the grant is removed from this machine, but not revoked at the server: revoke it on the dashboard: %w", tokens.Explain(revoked))
+		return fmt.Errorf("the grant is removed from this machine, but not revoked at the server: revoke it on the dashboard: %w", revoked)
 	}
 	return nil
 }
 
-// client returns the OAuth client of the stored grant.
-func (s *Session) client() tokens.Client {
-	return tokens.Client{HTTP: s.cfg.HTTP, Endpoint: s.grant.TokenEndpoint, ID: s.grant.ClientID, Clock: s.cfg.Clock}
+// client returns the OAuth client of a grant.
+func (s *Session) client(g grants.Grant) tokens.Client {
+	return tokens.Client{HTTP: s.cfg.HTTP, Endpoint: g.TokenEndpoint, ID: g.ClientID, Clock: s.cfg.Clock}
 }
 
 // setToken takes over a token of the server. A server that does not replace refresh tokens

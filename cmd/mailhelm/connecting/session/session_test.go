@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/connectingtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/discovery"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/grants"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/session"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/signin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/tokens"
+	"golang.org/x/oauth2"
 )
 
 // scene is a server, a clock and a folder that several sessions share, as several bridges of
@@ -25,12 +29,13 @@ type scene struct {
 	folder  string
 	ahead   atomic.Int64 // how far the clock was moved, in nanoseconds
 	signIns atomic.Int32
-	refuse  error // of the sign-in
+	refuse  error  // of the sign-in
+	refused string // client of the refused sign-in
 }
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	return &scene{t: t, server: connectingtest.Start(t), folder: t.TempDir()}
+	return &scene{t: t, server: connectingtest.Start(t), folder: filepath.Join(t.TempDir(), "grants")}
 }
 
 func (s *scene) clock() time.Time {
@@ -55,14 +60,14 @@ func (s *scene) session() *session.Session {
 func (s *scene) signIn(ctx context.Context, client string) (session.Signed, error) {
 	s.signIns.Add(1)
 	if s.refuse != nil {
-		return session.Signed{}, s.refuse
+		return session.Signed{Granted: signin.Granted{ClientID: s.refused}}, s.refuse
 	}
-	found, err := discovery.Find(ctx, discovery.Client(), s.server.Address())
+	found, err := discovery.Find(ctx, s.server.Address())
 	if err != nil {
 		return session.Signed{}, err
 	}
 	granted, err := signin.Asking{
-		HTTP: discovery.Client(), Clock: s.clock, Server: found, ClientID: client, Show: func(string) {},
+		Clock: s.clock, Server: found, ClientID: client, Show: func(string) {},
 		Open: func(address string) error {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 			if err != nil {
@@ -189,6 +194,88 @@ func TestEndedGrant(t *testing.T) {
 	}
 	if _, err := one.Token(t.Context()); err != nil || s.signIns.Load() != 4 {
 		t.Errorf("a sign-in of another process is not used: %v, %d sign-ins", err, s.signIns.Load())
+	}
+}
+
+// TestFailedSignInKeepsTheGrant checks that a sign-in that fails leaves a valid grant in the
+// store, and that only a refusal of the client removes it.
+func TestFailedSignInKeepsTheGrant(t *testing.T) {
+	t.Parallel()
+	refused := func(code string) error {
+		return tokens.Explain(&oauth2.RetrieveError{Response: &http.Response{StatusCode: http.StatusBadRequest}, ErrorCode: code})
+	}
+	for name, tc := range map[string]struct {
+		err    error
+		client string // that was refused
+		keeps  bool
+	}{
+		"the person refuses":  {errors.New("refused"), "registered", true},
+		"time limit":          {signin.ErrTimeLimit, "registered", true},
+		"code refused":        {refused("invalid_grant"), "registered", true},
+		"other client":        {refused("invalid_client"), "another", true},
+		"client removed":      {refused("invalid_client"), "registered", false},
+		"client unauthorized": {refused("unauthorized_client"), "registered", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			first := s.token(s.session())
+			s.refuse, s.refused = tc.err, tc.client
+			if _, err := s.session().SignIn(t.Context()); !errors.Is(err, tc.err) {
+				t.Errorf("%v", err)
+			}
+			got, err := s.session().Token(t.Context())
+			if tc.keeps && (got != first || err != nil) || !tc.keeps && err == nil {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestSignInReplacesTheGrant checks that a new sign-in revokes the grant that it replaces,
+// and that the new grant stays valid.
+func TestSignInReplacesTheGrant(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	first := s.token(s.session())
+	if _, err := s.session().SignIn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"refresh-1"}, s.server.Revoked()); diff != "" {
+		t.Error(diff)
+	}
+	if got := s.token(s.session()); got == first || !s.server.Granted() {
+		t.Errorf("%s, granted %v", got, s.server.Granted())
+	}
+	s.server.Change = func(d map[string]any) {
+		if _, ok := d["revocation_endpoint"]; ok {
+			d["revocation_endpoint"] = s.server.URL + "/nowhere"
+		}
+	}
+	for _, want := range []string{"", "not revoked"} { // the second one replaces a grant that cannot be revoked
+		_, err := s.session().SignIn(t.Context())
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		s.token(s.session())
+	}
+	if s.signIns.Load() != 4 {
+		t.Errorf("%d sign-ins", s.signIns.Load())
+	}
+}
+
+// TestLostAnswer checks what a lost answer to a refresh costs: the server has replaced the
+// refresh token, so the repetition ends the grant, and the person signs in once more.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	one := s.session()
+	s.token(one)
+	s.ahead.Add(int64(connectingtest.Life * time.Second))
+	s.server.LoseNext("refresh_token")
+	s.token(one)
+	if s.signIns.Load() != 2 || s.server.Requests("refresh_token") != 2 || !s.server.Granted() {
+		t.Errorf("%d sign-ins, %d refreshes", s.signIns.Load(), s.server.Requests("refresh_token"))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -32,7 +31,6 @@ var ErrTimeLimit = fmt.Errorf("the sign-in in the browser was not finished withi
 
 // Asking describes one sign-in.
 type Asking struct {
-	HTTP   *http.Client
 	Clock  core.Clock
 	Server discovery.Server
 	// ClientID is the client id or the URL of a client's metadata document. If it is "", the
@@ -51,15 +49,22 @@ type Asking struct {
 	Open func(address string) error
 }
 
-// Granted is the result of a sign-in.
+// Granted is the result of a sign-in. If the sign-in fails, it has only the id of the client,
+// or "" if the program did not get as far.
 type Granted struct {
 	ClientID string
 	Token    tokens.Token
 }
 
 // Run lets the person sign in, and returns the tokens. It fails if the person refuses, and
-// with ErrTimeLimit if the person does not answer in five minutes.
+// with ErrTimeLimit if the person does not answer in five minutes. An error of the token
+// endpoint has a code; see tokens.Code.
 func (a Asking) Run(ctx context.Context) (Granted, error) {
+	// Find has checked the endpoint. It is checked again here, because the system's opener
+	// starts any program for an address that is not a web address.
+	if err := a.Server.CheckEndpoint("authorization_endpoint", a.Server.Metadata.AuthorizationEndpoint); err != nil {
+		return Granted{}, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, ErrTimeLimit)
 	defer cancel()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(a.Port)))
@@ -82,16 +87,16 @@ func (a Asking) Run(ctx context.Context) (Granted, error) {
 	}
 	answer, err := back.wait(ctx)
 	if err != nil {
-		return Granted{}, err
+		return Granted{ClientID: client}, err
 	}
 	code, err := a.read(answer)
 	if err != nil {
-		return Granted{}, err
+		return Granted{ClientID: client}, err
 	}
-	redeeming := tokens.Client{HTTP: a.HTTP, Endpoint: a.Server.Metadata.TokenEndpoint, ID: client, Clock: a.Clock}
+	redeeming := tokens.Client{HTTP: a.Server.HTTP, Endpoint: a.Server.Metadata.TokenEndpoint, ID: client, Clock: a.Clock}
 	token, err := redeeming.ByCode(ctx, code, verifier, redirect, a.Server.Resource)
 	if err != nil {
-		return Granted{}, tokens.Explain(err)
+		return Granted{ClientID: client}, tokens.Explain(err)
 	}
 	return Granted{client, token}, nil
 }
@@ -110,7 +115,7 @@ func (a Asking) client(ctx context.Context) (string, error) {
 		// The server accepts any port for a loopback redirect URI (RFC 8252 section 7.3).
 		RedirectURIs: []string{"http://127.0.0.1" + callbackPath},
 		GrantTypes:   []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-	}, a.HTTP)
+	}, a.Server.HTTP)
 	if err != nil {
 		return "", fmt.Errorf("register at %s: %w", meta.Issuer, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/connectingtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting/discovery"
@@ -16,11 +17,11 @@ import (
 // asking returns a sign-in at the server whose browser is open.
 func asking(t *testing.T, s *connectingtest.Server, open func(address string) error) signin.Asking {
 	t.Helper()
-	found, err := discovery.Find(t.Context(), discovery.Client(), s.Address())
+	found, err := discovery.Find(t.Context(), s.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signin.Asking{HTTP: discovery.Client(), Clock: core.SystemClock, Server: found, Show: func(string) {}, Open: open}
+	return signin.Asking{Clock: core.SystemClock, Server: found, Show: func(string) {}, Open: open}
 }
 
 // get opens an address and returns the status.
@@ -138,5 +139,22 @@ func TestNoRegistration(t *testing.T) {
 	}
 	if got, err := a.Run(t.Context()); err != nil || got.ClientID != a.ClientID {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestOnlyWebAddressesAreOpened checks that no address reaches the system's opener that could
+// start another program, even if the caller has not checked the metadata.
+func TestOnlyWebAddressesAreOpened(t *testing.T) {
+	t.Parallel()
+	s := connectingtest.Start(t)
+	for _, address := range []string{"file://localhost/bin/sh", "anyhandler://localhost/x", "http://other.example/x", ""} {
+		a := asking(t, s, func(opened string) error { t.Errorf("opened %s", opened); return nil })
+		a.Show = func(shown string) { t.Errorf("showed %s", shown) }
+		a.Server.Metadata.AuthorizationEndpoint = address
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if _, err := a.Run(ctx); err == nil || !strings.Contains(err.Error(), "authorization_endpoint") {
+			t.Errorf("%q: %v", address, err)
+		}
+		cancel()
 	}
 }
