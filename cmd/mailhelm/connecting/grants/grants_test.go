@@ -118,7 +118,7 @@ func TestFolderOfOthers(t *testing.T) {
 	}
 	for _, mode := range []fs.FileMode{0o755, 0o770, 0o701} {
 		folder := t.TempDir()
-		if err := os.Chmod(folder, mode); err != nil { //nolint:gosec // the test is about such folders
+		if err := os.Chmod(folder, mode); err != nil {
 			t.Fatal(err)
 		}
 		_, opened := grants.Open(grants.File, folder)
