@@ -86,7 +86,7 @@ func TestSegmentsByKeyboard(t *testing.T) {
 	tab.Press("orders > 5 and attr.orders < 3")
 	s.awaitText(tab, "#preview", "no contact matches")
 	erase(len(" and attr.orders < 3"))
-	s.awaitText(tab, "#preview", "contacts match now")
+	s.awaitText(tab, "#preview", "Contacts whose orders is more than 5.")
 	if strings.Contains(tab.Read("#preview"), "Check these parts") {
 		t.Error("the corrected predicate has a warning")
 	}
