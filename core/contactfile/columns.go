@@ -24,6 +24,10 @@ const (
 	topicPrefix     = "topics."
 )
 
+// maxQuoted is the maximum length of a header in a Row.Fault, in characters. A header may
+// have 64 KiB, and every row of a file may have a fault.
+const maxQuoted = 100
+
 // listSeparator separates the keys of several lists in one cell.
 const listSeparator = "|"
 
@@ -163,10 +167,10 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 			continue
 		}
 		if !utf8.ValidString(cell) {
-			return nil, fmt.Sprintf("column %q is not in UTF-8: the file may be in Latin-1 or Windows-1252", r.header[i])
+			return nil, fmt.Sprintf("column %.*q is not in UTF-8: the file may be in Latin-1 or Windows-1252", maxQuoted, r.header[i])
 		}
 		if strings.IndexByte(cell, 0) >= 0 {
-			return nil, fmt.Sprintf("column %q holds a NUL character", r.header[i])
+			return nil, fmt.Sprintf("column %.*q holds a NUL character", maxQuoted, r.header[i])
 		}
 		fault := ""
 		switch {
@@ -180,7 +184,7 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 			fault = b.field(c.field, unescapeFormula(cell))
 		}
 		if fault != "" {
-			return nil, fmt.Sprintf("column %q %s", r.header[i], fault)
+			return nil, fmt.Sprintf("column %.*q %s", maxQuoted, r.header[i], fault)
 		}
 	}
 	if r.cfg.Rebind {

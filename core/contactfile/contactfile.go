@@ -53,28 +53,30 @@ type Config struct {
 type Row struct {
 	// Line is the line number at which the record begins, counted from 1.
 	Line int
-	// Cells are the cells of the record as they are in the file.
+	// Cells are the cells of the record as they are in the file, without those beyond the
+	// columns of the header.
 	Cells []string
 	// JSON is the contact in the form of a bulk write. It is nil if the row is invalid;
 	// Fault then is the reason.
 	JSON  json.RawMessage
 	Fault string
-	// End is the number of bytes of the file up to the end of the record.
-	End int64
+	// End is the number of bytes of the file up to the end of the record. Size is the number
+	// of bytes from the end of the record before, or of the header, to End.
+	End, Size int64
 }
 
 // Reader reads the rows of a contact file one by one. It keeps only one row in memory.
 type Reader struct {
 	records *csv.Reader
-	// limit bounds the size of the record that is being read. last is the record that was
-	// read last; line numbers in errors are computed from it.
+	// limit bounds the size of the record that is being read. line is the number, from 1, of
+	// the line after the last record that was read.
 	limit *recordLimit
+	line  int
 	// skipped is the number of bytes before the header: of the byte order mark, or 0.
 	skipped int64
 	header  []string
 	columns []column
 	cfg     Config
-	last    Row
 	// failed is the error that ended reading. Every later call of Next returns it.
 	failed error
 }
@@ -112,7 +114,7 @@ func openHeader(file io.Reader, cfg Config) (*Reader, error) {
 		start = start[len(byteOrderMark):]
 		skipped, _ = text.Discard(len(byteOrderMark)) // it was peeked
 	}
-	r := &Reader{records: csv.NewReader(text), limit: limit, skipped: int64(skipped), cfg: cfg}
+	r := &Reader{records: csv.NewReader(text), limit: limit, line: 1, skipped: int64(skipped), cfg: cfg}
 	r.records.FieldsPerRecord = -1
 	if r.records.Comma = cfg.Delimiter; cfg.Delimiter == 0 {
 		r.records.Comma = delimiterOf(start)
@@ -185,7 +187,7 @@ func (r *Reader) readHeader() error {
 	if err := checkHeaderText(strings.Join(header, ",")); err != nil {
 		return err
 	}
-	r.header, r.last = header, Row{Line: 1, Cells: header}
+	r.header, r.line = header, r.lineAfter(header)
 	return nil
 }
 
@@ -204,24 +206,40 @@ func (r *Reader) Next() (Row, error) {
 		return Row{}, r.failed
 	}
 	r.limit.remaining = MaxRecord
+	before := r.records.InputOffset()
 	cells, err := r.records.Read()
-	row := Row{Cells: cells, End: r.skipped + r.records.InputOffset()}
+	end := r.records.InputOffset()
+	row := Row{Cells: r.cellsOfColumns(cells), End: r.skipped + end, Size: end - before}
 	if len(cells) > 0 {
 		row.Line, _ = r.records.FieldPos(0)
 	}
 	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 		row.Line = wrong.StartLine
 		row.Fault = fmt.Sprintf("line %d is not valid CSV: %v", wrong.Line, wrong.Err)
-		r.last = Row{Line: wrong.Line}
+		r.line = wrong.Line + 1
 		return row, nil
 	}
 	if err != nil {
 		r.failed = r.explain(err)
 		return Row{}, r.failed
 	}
-	r.last = row
+	r.line = r.lineAfter(cells)
 	row.JSON, row.Fault = r.row(cells)
 	return row, nil
+}
+
+// cellsOfColumns returns the cells of a record without those beyond the columns of the
+// header. A record of 1 MiB may have a million cells, and callers keep many rows. So the
+// result does not refer to the text of the cells that it leaves out.
+func (r *Reader) cellsOfColumns(cells []string) []string {
+	if len(cells) <= len(r.header) {
+		return cells
+	}
+	kept := make([]string, len(r.header))
+	for i := range kept {
+		kept[i] = strings.Clone(cells[i])
+	}
+	return kept
 }
 
 // explain adds the line number to a read error. It returns io.EOF unchanged, because
@@ -229,21 +247,19 @@ func (r *Reader) Next() (Row, error) {
 func (r *Reader) explain(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):
-		return fmt.Errorf("the record at line %d is longer than 1 MiB: check that its quotes are closed", r.line())
+		return fmt.Errorf("the record at line %d is longer than 1 MiB: check that its quotes are closed", r.line)
 	case errors.Is(err, io.EOF):
 		return io.EOF
 	}
-	return fmt.Errorf("at line %d: %w", r.line(), err)
+	return fmt.Errorf("at line %d: %w", r.line, err)
 }
 
-// line returns the number, from 1, of the line after the last record that was read. It
-// counts line breaks inside cells.
-func (r *Reader) line() int {
-	line := r.last.Line + 1
-	for _, cell := range r.last.Cells {
-		line += strings.Count(cell, "\n")
-	}
-	return line
+// lineAfter returns the number, from 1, of the line after the record that was read last. The
+// last cell may contain line breaks.
+func (r *Reader) lineAfter(cells []string) int {
+	last := len(cells) - 1
+	line, _ := r.records.FieldPos(last)
+	return line + 1 + strings.Count(cells[last], "\n")
 }
 
 // errRecordTooLong is the error of recordLimit.Read. Reader replaces it by an error with

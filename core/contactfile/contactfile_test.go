@@ -133,3 +133,50 @@ func (endless) Read(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+// TestCellsBeyondTheHeaderAreDropped checks that a row of many cells keeps only those below
+// the header, that its fault has the true number, and that later line numbers are right.
+func TestCellsBeyondTheHeaderAreDropped(t *testing.T) {
+	t.Parallel()
+	wide := "a,b" + strings.Repeat(",", 10_000) + "\"\n\n\"\n"
+	r, err := contactfile.Open(strings.NewReader("email,plan\n"+wide+"\"x\"y,"+strings.Repeat(",", 10_000)+"\na@b.example,pro\n\""+strings.Repeat("x", 2<<20)), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []contactfile.Row{
+		{Line: 2, Cells: []string{"a", "b"}, Fault: "has 10002 fields where the header has 2"},
+		{Line: 5, Fault: `line 5 is not valid CSV: extraneous or missing " in quoted-field`},
+		{Line: 6, Cells: []string{"a@b.example", "pro"}},
+	} {
+		row, err := r.Next()
+		if err != nil || row.Line != want.Line || row.Fault != want.Fault || len(row.Cells) > 2 || want.Cells != nil && !cmp.Equal(row.Cells, want.Cells) {
+			t.Errorf("row %d: line %d, %d cells, fault %q, %v", i, row.Line, len(row.Cells), row.Fault, err)
+		}
+		if i == 0 && (cap(row.Cells) > 2 || row.Size != int64(len(wide))) {
+			t.Errorf("room for %d cells, size %d", cap(row.Cells), row.Size)
+		}
+	}
+	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "line 7") {
+		t.Errorf("the end: %v", err)
+	}
+	sample, err := contactfile.ReadSample(strings.NewReader("email,plan\n" + wide))
+	if err != nil || !cmp.Equal(sample.Rows, [][]string{{"a", "b"}}) {
+		t.Errorf("sample of %d cells, %v", len(sample.Rows[0]), err)
+	}
+}
+
+// TestFaultsAreShort checks that the fault of a row does not repeat a long header, because
+// each row of a file may have a fault.
+func TestFaultsAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 60_000)
+	rows, err := all(t, "email,"+long+"\na@b.example,\xff\nb@b.example,\x00\nc@b.example,perhaps\n", contactfile.Config{Map: map[string]string{long: "unsubscribe_all"}})
+	if err != nil || len(rows) != 3 {
+		t.Fatal(rows, err)
+	}
+	for _, row := range rows {
+		if !strings.HasPrefix(row, `!column "xxx`) || len(row) > 300 {
+			t.Errorf("%d bytes: %.50s", len(row), row)
+		}
+	}
+}

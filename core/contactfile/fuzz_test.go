@@ -48,11 +48,11 @@ func FuzzCSV(f *testing.F) {
 				}
 				return
 			}
-			if !cmp.Equal(row.Cells, cells) || wrong != nil && row.Fault == "" {
+			if !cmp.Equal(row.Cells, cells[:min(len(cells), len(r.Header()))]) || wrong != nil && row.Fault == "" {
 				t.Fatalf("%+v, want %q, %v", row, cells, wrong)
 			}
 			if wrong == nil {
-				checkContact(t, r, row, clearing)
+				checkContact(t, r, row, cells, clearing)
 			}
 			if row.JSON != nil {
 				checkReadAgain(t, r, row, cfg)
@@ -61,11 +61,11 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// checkContact checks that the row has a fault if contactOf refuses its cells, and else the
-// contact that contactOf returns.
-func checkContact(t *testing.T, r *contactfile.Reader, row contactfile.Row, clearing bool) {
+// checkContact checks that the row has a fault if contactOf refuses the cells of its record,
+// and else the contact that contactOf returns.
+func checkContact(t *testing.T, r *contactfile.Reader, row contactfile.Row, cells []string, clearing bool) {
 	t.Helper()
-	want, valid := contactOf(r.Mapping(), row.Cells, clearing)
+	want, valid := contactOf(r.Mapping(), cells, clearing)
 	if valid != (row.Fault == "") || valid != (row.JSON != nil) {
 		t.Fatalf("%q of %q has the fault %q", row.JSON, row.Cells, row.Fault)
 	}

@@ -21,7 +21,7 @@ const (
 type Sample struct {
 	Header    []string `json:"header"`
 	Delimiter rune     `json:"delimiter"`
-	// Rows are the cells of the first rows, shortened.
+	// Rows are the cells of the first rows, shortened. A row has no more cells than Header.
 	Rows [][]string `json:"rows"`
 }
 

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// maxPart is the number of bytes, and maxRows the number of rows, at which a part of the
-	// file is full. Each part is stored in one bulk write.
+	// maxPart is the number of bytes of weightOf, and maxRows the number of rows, at which a
+	// part of the file is full. Each part is stored in one bulk write.
 	maxPart = 4 << 20
 	maxRows = bulk.MaxRows
 	// maxNoted is the maximum number of rejected rows, and of rows not mailable, whose line
@@ -146,9 +146,16 @@ func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 			return part, &readError{err}
 		}
 		part = append(part, row)
-		size += len(row.JSON)
+		size += weightOf(row)
 	}
 	return part, nil
+}
+
+// weightOf returns the number of bytes that a row adds to the size of its part: those of its
+// JSON, or those of its cells if they need more memory. A rejected row has no JSON.
+func weightOf(row contactfile.Row) int {
+	const cell = 16 // the bytes of a string without its text
+	return max(len(row.JSON), int(row.Size)+cell*len(row.Cells))
 }
 
 // readError is an error of reading the file, as opposed to one of storing rows.

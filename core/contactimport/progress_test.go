@@ -47,3 +47,27 @@ func TestProgressCountsBytesOfCountedRows(t *testing.T) {
 		t.Errorf("%v: reported %v, want %v", err, reported, want)
 	}
 }
+
+// TestPartsOfFaultyRowsAreLimited checks that rejected rows, which have no JSON, fill a part
+// by their bytes and by the memory of their cells.
+func TestPartsOfFaultyRowsAreLimited(t *testing.T) {
+	t.Parallel()
+	const columns = 500
+	for name, c := range map[string]struct {
+		row  string
+		want int // rows of the first part
+	}{
+		"long text":   {"x" + strings.Repeat(" ", 1<<19) + "\n", 8},
+		"empty cells": {"\xff" + strings.Repeat(",", columns-1) + "\n", 494},
+	} {
+		header := "email" + strings.Repeat(",", columns-1) + "\n"
+		rows, err := contactfile.Open(strings.NewReader(header+strings.Repeat(c.row, c.want*2)), contactfile.Config{IgnoreUnknown: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := readPart(rows)
+		if err != nil || len(part) != c.want || part[0].Fault == "" {
+			t.Errorf("%s: %d rows, %v", name, len(part), err)
+		}
+	}
+}

@@ -129,7 +129,7 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	writer := contactfile.NewRejectedWriter(&p.rejected, rows.Header(), rows.Delimiter())
 	sum, err := Run(ctx, Config{
-		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.UploadedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
+		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
 		Rejected: writer.Write, Each: p.note, Stored: p.store,
 	}, rows)
 	if errors.Is(err, errStopped) {

@@ -45,7 +45,8 @@ func (u *Uploads) Upload(ctx context.Context, orgID, id string) (contactupload.U
 // maxListed is the maximum number of uploads that Uploads returns.
 const maxListed = 100
 
-// Uploads returns the newest uploads of the organization, without unfinished transfers.
+// Uploads returns the newest uploads of the organization, without unfinished transfers. An
+// upload has only the fields that contactupload.Store.Uploads returns.
 func (u *Uploads) Uploads(ctx context.Context, orgID string) ([]contactupload.Upload, error) {
 	all, err := u.Store.Uploads(ctx, orgID, maxListed)
 	return slices.DeleteFunc(all, func(one contactupload.Upload) bool { return one.Status == contactupload.Receiving }), err
@@ -76,14 +77,14 @@ func (u *Uploads) StartCheck(ctx context.Context, orgID, id string, settings con
 	})
 }
 
-// StartImport starts a job that imports the checked rows. It fails with core.CodeConflict if
-// the rows were not checked or the file is gone.
-func (u *Uploads) StartImport(ctx context.Context, orgID, id string) error {
+// StartImport starts a job that imports the checked rows, as changes by the user. It fails
+// with core.CodeConflict if the rows were not checked or the file is gone.
+func (u *Uploads) StartImport(ctx context.Context, orgID, userID, id string) error {
 	return u.start(ctx, orgID, id, func(up *contactupload.Upload) error {
 		if up.Status != contactupload.Checked {
 			return core.Conflict("The rows of this file are not checked.", "Check the file first.")
 		}
-		up.Status = contactupload.Importing
+		up.Status, up.ImportedBy = contactupload.Importing, userID
 		return nil
 	})
 }

@@ -38,6 +38,8 @@ type desk struct {
 	cut func() error
 	// killed is true if Import fails after it has stored a part.
 	killed bool
+	// by is the source of the changes of the latest part that was imported.
+	by contacts.ConsentSource
 }
 
 // cutting is a bulk.Bulk whose Import fails when cut does.
@@ -52,6 +54,7 @@ func (c cutting) Import(ctx context.Context, orgID string, by contacts.ConsentSo
 			return nil, err
 		}
 	}
+	c.d.by = by
 	items, err := c.Bulk.Import(ctx, orgID, by, id, rows)
 	if err == nil && c.d.killed {
 		return nil, errors.New("killed")
@@ -73,6 +76,9 @@ func newDesk(t *testing.T, db *storage.DB) *desk {
 
 // uploader is the id of the person who uploads files.
 const uploader = "0198c0de-0000-7000-8000-000000000001"
+
+// starter is the id of the person who starts imports.
+const starter = "0198c0de-0000-7000-8000-000000000002"
 
 // receive uploads a file.
 func (d *desk) receive(t *testing.T, text string) contactupload.Upload {
@@ -127,13 +133,20 @@ func TestUploadIsCheckedAndImported(t *testing.T) {
 		if first := up.Check.Preview[0]; first.Line != 2 || first.Outcome.Status != contactupload.RowCreated || first.Cells[1] != (contactupload.Cell{Target: "attributes.plan", Value: "pro"}) {
 			t.Errorf("preview %+v", up.Check.Preview)
 		}
+		listed, err := d.Uploads.Uploads(t.Context(), d.Org.ID)
+		if err != nil || len(listed) != 1 || listed[0].Check.Rows != 4 || listed[0].Check.Preview != nil || listed[0].Sample.Header != nil || listed[0].Settings.Targets != nil {
+			t.Errorf("the list has %+v, %v", listed, err)
+		}
 		d.Refuse(t, "contacts_lookup", `{"email":"ada@example.com"}`, core.CodeNotFound)
-		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); err != nil {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); err != nil {
 			t.Fatal(err)
 		}
-		up, err := d.work(t, up.ID)
+		up, err = d.work(t, up.ID)
 		if err != nil || up.Status != contactupload.Completed || up.Import.Rows != 4 || up.Import.Created != 2 || up.Import.Rejected != 1 || up.CompletedAt == nil {
 			t.Fatalf("imported %+v, %v", up, err)
+		}
+		if d.by != contacts.ByImport(starter) {
+			t.Errorf("imported by %q", d.by)
 		}
 		if got := d.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); got["email"] != "ada@example.com" {
 			t.Errorf("contact %v", got)
@@ -146,7 +159,7 @@ func TestUploadIsCheckedAndImported(t *testing.T) {
 		if !strings.HasPrefix(rejected.String(), want) || strings.Count(rejected.String(), "\n") != 2 {
 			t.Errorf("rejected %q", rejected.String())
 		}
-		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); !core.IsConflict(err) {
 			t.Errorf("imported twice: %v", err)
 		}
 		if _, _, err := contactimportstore.New(db.DB).Chunk(t.Context(), d.Org.ID, up.ID, contactupload.FileChunk, 0); !core.IsNotFound(err) {
@@ -167,7 +180,7 @@ func TestInterruptedImportContinues(t *testing.T) {
 	}
 	text.WriteString("wrong\n")
 	up := d.checked(t, text.String())
-	if err := d.StartImport(t.Context(), d.Org.ID, up.ID); err != nil {
+	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); err != nil {
 		t.Fatal(err)
 	}
 	parts := 0
@@ -224,7 +237,7 @@ func TestStoppedImportKeepsItsRows(t *testing.T) {
 		if _, err := d.work(t, up.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); err != nil {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); err != nil {
 			t.Fatal(err)
 		}
 		d.cut = func() error { return d.Stop(t.Context(), d.Org.ID, up.ID) }
@@ -296,7 +309,7 @@ func TestColumnsMustFit(t *testing.T) {
 			t.Errorf("%v: %v", targets, err)
 		}
 	}
-	if err := d.StartImport(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); !core.IsConflict(err) {
 		t.Errorf("imported without a check: %v", err)
 	}
 	up = d.checked(t, "email,plan\na@example.com,pro\nb@example.com,\nc@example.com,\nd@example.com,\"open\n"+strings.Repeat("x", 2<<20))
@@ -325,7 +338,7 @@ func TestUploadsEnd(t *testing.T) {
 			}
 		}
 		purge(25 * time.Hour)
-		if err := d.StartImport(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); !core.IsConflict(err) {
 			t.Errorf("imported an expired file: %v", err)
 		}
 		if n, err := contactimportstore.New(db.DB).CountFiles(t.Context(), d.Org.ID); n != 0 || err != nil {

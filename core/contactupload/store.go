@@ -23,7 +23,8 @@ type Store interface {
 	// Upload returns the upload with the id. Inside a transaction it locks the upload until
 	// the transaction ends.
 	Upload(ctx context.Context, orgID, id string) (Upload, error)
-	// Uploads returns up to limit uploads, newest first.
+	// Uploads returns up to limit uploads, newest first, without Sample, Settings, Run,
+	// ImportedBy and Preview.
 	Uploads(ctx context.Context, orgID string, limit int) ([]Upload, error)
 	// UpdateUpload replaces everything but the id, the file name, its uploader and the
 	// creation time.

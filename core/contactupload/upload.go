@@ -46,6 +46,8 @@ type Upload struct {
 	// UploadedBy is the id of the user who uploaded the file. It is "" for a file that was
 	// uploaded before these ids were stored.
 	UploadedBy string
+	// ImportedBy is the id of the user who started the import, "" before it.
+	ImportedBy string
 	Size       int64 // in bytes
 	Status     UploadStatus
 	Sample     contactfile.Sample

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -19,8 +20,12 @@ var _ contactupload.Store = Store{}
 // New returns the store of uploads on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// uploadColumns lists the columns of an upload that are read.
-const uploadColumns = `id, file_name, uploaded_by, size, status, sample, settings, checked, imported, problem, attempts, created_at, completed_at, claimed_until`
+// uploadColumns lists the columns of an upload that are read. listColumns are those for a
+// list, without the columns that can be long.
+const (
+	uploadColumns = listColumns + `, sample, settings`
+	listColumns   = `id, file_name, uploaded_by, size, status, checked, imported, problem, attempts, created_at, completed_at, claimed_until`
+)
 
 var (
 	insertUpload = engine.Register("insert contact upload", `
@@ -38,7 +43,7 @@ var (
 	lockUpload = engine.Register("lock contact upload", `SELECT `+uploadColumns+` FROM contact_uploads WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	// newestUploads selects uploads, newest first, through the index contact_uploads_newest.
 	newestUploads = engine.Register("newest contact uploads", `
-		SELECT `+uploadColumns+` FROM contact_uploads WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`)
+		SELECT `+listColumns+` FROM contact_uploads WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`)
 	// workingUploads selects uploads that a job has to continue, through the partial index
 	// contact_uploads_working.
 	workingUploads = engine.Register("working contact uploads", `
@@ -48,7 +53,8 @@ var (
 		WHERE org_id = $2 AND id = $3 AND status IN ('checking', 'importing') AND claimed_until <= $4`)
 )
 
-// uploadRow is a row of contact_uploads. Sample, Settings, Checked and Imported are JSON.
+// uploadRow is a row of contact_uploads. Sample, Settings, Checked and Imported are JSON. In
+// a list Sample and Settings are "".
 type uploadRow struct {
 	ID           string                     `db:"id"`
 	FileName     string                     `db:"file_name"`
@@ -73,18 +79,42 @@ func (r uploadRow) upload() (contactupload.Upload, error) {
 		ID: r.ID, FileName: r.FileName, UploadedBy: r.UploadedBy, Size: r.Size, Status: r.Status, Problem: r.Problem, Attempts: r.Attempts,
 		CreatedAt: r.CreatedAt.Time(), CompletedAt: engine.OptionalTime(r.CompletedAt), ClaimedUntil: r.ClaimedUntil.Time(),
 	}
-	for text, to := range map[*string]any{&r.Sample: &u.Sample, &r.Settings: &u.Settings, &r.Checked: &u.Check, &r.Imported: &u.Import} {
+	var sample sampleJSON
+	var settings settingsJSON
+	for text, to := range map[*string]any{&r.Sample: &sample, &r.Settings: &settings, &r.Checked: &u.Check, &r.Imported: &u.Import} {
+		if *text == "" {
+			continue // not selected
+		}
 		if err := json.Unmarshal([]byte(*text), to); err != nil {
 			return u, fmt.Errorf("storage: contact upload %s: %w", r.ID, err)
 		}
 	}
+	u.Sample, u.Settings, u.ImportedBy = sample.Sample, settings.Settings, settings.ImportedBy
+	if sample.Preview != nil {
+		u.Check.Preview = sample.Preview
+	}
 	return u, nil
+}
+
+// sampleJSON is the content of the column sample: what is known of the first rows. It has
+// the preview of the check, so that a list reads counts without previews.
+type sampleJSON struct {
+	contactfile.Sample
+	Preview []contactupload.PreviewRow `json:"preview,omitempty"`
+}
+
+// settingsJSON is the content of the column settings: what people have decided.
+type settingsJSON struct {
+	contactupload.Settings
+	ImportedBy string `json:"imported_by,omitempty"`
 }
 
 // encode returns the JSON columns of an upload: sample, settings, checked and imported.
 func encode(u contactupload.Upload) ([4]string, error) {
 	var texts [4]string
-	for i, value := range []any{u.Sample, u.Settings, u.Check, u.Import} {
+	sample := sampleJSON{u.Sample, u.Check.Preview}
+	u.Check.Preview = nil
+	for i, value := range []any{sample, settingsJSON{u.Settings, u.ImportedBy}, u.Check, u.Import} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return texts, fmt.Errorf("storage: contact upload %s: %w", u.ID, err)

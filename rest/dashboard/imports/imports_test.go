@@ -63,7 +63,7 @@ func (f *fakeUploads) StartCheck(context.Context, string, string, contactupload.
 	return f.refusal
 }
 
-func (f *fakeUploads) StartImport(context.Context, string, string) error {
+func (f *fakeUploads) StartImport(context.Context, string, string, string) error {
 	f.called = append(f.called, "import")
 	return f.refusal
 }

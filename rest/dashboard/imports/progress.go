@@ -186,7 +186,7 @@ func (h *Imports) start(w http.ResponseWriter, r *http.Request, v people.Visitor
 		return
 	}
 	err := h.TransactorWith(v, members.MayManageContacts).InTx(r.Context(), func(ctx context.Context) error {
-		if err := h.Uploads.StartImport(ctx, v.Org.ID, up.ID); err != nil {
+		if err := h.Uploads.StartImport(ctx, v.Org.ID, v.User.ID, up.ID); err != nil {
 			return err
 		}
 		return h.Record(ctx, v, "contacts.import_started", up.ID, map[string]any{"rows": up.Check.Rows, "bytes": up.Size})
