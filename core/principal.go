@@ -63,8 +63,11 @@ type Org struct {
 	PlatformMode bool
 }
 
-// RetentionOf returns how many days back analytics queries may reach on a tier. Messages
-// and their events are stored for 365 days on every tier.
+// StoredDays is the number of days for which messages and their events are stored on every
+// tier. Activities are not stored longer.
+const StoredDays = 365
+
+// RetentionOf returns how many days back analytics queries may reach on a tier.
 func RetentionOf(tier string) int {
 	switch tier {
 	case "free":
@@ -78,11 +81,11 @@ func RetentionOf(tier string) int {
 
 // ActivityDays returns for how many days after its receipt an activity is stored, for an
 // organization whose analytics queries may reach retentionDays back.
-func ActivityDays(retentionDays int) int { return min(365, retentionDays) }
+func ActivityDays(retentionDays int) int { return min(StoredDays, retentionDays) }
 
 // MessageDays returns for how many days messages and their events are stored, for an
 // organization whose analytics queries may reach retentionDays back.
-func MessageDays(retentionDays int) int { return max(365, retentionDays) }
+func MessageDays(retentionDays int) int { return max(StoredDays, retentionDays) }
 
 // Principal is the caller: an organization, a user in it or none, and a credential with the
 // scopes that are valid for this call.

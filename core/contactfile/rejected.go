@@ -46,7 +46,7 @@ func (w *RejectedWriter) Write(row Row, reason string) error {
 	return w.write(append(cells, strconv.Itoa(row.Line), reason))
 }
 
-// write writes one record at once.
+// write writes one record and flushes it.
 func (w *RejectedWriter) write(record []string) error {
 	if err := w.rows.Write(record); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // ConsentSource says who changed a choice of a contact. It is the caller of an operation
-// (see core.Principal.Caller), a result of [ByImport], [ByAccount] or [ByCommand]. It
+// (see core.Principal.Caller), a result of [ByImport], or one of the constants below. It
 // contains only ids, so it may be stored.
 type ConsentSource string
 
@@ -63,9 +63,9 @@ type ConsentChanges struct {
 	Topics map[string]ConsentChange `json:"topics,omitempty"`
 }
 
-// consentChanges returns the changes of the contact after, which was the contact before
-// until now. change returns the change of a choice that differs; its argument is a topic, or
-// "" for the global opt-out.
+// consentChanges returns the consent changes to store with after. before is the contact as
+// stored. change is called for each choice that differs; its argument is the topic, or ""
+// for the global opt-out.
 func consentChanges(before, after Contact, change func(topic string) ConsentChange) ConsentChanges {
 	changes := before.ConsentChanges
 	if before.UnsubscribeAll != after.UnsubscribeAll {
@@ -105,9 +105,9 @@ func accountChange(updated, now time.Time) ConsentChange {
 	return ConsentChange{updated.UnixMicro(), ByAccount}
 }
 
-// ConsentChanges returns the changes of the contact after this plan turned the contact was
-// into it; was is nil for a new contact. stated is the change of a choice that the plan
-// sets. Every other difference was found at the sending account, which last changed the
+// ConsentChanges returns the consent changes to store with after, the result of the plan.
+// was is the contact before, nil for a new one. stated is the change of a choice that the
+// plan sets. Every other difference was found at the sending account, which last changed the
 // contact at the time updated; the zero time means that this is unknown.
 func (p Plan) ConsentChanges(was *Contact, after Contact, stated ConsentChange, updated time.Time) ConsentChanges {
 	before := Contact{}

@@ -6,13 +6,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RoleSet is a named set of permissions from which the form for a member, an invitation, a
-// key or an application starts. It is not stored: a member has the permissions that the
-// form states.
+// RoleSet is a named set of permissions. It is a starting point and is not stored.
 type RoleSet struct {
-	Name        string // as in addresses, such as "marketer"
+	Name        string // identifier, such as "marketer"
 	Title       string
-	Words       string // who needs the permissions
+	Words       string // what a member with the role can do
 	Permissions []Permission
 }
 
@@ -22,7 +20,7 @@ func RoleSets() []RoleSet {
 		{"viewer", "Viewer", "Sees everything but whole addresses of recipients, and changes nothing.", viewing()},
 		{"marketer", "Marketer", "Changes contacts, lists and segments, and sees whole addresses of recipients.", marketing()},
 		{"developer", "Developer", "Defines attributes, records activities, and manages keys, applications and the sending account.", developing()},
-		{"owner", "Owner", "Every permission that exists now. You give only those that you have.", AllPermissions()},
+		{"owner", "Owner", "Has every permission that exists now.", AllPermissions()},
 	}
 }
 

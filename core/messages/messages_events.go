@@ -46,7 +46,7 @@ func (m *Messages) listEvents(ctx context.Context, c *core.Call, in GetMessageIn
 }
 
 // history returns a message and its events, oldest first. It fails with core.CodeNotFound
-// if the message is unknown, is older than keptDays, or has no events.
+// if the message is unknown, is older than core.StoredDays days, or has no events.
 func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Message, []Event, error) {
 	found, err := m.find(ctx, c, id)
 	if err != nil {

@@ -8,10 +8,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/mask"
 )
 
-// keptDays is the number of days for which a message and its events can be read, on every
-// plan.
-const keptDays = 365
-
 // Record is a message as a caller sees it. Recipients are masked unless the caller has the
 // scope that shows them. Optional members are omitted if the provider did not report them.
 type Record struct {
@@ -59,10 +55,10 @@ func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message)
 }
 
 // find returns a message by id. It fails with core.CodeNotFound if the message is unknown
-// or was sent more than keptDays days ago.
+// or was sent more than core.StoredDays days ago.
 func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, error) {
 	found, err := m.Store.Message(ctx, c.Principal.Org.ID, id)
-	if isNotFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
+	if isNotFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -core.StoredDays)) {
 		err = messageNotFound()
 	}
 	return found, err

@@ -39,7 +39,7 @@ func (c *Checked) References() References {
 		}
 	}
 	walk(c.Root, nil, func(n Node, event *Event) {
-		if f, ok := fieldOf(n); ok {
+		if f, ok := FieldOf(n); ok {
 			switch f.Source {
 			case Email:
 				r.Email = true

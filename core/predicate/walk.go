@@ -23,10 +23,10 @@ func walk(n Node, event *Event, visit func(Node, *Event)) {
 	}
 }
 
-// fieldOf returns the field that a node compares or tests. ok is false if the node tests no
+// FieldOf returns the field that a node compares or tests. ok is false if the node tests no
 // field. That includes event tests: the property that an event test aggregates does not
 // count as a field here.
-func fieldOf(n Node) (f Field, ok bool) {
+func FieldOf(n Node) (f Field, ok bool) {
 	switch n := n.(type) {
 	case *Compare:
 		return n.Field, true

@@ -26,7 +26,8 @@ func (r *prover) conflict(literals []literal) bool {
 			}
 			memberships.set(kind+n.ID, literal.base())
 		default:
-			fields.add(fieldOf(n).Name, literal)
+			field, _ := predicate.FieldOf(n)
+			fields.add(field.Name, literal)
 		}
 	}
 	return memberships.contradict() || consent.contradict() || r.fieldsConflict(fields) || r.eventsConflict(events)

@@ -107,7 +107,7 @@ func (r *prover) countsOf(group []literal) []float64 {
 	}
 	var counts []float64
 	for _, count := range candidates {
-		if count < 1 || count > manyEvents || !possible(r, []float64{count}, tests, countHolds, nil) {
+		if count < 1 || count > manyEvents || !possible(r, []float64{count}, tests, numberHolds, nil) {
 			continue
 		}
 		if count == manyEvents {
@@ -118,9 +118,9 @@ func (r *prover) countsOf(group []literal) []float64 {
 	return counts
 }
 
-func countHolds(n predicate.Node, count float64) bool {
+func numberHolds(n predicate.Node, number float64) bool {
 	test := n.(*predicate.EventTest)
-	return holds(test.Op, count, test.Number)
+	return holds(test.Op, number, test.Number)
 }
 
 // figuresPossible reports whether the literals about sums, averages, extremes and times may
@@ -160,7 +160,7 @@ func (r *prover) figurePossible(tests []literal) bool {
 		v := testOf(one).Number
 		candidates = append(candidates, v, math.Nextafter(v, math.Inf(-1)), math.Nextafter(v, math.Inf(1)))
 	}
-	return possible(r, candidates, tests, countHolds, nil)
+	return possible(r, candidates, tests, numberHolds, nil)
 }
 
 // eventTimePossible reports whether the literals about the time of the first or last event

@@ -14,7 +14,7 @@ type Claim struct {
 func Claims(c *predicate.Checked) (claims []Claim, never, always bool) {
 	l := linter{prover: prover{maxSteps}, tree: c.Tree(), noun: "contact"}
 	root := c.Parts()
-	l.part(root, nil)
+	l.checkPart(root, nil)
 	for _, f := range l.findings {
 		if f.kind != Repeated {
 			claims = append(claims, Claim{f.kind, f.parts})

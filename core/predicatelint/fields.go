@@ -8,28 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// fieldOf returns the field that a node tests. The node is neither an event test nor a test
-// of consent or membership.
-func fieldOf(n predicate.Node) predicate.Field {
-	switch n := n.(type) {
-	case *predicate.Compare:
-		return n.Field
-	case *predicate.In:
-		return n.Field
-	case *predicate.Match:
-		return n.Field
-	case *predicate.Known:
-		return n.Field
-	case *predicate.Age:
-		return n.Field
-	}
-	return predicate.Field{}
-}
-
 // fieldPossible reports whether the literals, which test one field, may all hold: for an
 // absent value, or for a value of the field's type.
 func (r *prover) fieldPossible(group []literal) bool {
-	f := fieldOf(group[0].part.Test)
+	f, _ := predicate.FieldOf(group[0].part.Test)
 	if f.Source != predicate.Email && possibleWithout(group) {
 		return true
 	}

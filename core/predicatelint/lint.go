@@ -42,9 +42,9 @@ type Facts struct {
 func Check(c *predicate.Checked, f Facts) []predicate.Warning {
 	l := linter{prover: prover{maxSteps}, tree: c.Tree(), facts: f, noun: "contact"}
 	root := c.Parts()
-	l.part(root, nil)
-	l.rests(root)
-	l.tests(root)
+	l.checkPart(root, nil)
+	l.addConsequences(root)
+	l.checkTests(root)
 	warnings := c.Lint()
 	for _, found := range l.findings {
 		warnings = append(warnings, l.warning(found))
@@ -86,10 +86,10 @@ type finding struct {
 	kind  predicate.WarningKind
 	noun  string
 	parts []*predicate.Part
-	// rest is what the finding means for the whole predicate, or "".
-	rest       string
-	at         predicate.Offset
-	text, hint string
+	// consequence is what the finding means for the whole predicate, or "".
+	consequence string
+	at          predicate.Offset
+	text        string
 }
 
 func (l *linter) add(f finding) {

@@ -67,9 +67,9 @@ func flatten(parts []*predicate.Part, want bool) (tests, others []*predicate.Par
 	return tests, others
 }
 
-// part adds the findings about p and the parts below it. context has the tests that must be
+// checkPart adds the findings about p and the parts below it. context has the tests that must be
 // True wherever p counts, because an "and" joins them with p.
-func (l *linter) part(p *predicate.Part, context []*predicate.Part) {
+func (l *linter) checkPart(p *predicate.Part, context []*predicate.Part) {
 	switch {
 	case l.never(p, context), l.always(p):
 		context = nil // the finding says what is wrong with the context
@@ -77,38 +77,38 @@ func (l *linter) part(p *predicate.Part, context []*predicate.Part) {
 		tests, _ := flatten(p.Parts, true)
 		context = slices.Concat(context, tests)
 	}
-	l.repeats(p)
+	l.checkRepeats(p)
 	for _, inner := range p.Parts {
 		if inner.Kind == predicate.Test && p.Kind == predicate.All {
-			l.part(inner, nil)
+			l.checkPart(inner, nil)
 		} else {
-			l.part(inner, context)
+			l.checkPart(inner, context)
 		}
 	}
 }
 
 // never reports whether no contact can match p in the context, and adds this finding. It
-// adds none if a part directly below p has it, and it returns false for alternatives: part
-// looks at each of them.
+// adds none if a part directly below p has it, and it returns false for alternatives:
+// checkPart looks at each of them.
 func (l *linter) never(p *predicate.Part, context []*predicate.Part) bool {
 	if p.Kind == predicate.Any || !l.exclusive(nil, append(slices.Clip(context), p), true) {
 		return false
 	}
 	if !l.hasInner(p, true) {
-		l.add(finding{kind: Never, parts: l.core(context, p, true)})
+		l.add(finding{kind: Never, parts: l.smallestConflict(context, p, true)})
 	}
 	return true
 }
 
 // always reports whether every contact matches p, and adds this finding. It adds none if a
-// part directly below p has it, and it returns false for parts with "and": part looks at
-// each part of them.
+// part directly below p has it, and it returns false for parts with "and": checkPart
+// looks at each part of them.
 func (l *linter) always(p *predicate.Part) bool {
 	if p.Kind == predicate.All || !l.unsatisfiable(nil, p, false) {
 		return false
 	}
 	if !l.hasInner(p, false) {
-		l.add(finding{kind: Always, parts: l.core(nil, p, false)})
+		l.add(finding{kind: Always, parts: l.smallestConflict(nil, p, false)})
 	}
 	return true
 }
@@ -119,9 +119,9 @@ func (l *linter) hasInner(p *predicate.Part, want bool) bool {
 	return slices.ContainsFunc(p.Parts, func(inner *predicate.Part) bool { return l.unsatisfiable(nil, inner, want) })
 }
 
-// core returns those parts of the context and of p that already exclude each other: without
-// any one of them, the others do not.
-func (l *linter) core(context []*predicate.Part, p *predicate.Part, want bool) []*predicate.Part {
+// smallestConflict returns those parts of the context and of p that already exclude each
+// other: without any one of them, the others do not.
+func (l *linter) smallestConflict(context []*predicate.Part, p *predicate.Part, want bool) []*predicate.Part {
 	tests, others := flatten([]*predicate.Part{p}, want)
 	kept := slices.Concat(context, tests, others)
 	for i := 0; i < len(kept); {
@@ -136,8 +136,8 @@ func (l *linter) core(context []*predicate.Part, p *predicate.Part, want bool) [
 	return kept
 }
 
-// repeats adds a finding for each part of p that is the same as an earlier part of p.
-func (l *linter) repeats(p *predicate.Part) {
+// checkRepeats adds a finding for each part of p that is the same as an earlier part of p.
+func (l *linter) checkRepeats(p *predicate.Part) {
 	first := map[string]*predicate.Part{}
 	for _, inner := range p.Parts {
 		text := textOf(inner)

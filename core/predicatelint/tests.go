@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// rests adds to the findings what they mean for the whole predicate.
-func (l *linter) rests(root *predicate.Part) {
+// addConsequences adds to the findings what they mean for the whole predicate.
+func (l *linter) addConsequences(root *predicate.Part) {
 	if len(l.findings) == 0 {
 		return
 	}
@@ -18,37 +18,37 @@ func (l *linter) rests(root *predicate.Part) {
 	for i, f := range l.findings {
 		switch {
 		case never && f.kind == Never:
-			l.findings[i].rest = "so no contact matches the predicate"
+			l.findings[i].consequence = "so no contact matches the predicate"
 		case always && f.kind == Always:
-			l.findings[i].rest = "so every contact matches the predicate"
+			l.findings[i].consequence = "so every contact matches the predicate"
 		}
 	}
 }
 
-// tests adds the findings about single tests: repeated values, times before what is stored,
+// checkTests adds the findings about single tests: repeated values, times before what is stored,
 // segments that lead back to this one, and the findings about where-conditions.
-func (l *linter) tests(root *predicate.Part) {
+func (l *linter) checkTests(root *predicate.Part) {
 	for _, p := range root.Tests() {
 		switch n := p.Test.(type) {
 		case *predicate.In:
-			l.values(n)
+			l.checkValues(n)
 		case *predicate.EventTest:
-			l.stored(n, p.Negated)
+			l.checkWindow(n, p.Negated)
 			if n.Source.Where != nil {
 				noun, where := l.noun, predicate.PartsOf(n.Source.Where)
 				l.noun = "event"
-				l.part(where, nil)
-				l.tests(where)
+				l.checkPart(where, nil)
+				l.checkTests(where)
 				l.noun = noun
 			}
 		case *predicate.Membership:
-			l.circle(n)
+			l.checkCircle(n)
 		}
 	}
 }
 
-// values adds a finding for each value that occurs twice in a list.
-func (l *linter) values(n *predicate.In) {
+// checkValues adds a finding for each value that occurs twice in a list.
+func (l *linter) checkValues(n *predicate.In) {
 	for i, v := range n.Values {
 		if slices.Contains(n.Values[:i], v) && i < len(n.ValuesAt) {
 			l.add(finding{kind: Repeated, at: n.ValuesAt[i], text: "this value is in the list already; remove it"})
@@ -58,9 +58,9 @@ func (l *linter) values(n *predicate.In) {
 
 const dayMicros = 86_400_000_000
 
-// stored adds a finding if an event test is about times before the oldest events that are
+// checkWindow adds a finding if an event test is about times before the oldest events that are
 // stored. An activity may be recorded long after it happened, so old ones may be stored.
-func (l *linter) stored(n *predicate.EventTest, negated bool) {
+func (l *linter) checkWindow(n *predicate.EventTest, negated bool) {
 	days, deleted, late := l.facts.MessageDays, "messages and their events are deleted %d days after they are sent", "nothing"
 	if n.Source.Event.Kind == predicate.ActivityEvent {
 		days, deleted, late = l.facts.ActivityDays, "activities are deleted %d days after they are recorded", "only activities that were recorded later"
@@ -99,9 +99,9 @@ func isBefore(op predicate.Op, negated bool) bool {
 	return false
 }
 
-// circle adds a finding if a tested segment leads back to the segment that has the
+// checkCircle adds a finding if a tested segment leads back to the segment that has the
 // predicate.
-func (l *linter) circle(n *predicate.Membership) {
+func (l *linter) checkCircle(n *predicate.Membership) {
 	if !n.Segment || l.facts.Key == "" {
 		return
 	}

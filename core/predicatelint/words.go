@@ -9,7 +9,7 @@ import (
 
 // warning returns a finding in words, at its position.
 func (l *linter) warning(f finding) predicate.Warning {
-	w := predicate.Warning{Kind: f.kind, Message: f.text, Suggestion: f.hint}
+	w := predicate.Warning{Kind: f.kind, Message: f.text}
 	at := f.at
 	switch f.kind {
 	case Never, Always:
@@ -21,8 +21,8 @@ func (l *linter) warning(f finding) predicate.Warning {
 			at, w.Message = f.parts[0].At, "this repeats "+l.name(f.parts[1])+"; remove it"
 		}
 	}
-	if f.rest != "" {
-		w.Message += "; " + f.rest
+	if f.consequence != "" {
+		w.Message += "; " + f.consequence
 	}
 	w.Line, w.Column = l.tree.Position(at)
 	return w

@@ -70,9 +70,7 @@ func (c *content) list() string {
 // listArticles writes a line for each article.
 func (c *content) listArticles(b *strings.Builder, articles []article.Article) {
 	for _, a := range articles {
-		summary := article.Article{Body: a.Summary}.Markdown(c.twinAddress)
-		summary = strings.TrimSpace(strings.TrimPrefix(summary, "# \n\n"))
-		fmt.Fprintf(b, "- [%s](%s): %s\n", a.Title, c.twinAddress(a.Path+"/"), summary)
+		fmt.Fprintf(b, "- [%s](%s): %s\n", a.Title, c.twinAddress(a.Path+"/"), article.Rewrite(a.Summary, c.twinAddress))
 	}
 }
 

@@ -48,17 +48,10 @@ func (s MemberStore) TestResults(ctx context.Context, q segments.Question, tests
 // testAndValue returns the SQL of a test, and the SQL of the value that it tests. The value
 // of an event test is the aggregate, and that of a topic is the contact's choice.
 func (c *condition) testAndValue(n predicate.Node) (truth, value string) {
+	if field, ok := predicate.FieldOf(n); ok {
+		return c.node(n), c.wholeField(field)
+	}
 	switch n := n.(type) {
-	case *predicate.Compare:
-		return c.node(n), c.wholeField(n.Field)
-	case *predicate.In:
-		return c.node(n), c.wholeField(n.Field)
-	case *predicate.Match:
-		return c.node(n), c.wholeField(n.Field)
-	case *predicate.Known:
-		return c.node(n), c.wholeField(n.Field)
-	case *predicate.Age:
-		return c.node(n), c.wholeField(n.Field)
 	case *predicate.EventTest:
 		truth = c.node(n)
 		value = `a` + strconv.Itoa(c.aggregated) + `.figure`
@@ -88,24 +81,17 @@ type testColumns struct {
 // columnsFor returns empty columns for the value of a test. The values of consent tests and
 // memberships are texts.
 func columnsFor(n predicate.Node) testColumns {
-	switch n := n.(type) {
-	case *predicate.Compare:
-		return testColumns{of: n.Field.Type}
-	case *predicate.In:
-		return testColumns{of: n.Field.Type}
-	case *predicate.Match:
-		return testColumns{of: n.Field.Type}
-	case *predicate.Known:
-		return testColumns{of: n.Field.Type}
-	case *predicate.Age:
-		return testColumns{of: n.Field.Type}
-	case *predicate.EventTest:
-		if n.Kind == predicate.Last || n.Kind == predicate.First {
-			return testColumns{of: predicate.Datetime}
-		}
-		return testColumns{of: predicate.Number}
+	if field, ok := predicate.FieldOf(n); ok {
+		return testColumns{of: field.Type}
 	}
-	return testColumns{of: predicate.String}
+	test, ok := n.(*predicate.EventTest)
+	switch {
+	case !ok:
+		return testColumns{of: predicate.String}
+	case test.Kind == predicate.Last || test.Kind == predicate.First:
+		return testColumns{of: predicate.Datetime}
+	}
+	return testColumns{of: predicate.Number}
 }
 
 // value returns where to scan the value of the test.

@@ -34,12 +34,13 @@ func (a Article) Markdown(link func(string) string) string {
 			fmt.Fprintf(&b, "\n```%s\n%s\n```\n", code.Language, code.Text)
 		}
 	}
-	return rewrite(b.String(), link)
+	return Rewrite(b.String(), link)
 }
 
-// rewrite replaces the addresses of links, figures and the ids of headings outside of code
-// blocks.
-func rewrite(source string, link func(string) string) string {
+// Rewrite returns Markdown with the addresses that link returns for the addresses of its
+// links, with descriptions in place of figures, and without ids of headings. It does not
+// change code blocks.
+func Rewrite(source string, link func(string) string) string {
 	parts := strings.Split(source, "```")
 	for i := range parts {
 		if i%2 == 1 {

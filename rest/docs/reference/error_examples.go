@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -11,13 +10,8 @@ import (
 // Problem returns an example of a problem document with this code, as indented JSON.
 func Problem(code core.Code, docsURL string) (string, error) {
 	problem := core.ProblemOf(example(code), docsURL, "0198c7a2-5d3e-7c41-9b0a-3f1e6a2d8c55")
-	text, err := json.Marshal(problem)
-	if err != nil {
-		return "", err
-	}
-	var indented bytes.Buffer
-	err = json.Indent(&indented, text, "", "  ")
-	return indented.String(), err
+	text, err := json.MarshalIndent(problem, "", "  ")
+	return string(text), err
 }
 
 // example returns a typical error with this code.

@@ -19,7 +19,7 @@ func Routes(c Config) article.Article {
 		Path: "/api", Title: "Routes of the API", Group: Group,
 		Summary: "Every route of the public API. An operation with a tool has the same effect and needs the same scopes as the tool.",
 		Body: fmt.Sprintf("At `%s`. `GET /v1/_health` and `GET /v1/openapi.json` need no credential. "+
-			"[Conventions](/api/conventions) has the rules that apply to every route.\n\n%s", c.BaseURL, t.String()),
+			"[Send requests and read answers](/api/conventions) has the rules that apply to every route.\n\n%s", c.BaseURL, t.String()),
 	}
 }
 

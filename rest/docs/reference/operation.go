@@ -24,7 +24,7 @@ func (c Config) operationPage(o operation) (article.Article, error) {
 		fmt.Fprintf(&b, "`%s` `%s`\n\n", r.Method, r.Path)
 	}
 	b.WriteString(o.details() + "\n\n")
-	b.WriteString(o.facts())
+	b.WriteString(o.facts(core.REST))
 	o.arguments(&b, input)
 	if err := o.result(&b, core.REST); err != nil {
 		return article.Article{}, err
@@ -37,20 +37,28 @@ func (c Config) operationPage(o operation) (article.Article, error) {
 	}, err
 }
 
-// facts returns a table of the effect and the scopes of the operation, and its other
-// surface.
-func (o operation) facts() string {
+// facts returns a table with the properties of the operation on a surface: its effect and
+// its scopes, whether it needs a confirmation, and the page of its other surface. An
+// operation that needs a confirmation has no route.
+func (o operation) facts(surface core.Surface) string {
 	t := newTable("Property", "Value")
-	t.row("Effect", o.effect())
-	t.row("Scopes", o.scopes())
-	if o.Tool {
-		t.row("Tool", "[`"+o.Name+"`](/tools/"+o.Name+")")
-	}
-	if len(o.Routes) > 0 {
+	if surface == core.Agent {
+		t.row("Title", article.Escape(o.Title))
+	} else {
 		t.row("Operation", "`"+o.Name+"`")
 	}
-	if o.Confirms {
+	t.row("Effect", o.effect())
+	t.row("Scopes", o.scopes())
+	switch {
+	case surface == core.Agent && o.Confirms:
 		t.row("Confirmation", "needs the [agreement of a person](/guides/agent-endpoint#confirmation-by-a-person)")
+	case surface == core.Agent:
+		t.row("Confirmation", "none")
+	case o.Tool:
+		t.row("Tool", "[`"+o.Name+"`](/tools/"+o.Name+")")
+	}
+	if surface == core.Agent && len(o.Routes) > 0 {
+		t.row("Route", fmt.Sprintf("[`%s %s`](/api/%s)", o.Routes[0].Method, o.Routes[0].Path, o.Name))
 	}
 	if o.GitOwned != core.GitIndifferent {
 		t.row("Git", "refused with "+errorLink(core.CodeGitOwned)+", or turned into a pull request, if a repository owns the definitions")
@@ -73,7 +81,7 @@ func (o operation) arguments(b *strings.Builder, input node) {
 	required := func(name string) bool { return inPath(name) || slices.Contains(input.Required, name) }
 	section(b, "Path parameters", memberTable(path, required))
 	switch {
-	case !takesBody(route):
+	case !o.route().TakesBody():
 		section(b, "Query parameters", memberTable(others, required))
 	case route.Items != "":
 		section(b, "Body", fmt.Sprintf("A list of %s, or one of them.\n\n", route.Items)+itemTable(others, route.Items))
@@ -95,9 +103,9 @@ func itemTable(members properties, items string) string {
 	return ""
 }
 
-// takesBody reports whether the arguments of a route are in the body.
-func takesBody(route rest.Route) bool {
-	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, route.Method)
+// route returns the first route of the operation, in the form of package samples.
+func (o operation) route() samples.Route {
+	return samples.Route{Method: o.Routes[0].Method, Path: o.Routes[0].Path, Items: o.Routes[0].Items}
 }
 
 // section writes a heading with a text, unless the text is empty.
@@ -134,8 +142,7 @@ func (o operation) result(b *strings.Builder, surface core.Surface) error {
 
 // routeExamples returns the example of a request in every language, and its answer.
 func (c Config) routeExamples(o operation) ([]article.Example, error) {
-	route := samples.Route{Method: o.Routes[0].Method, Path: o.Routes[0].Path, Items: o.Routes[0].Items}
-	request, err := samples.Of(o.OperationInfo, route, c.BaseURL)
+	request, err := samples.Of(o.OperationInfo, o.route(), c.BaseURL)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,9 @@ var everyCall = []core.Code{
 // follow from its declaration, and those that it declares.
 func (o operation) errors(b *strings.Builder, surface core.Surface) {
 	t := newTable("Code", "Status", "Meaning", "What to do")
+	codes := o.codes(surface)
 	for _, info := range core.Codes() {
-		if slices.Contains(o.codes(surface), info.Code) {
+		if slices.Contains(codes, info.Code) {
 			t.row(errorLink(info.Code), fmt.Sprint(info.Status), article.Escape(info.Meaning), article.Escape(info.Remedy))
 		}
 	}

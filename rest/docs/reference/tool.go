@@ -20,19 +20,7 @@ func (c Config) toolPage(o operation) (article.Article, error) {
 	}
 	var b strings.Builder
 	b.WriteString(o.details() + "\n\n")
-	t := newTable("Property", "Value")
-	t.row("Title", article.Escape(o.Title))
-	t.row("Effect", o.effect())
-	t.row("Scopes", o.scopes())
-	if o.Confirms {
-		t.row("Confirmation", "needs the [agreement of a person](/guides/agent-endpoint#confirmation-by-a-person)")
-	} else {
-		t.row("Confirmation", "none")
-	}
-	if len(o.Routes) > 0 {
-		t.row("Route", fmt.Sprintf("[`%s %s`](/api/%s)", o.Routes[0].Method, o.Routes[0].Path, o.Name))
-	}
-	b.WriteString(t.String() + "\n")
+	b.WriteString(o.facts(core.Agent))
 	required := func(name string) bool { return slices.Contains(input.Required, name) }
 	if table := memberTable(input.Properties, required); table != "" {
 		section(&b, "Arguments", table)

@@ -10,11 +10,7 @@ import (
 // api.contacts.view is a term, and so is each of its parts.
 func Terms(text string) []string {
 	var terms []string
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isPart(r) && r != '_' && r != '.' && r != '-' }) {
-		word = strings.Trim(word, "_.-")
-		if word == "" {
-			continue
-		}
+	for _, word := range words(text) {
 		terms = append(terms, word)
 		parts := strings.FieldsFunc(word, func(r rune) bool { return !isPart(r) })
 		if len(parts) > 1 {
@@ -24,15 +20,26 @@ func Terms(text string) []string {
 	return terms
 }
 
+// words returns the words of a text in lower case. A name with _, . or - between its parts
+// is one word.
+func words(text string) []string {
+	var all []string
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isPart(r) && r != '_' && r != '.' && r != '-' }) {
+		if word = strings.Trim(word, "_.-"); word != "" {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
 // isPart reports whether a character is part of a word.
 func isPart(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // queryTerms returns the terms of a query: whole names, without their parts.
 func queryTerms(query string) []string {
 	var terms []string
-	for _, word := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !isPart(r) && r != '_' && r != '.' && r != '-' }) {
-		word = strings.Trim(word, "_.-")
-		if word != "" && !slices.Contains(terms, word) {
+	for _, word := range words(query) {
+		if !slices.Contains(terms, word) {
 			terms = append(terms, word)
 		}
 	}

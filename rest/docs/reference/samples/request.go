@@ -27,6 +27,12 @@ type Request struct {
 // argument whose value is the whole body, or "".
 type Route struct{ Method, Path, Items string }
 
+// TakesBody reports whether the arguments of the route are in the body of the request: all
+// except those in the path.
+func (r Route) TakesBody() bool {
+	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, r.Method)
+}
+
 // argument is a member of the example of an operation, with its value as JSON.
 type argument struct {
 	name  string
@@ -34,8 +40,8 @@ type argument struct {
 }
 
 // Of returns the request of an operation at a route with the arguments of the operation's
-// example. It fails if the example is not an object, or if an argument of the query is not
-// a single value.
+// example. It fails if the example is not an object, or lacks a path parameter or the
+// argument whose value is the body.
 func Of(info core.OperationInfo, route Route, baseURL string) (Request, error) {
 	arguments, err := argumentsOf(info.Example)
 	if err != nil {
@@ -57,12 +63,14 @@ func Of(info core.OperationInfo, route Route, baseURL string) (Request, error) {
 	if strings.Contains(r.URL, "{") {
 		return Request{}, fmt.Errorf("example of %s: no value for a parameter in %s", info.Name, r.URL)
 	}
-	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, route.Method) {
+	if !route.TakesBody() {
 		r.URL += query(arguments)
 		return r, nil
 	}
-	r.Body, err = body(arguments, route.Items)
-	return r, err
+	if r.Body, err = body(arguments, route.Items); err != nil {
+		return Request{}, fmt.Errorf("example of %s: %w", info.Name, err)
+	}
+	return r, nil
 }
 
 // argumentsOf returns the members of an object in their order.
@@ -111,12 +119,16 @@ func query(arguments []argument) string {
 	return "?" + strings.Join(parts, "&")
 }
 
-// body returns the arguments as an object, or the value of the argument items if the body
-// is a list.
+// body returns the arguments as an object, or the value of the argument items if items is
+// not "". It fails if there is no argument with this name.
 func body(arguments []argument, items string) (string, error) {
 	var b bytes.Buffer
 	if items != "" {
-		err := json.Indent(&b, arguments[0].value, "", "  ")
+		at := slices.IndexFunc(arguments, func(a argument) bool { return a.name == items })
+		if at < 0 {
+			return "", fmt.Errorf("no value for %s, which is the body", items)
+		}
+		err := json.Indent(&b, arguments[at].value, "", "  ")
 		return b.String(), err
 	}
 	var object bytes.Buffer

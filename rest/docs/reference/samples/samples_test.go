@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // allRequests returns the example request of each operation with a route.
@@ -63,6 +64,16 @@ func TestOf(t *testing.T) {
 	if _, err := samples.Of(info, samples.Route{Method: "GET", Path: "/v1/things/{id}"}, ""); err == nil {
 		t.Error("an example without a path parameter is accepted")
 	}
+	list := samples.Route{Method: "POST", Path: "/v1/things", Items: "items"}
+	info.Example = `{"note":"n","items":[1]}`
+	if got, err := samples.Of(info, list, ""); err != nil || got.Body != "[\n  1\n]" {
+		t.Errorf("%v %+v", err, got)
+	}
+	for _, info.Example = range []string{"", `{"note":"n"}`} {
+		if _, err := samples.Of(info, list, ""); err == nil {
+			t.Errorf("the example %q without the list is accepted", info.Example)
+		}
+	}
 }
 
 func TestCurlQuotes(t *testing.T) {
@@ -85,8 +96,7 @@ func TestGoIsFormatted(t *testing.T) {
 	}
 }
 
-// TestOtherLanguagesAreValid has Node.js and Python compile each program, if they are on
-// this machine.
+// TestOtherLanguagesAreValid has Node.js and Python compile each program.
 func TestOtherLanguagesAreValid(t *testing.T) {
 	t.Parallel()
 	typescript, python := map[string]string{}, map[string]string{}
@@ -100,20 +110,23 @@ func TestOtherLanguagesAreValid(t *testing.T) {
 	compile(t, python, "python3", "-c", "import json, sys\nfor name, text in json.load(sys.stdin).items():\n    compile(text, name, 'exec')")
 }
 
-// compile passes the programs as a JSON object to a command that compiles them.
+// compile passes the programs as a JSON object to a command that compiles them, in a
+// subtest.
 func compile(t *testing.T, programs map[string]string, name string, arguments ...string) {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Logf("%s is not on this machine", name)
-		return
-	}
-	text, err := json.Marshal(programs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), name, arguments...)
-	cmd.Stdin = bytes.NewReader(text)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", name, err, out)
-	}
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		if _, err := exec.LookPath(name); err != nil {
+			storagetest.SkipMissing(t, name+" is not on this machine: the documented programs cannot be compiled")
+		}
+		text, err := json.Marshal(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), name, arguments...)
+		cmd.Stdin = bytes.NewReader(text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	})
 }
