@@ -148,6 +148,34 @@ func TestRelativeLinksHaveTargets(t *testing.T) {
 	}
 }
 
+// codeSpan matches the words in code style that may be the path of a file or folder.
+var codeSpan = regexp.MustCompile("`([a-z0-9_./-]+)`")
+
+// TestNamedPathsExist checks that the paths that the documents about the code name exist. A
+// name with a slash that begins with a top-level folder, or that ends as a Go file does, is
+// a path from the root; methods of the agent endpoint are none. A Go file without a slash
+// may be in any folder. Decisions are excluded because they may name what was rejected or
+// removed later.
+func TestNamedPathsExist(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, file := range repository(t).Files {
+		names[path.Base(file)] = true
+	}
+	for _, document := range []string{"core/doc/how-to.md", "core/doc/architecture.md", "CONTRIBUTING.md", "README.md"} {
+		for _, m := range codeSpan.FindAllStringSubmatch(contents(t, document), -1) {
+			top, _, isPath := strings.Cut(m[1], "/")
+			isGo := path.Ext(m[1]) == ".go"
+			if m[1] == "tools/list" || !isGo && !(isPath && slices.Contains(topFolders, top)) || isGo && !isPath && names[m[1]] {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(repository(t).Root, filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s names %s, which does not exist", document, m[1])
+			}
+		}
+	}
+}
+
 var (
 	makeCommand = regexp.MustCompile(`\bmake ([a-z-]+)`)
 	target      = regexp.MustCompile(`(?m)^([a-z-]+):.*## `)

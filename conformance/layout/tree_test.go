@@ -35,9 +35,11 @@ func contents(t *testing.T, name string) string {
 	return string(text)
 }
 
+// topFolders are the folders at the top level.
+var topFolders = []string{"cmd", "conformance", "core", "guardrails", "oauth", "rest", "storage", "tools"}
+
 func TestTopLevelIsFixed(t *testing.T) {
 	t.Parallel()
-	folders := []string{"cmd", "conformance", "core", "guardrails", "oauth", "rest", "storage", "tools"}
 	files := []string{"CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "go.mod", "go.sum"}
 	seen := map[string]bool{}
 	for _, file := range repository(t).Files {
@@ -46,14 +48,14 @@ func TestTopLevelIsFixed(t *testing.T) {
 			continue
 		}
 		seen[top] = true
-		if inFolder && !slices.Contains(folders, top) {
-			t.Errorf("%s/ is not one of the top-level folders %v", top, folders)
+		if inFolder && !slices.Contains(topFolders, top) {
+			t.Errorf("%s/ is not one of the top-level folders %v", top, topFolders)
 		}
 		if !inFolder && !slices.Contains(files, top) {
 			t.Errorf("%s stands at the top level, where only %v may", top, files)
 		}
 	}
-	for _, name := range append(folders, files...) {
+	for _, name := range slices.Concat(topFolders, files) {
 		if !seen[name] {
 			t.Errorf("%s is missing at the top level", name)
 		}

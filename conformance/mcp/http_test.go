@@ -11,9 +11,6 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/catalogue"
-	"github.com/mailhelm/mailhelm/tools"
 )
 
 // reply is an HTTP answer of the endpoint. Code is set for a problem document, Result for a
@@ -134,13 +131,7 @@ func TestStrangersLearnWhereToGetAToken(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	document := p.MCPURL + "/.well-known/oauth-protected-resource"
-	var needed []string
-	for _, op := range catalogue.Operations(catalogue.Domains{}) {
-		if slices.Contains(tools.Table(), op.Info().Name) {
-			needed = append(needed, op.Info().NeededScopes().Strings()...)
-		}
-	}
-	rest := `scope="` + core.NewScopes(needed...).Join() + `", resource_metadata="` + document + `"`
+	rest := `scope="` + product.ToolScopes().Join() + `", resource_metadata="` + document + `"`
 	for name, c := range map[string]struct{ authorization, challenge string }{
 		"nothing":      {"", `Bearer realm="Mailhelm agent endpoint", ` + rest},
 		"an API token": {"Bearer " + p.Token(t, p.BaseURL), `Bearer realm="Mailhelm agent endpoint", error="invalid_token", ` + rest},

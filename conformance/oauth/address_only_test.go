@@ -14,8 +14,6 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/oauth/inspector"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/catalogue"
-	"github.com/mailhelm/mailhelm/tools"
 	mcpgo "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	mcpgotypes "github.com/mark3labs/mcp-go/mcp"
@@ -53,18 +51,6 @@ func liveAnHour(t *testing.T, p *product.Product, call func() error, ended func(
 	}
 	p.Clock.Advance(accessLife) // no token of the grant is valid, or cached as valid, any more
 	ended()
-}
-
-// scopesOfTools returns the scopes that the tools of the product need. They are not all
-// scopes, because some are for operations that no tool has.
-func scopesOfTools() []string {
-	var names []string
-	for _, op := range catalogue.Operations(catalogue.Domains{}) {
-		if slices.Contains(tools.Table(), op.Info().Name) {
-			names = append(names, op.Info().NeededScopes().Strings()...)
-		}
-	}
-	return core.NewScopes(names...).Strings()
 }
 
 // checkOffered fails the test unless the last consent page listed exactly these scopes.
@@ -145,7 +131,7 @@ func TestGoSDKConnects(t *testing.T) {
 	}
 	defer session.Close() //nolint:errcheck // the test is over
 	call := func() error { return callLists(t, session) }
-	v.checkOffered(scopesOfTools())
+	v.checkOffered(product.ToolScopes().Strings())
 	liveAnHour(t, p, call, func() {
 		if source.refreshes != 4 || asked != 1 {
 			t.Errorf("%d refreshes and %d questions in an hour", source.refreshes, asked)
@@ -284,7 +270,7 @@ func TestInspectorConnects(t *testing.T) {
 		}
 	}
 	call(1)
-	v.checkOffered(scopesOfTools())
+	v.checkOffered(product.ToolScopes().Strings())
 	first := grantsOf(t, p, "")
 	p.Clock.Advance(time.Hour)
 	call(1, "--stored-auth-only") // by a refresh: the access token has ended

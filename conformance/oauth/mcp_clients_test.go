@@ -102,7 +102,7 @@ func connect(t *testing.T, p *product.Product, program string, task assistantTas
 	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(got.Scope, "api.lists.view") {
 		t.Errorf("scope %q, %s", got.Scope, diff)
 	}
-	offered := scopesOfTools()
+	offered := product.ToolScopes().Strings()
 	if task.ClientID != "" { // what it asks for beyond its registration is not offered
 		offered = []string{"api.account.view", "api.contacts.view", "api.lists.view"}
 	}

@@ -5,9 +5,22 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/tools"
 )
+
+// ToolScopes returns the scopes that the tools of the agent endpoint need, sorted. They are
+// not all scopes, because some are only for operations that no tool has.
+func ToolScopes() core.Scopes {
+	return catalogue.NeededScopes(slices.DeleteFunc(catalogue.Operations(catalogue.Domains{}), func(op core.Operation) bool {
+		return !slices.Contains(tools.Table(), op.Info().Name)
+	}))
+}
 
 // Token returns an access token of the demo organization's live client. resource is the
 // host for which the token is valid: BaseURL or MCPURL. Without scopes the token has all

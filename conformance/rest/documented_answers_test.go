@@ -64,7 +64,7 @@ func parsed(t *testing.T, text json.RawMessage) any {
 
 // formDifference describes the first difference between the forms of two JSON values: their
 // types and the names of members. It returns "" if there is none. null has any form, and so
-// has an item of an empty list.
+// have the items of a list that is stored as empty.
 func formDifference(path string, want, got any) string {
 	switch w := want.(type) {
 	case map[string]any:
@@ -73,14 +73,15 @@ func formDifference(path string, want, got any) string {
 			return fmt.Sprintf("%s is %T, stored is an object", path, got)
 		}
 		for name := range g {
-			if _, known := w[name]; !known && !optional[name] {
+			if _, known := w[name]; !known {
 				return path + "." + name + " is not in the stored answer"
 			}
 		}
 		for name, value := range w {
-			if _, there := g[name]; !there && !optional[name] {
+			if _, there := g[name]; !there {
 				return path + "." + name + " is only in the stored answer"
-			} else if there && !openObjects[name] {
+			}
+			if !openObjects[name] {
 				if found := formDifference(path+"."+name, value, g[name]); found != "" {
 					return found
 				}
@@ -91,7 +92,10 @@ func formDifference(path string, want, got any) string {
 		if !ok {
 			return fmt.Sprintf("%s is %T, stored is a list", path, got)
 		}
-		if len(w) > 0 && len(g) > 0 {
+		switch {
+		case len(w) > 0 && len(g) == 0:
+			return path + " is empty, stored has items"
+		case len(w) > 0:
 			return formDifference(path+"[0]", w[0], g[0])
 		}
 	default:
@@ -103,11 +107,7 @@ func formDifference(path string, want, got any) string {
 }
 
 // openObjects are objects whose members are data, such as the attributes of a contact.
-// optional are members that an answer has only at times.
-var (
-	openObjects = map[string]bool{"attributes": true, "properties": true}
-	optional    = map[string]bool{}
-)
+var openObjects = map[string]bool{"attributes": true, "properties": true}
 
 var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 

@@ -46,6 +46,16 @@ func (a *api) rows(t *testing.T, target string) []map[string]any {
 	return all
 }
 
+// first returns the first item of a list. It fails the test if the list is empty.
+func (a *api) first(t *testing.T, target string) map[string]any {
+	t.Helper()
+	all := a.rows(t, target)
+	if len(all) == 0 {
+		t.Fatalf("%s has no item", target)
+	}
+	return all[0]
+}
+
 // TestReadsAreTheWholeInOrder reads each list route about sending with several page sizes.
 // The links between pages must lead through all rows that match the filters, in order and
 // each once.

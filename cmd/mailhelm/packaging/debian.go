@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -40,7 +39,7 @@ func (r release) debian(p platform, e extras) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dist, fmt.Sprintf("mailhelm_%s_%s.deb", debianVersion(r.version), p.arch)), content, 0o644) //nolint:gosec // a file for publication
+	return r.publish(fmt.Sprintf("mailhelm_%s_%s.deb", debianVersion(r.version), p.arch), content)
 }
 
 // debianPackage returns a package with the files data: an ar archive of the version of the

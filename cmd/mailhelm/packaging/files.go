@@ -139,7 +139,7 @@ func (r release) archive(p platform, e extras) error {
 	if content, err = compress(content); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dist, folder+".tar.gz"), content, 0o644) //nolint:gosec // a file for publication
+	return r.publish(folder+".tar.gz", content)
 }
 
 // zip writes entries as a ZIP archive into the folder of results.
@@ -158,7 +158,7 @@ func (r release) zip(folder string, entries []entry) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dist, folder+".zip"), b.Bytes(), 0o644) //nolint:gosec // a file for publication
+	return r.publish(folder+".zip", b.Bytes())
 }
 
 // checksums writes SHA256SUMS, which `sha256sum --check` reads, over all files in the folder
@@ -179,7 +179,7 @@ func (r release) checksums() error {
 		}
 		fmt.Fprintf(&sums, "%s  %s\n", sum, e.Name())
 	}
-	return os.WriteFile(filepath.Join(r.dist, "SHA256SUMS"), []byte(sums.String()), 0o644) //nolint:gosec // a file for publication
+	return r.publish("SHA256SUMS", []byte(sums.String()))
 }
 
 // digestOfFile returns the SHA-256 of a file in hexadecimal digits.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -138,7 +137,7 @@ func (r release) image(platforms []platform) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dist, "mailhelm_"+r.version+"_image.tar"), archive, 0o644) //nolint:gosec // a file for publication
+	return r.publish("mailhelm_"+r.version+"_image.tar", archive)
 }
 
 // platformImage adds the image of one platform: one layer with the program, the certificate

@@ -110,11 +110,16 @@ func (r release) write() error {
 			return fmt.Errorf("container image: %w", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(r.dist, "compose.yaml"), packaged("compose.yaml"), 0o644); err != nil { //nolint:gosec // a file for publication
+	if err := r.publish("compose.yaml", packaged("compose.yaml")); err != nil {
 		return err
 	}
 	if err := r.sbom(platforms); err != nil {
 		return fmt.Errorf("SBOM: %w", err)
 	}
 	return r.checksums()
+}
+
+// publish writes a file, which everyone may read, into the folder of results.
+func (r release) publish(name string, content []byte) error {
+	return os.WriteFile(filepath.Join(r.dist, name), content, 0o644) //nolint:gosec // a file for publication
 }

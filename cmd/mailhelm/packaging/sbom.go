@@ -5,8 +5,6 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -45,7 +43,7 @@ func (r release) sbom(platforms []platform) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dist, "mailhelm_"+r.version+"_sbom.cdx.json"), append(content, '\n'), 0o644) //nolint:gosec // a file for publication
+	return r.publish("mailhelm_"+r.version+"_sbom.cdx.json", append(content, '\n'))
 }
 
 // components returns the modules of programs and the standard library, each version once,
