@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // TestApprove checks that a person can open an application's authorization link, sign in
@@ -44,7 +45,7 @@ func TestDecline(t *testing.T) {
 // mouse. Write scopes are not preselected, so approval with Enter must not grant them.
 func TestConsentWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{})
 	tab.Go(s.question())
 	tab.Press(s.p.UserEmail)
 	tab.TabTo("password")

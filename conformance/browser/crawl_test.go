@@ -50,7 +50,7 @@ type crawl struct {
 // no wider than a phone. It stores pictures of these pages.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
 	t.Parallel()
-	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
+	s := newScene(t, product.Options{Past: true})
 	c := &crawl{scene: s, tab: browser.Open(t, browser.Options{}), kinds: map[string]bool{}, seen: map[string]bool{}}
 	s.openSignedIn(c.tab, "/dashboard")
 	c.queue = []string{"/dashboard", "/account/security"}

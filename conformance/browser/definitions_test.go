@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // TestDefinitions registers an attribute, reviews and saves a change, and deletes the
@@ -48,7 +49,7 @@ func TestDefinitions(t *testing.T) {
 // without the script, and that permissions of what is not built are not offered.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newScene(t, product.Options{})
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
 		tab := browser.Open(t, opts)
 		s.openSignedIn(tab, "/dashboard/members/invite")

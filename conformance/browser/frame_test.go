@@ -14,7 +14,7 @@ import (
 // list of keys, and to a page after the letter g. A button copies the beginning of a key.
 func TestKeysOfTheDashboard(t *testing.T) {
 	t.Parallel()
-	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
+	s := newScene(t, product.Options{Past: true})
 	tab := browser.Open(t, browser.Options{})
 	s.openSignedIn(tab, "/dashboard")
 	tab.Press("?")
@@ -43,7 +43,7 @@ func TestKeysOfTheDashboard(t *testing.T) {
 // follows one of its links.
 func TestSidebarOnAPhone(t *testing.T) {
 	t.Parallel()
-	s := &scene{t: t, p: product.Start(t, product.Options{})}
+	s := newScene(t, product.Options{})
 	tab := browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard")
 	tab.AsPhone()
@@ -62,7 +62,7 @@ func TestSidebarOnAPhone(t *testing.T) {
 // the page of the key. Cancel closes it, and its button revokes the key.
 func TestQuestionInPlace(t *testing.T) {
 	t.Parallel()
-	s := &scene{t: t, p: product.Start(t, product.Options{})}
+	s := newScene(t, product.Options{})
 	tab := browser.Open(t, browser.Options{})
 	s.openSignedIn(tab, "/dashboard/keys")
 	secret := s.newKey(tab)

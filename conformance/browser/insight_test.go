@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // TestInsightByKeyboard goes with the keyboard alone from Home to bounced messages, changes
@@ -14,7 +15,7 @@ import (
 // rules for undeliverable addresses.
 func TestInsightByKeyboard(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{})
 	s.send(3)
 	s.openSignedIn(tab, "/dashboard")
 	tab.Expect(http.StatusOK, "The last seven days", "Messages by day", "Assistants and programs today")

@@ -7,13 +7,14 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // TestListsAndTopicsByKeyboard creates a list, puts a contact on it, takes the contact off
 // and deletes the list, and creates and edits a topic, without a mouse and without scripts.
 func TestListsAndTopicsByKeyboard(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/lists")
 	follow(tab, "/dashboard/lists/new")
 	tab.TabTo("input name")
@@ -48,7 +49,7 @@ func TestListsAndTopicsByKeyboard(t *testing.T) {
 // saves the change and deletes the attribute, without a mouse and without scripts.
 func TestDefinitionsByKeyboard(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/attributes")
 	follow(tab, "/dashboard/attributes/new")
 	tab.TabTo("input name")
@@ -71,7 +72,7 @@ func TestDefinitionsByKeyboard(t *testing.T) {
 // each other, corrects both, saves it and pauses it, without a mouse.
 func TestSegmentsByKeyboard(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{})
 	s.openSignedIn(tab, "/dashboard/segments")
 	follow(tab, "/dashboard/segments/new")
 	tab.TabTo("input name")
@@ -80,13 +81,13 @@ func TestSegmentsByKeyboard(t *testing.T) {
 	tab.Press("yearly")
 	tab.TabTo("textarea source")
 	tab.Press("attr.oders > 5")
-	s.awaitText(tab, "#preview", "is not registered")
+	tab.AwaitText("#preview", "is not registered")
 	erase := func(n int) { tab.Press(strings.Repeat(kb.Backspace, n)) }
 	erase(len("oders > 5"))
 	tab.Press("orders > 5 and attr.orders < 3")
-	s.awaitText(tab, "#preview", "no contact matches")
+	tab.AwaitText("#preview", "no contact matches")
 	erase(len(" and attr.orders < 3"))
-	s.awaitText(tab, "#preview", "Contacts whose orders is more than 5.")
+	tab.AwaitText("#preview", "Contacts whose orders is more than 5.")
 	if strings.Contains(tab.Read("#preview"), "Check these parts") {
 		t.Error("the corrected predicate has a warning")
 	}
@@ -101,7 +102,7 @@ func TestSegmentsByKeyboard(t *testing.T) {
 // invites a member, without a mouse and without scripts.
 func TestAccessByKeyboard(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/keys")
 	follow(tab, "/dashboard/keys/new")
 	follow(tab, "role=viewer")

@@ -6,13 +6,14 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // TestMessages searches a bounced message, opens it, and reads the values of a chart with
 // the keyboard.
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{})
 	s.openSignedIn(tab, "/dashboard/messages")
 	tab.Expect(http.StatusOK, "No message was sent in this time")
 	s.send(3)

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 func TestPasskey(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{})
 	device := tab.Authenticator()
 	s.openSignedIn(tab, "/account/security")
 	tab.Fill("#passkey", "Laptop")
@@ -57,7 +58,7 @@ func TestPasskey(t *testing.T) {
 // JavaScript.
 func TestPasskeyWithoutScripts(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/account/security")
 	tab.Expect(http.StatusOK, "Passkeys need JavaScript. Switch it on in this browser.")
 	tab.Picture("security-without-scripts")

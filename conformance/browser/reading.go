@@ -3,8 +3,10 @@ package browser
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/chromedp/chromedp"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // Read returns the text of the first element that matches a selector. It fails the test if
@@ -39,6 +41,32 @@ func (tab *Tab) Unfold(selector string) {
 func (tab *Tab) Await(selector string) {
 	tab.t.Helper()
 	tab.run("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+// AwaitText waits until the first element that matches a selector has a text, which a script
+// writes. It ends the test after stepTimeout.
+func (tab *Tab) AwaitText(selector, text string) {
+	tab.t.Helper()
+	product.Await(tab.t, stepTimeout, func() error {
+		if shown := tab.Read(selector); !strings.Contains(shown, text) {
+			return fmt.Errorf("%s lacks %q: %q", selector, text, shown)
+		}
+		return nil
+	})
+}
+
+// ReloadUntil loads the page again until it shows a text. It ends the test after
+// stepTimeout.
+func (tab *Tab) ReloadUntil(text string) {
+	tab.t.Helper()
+	product.Await(tab.t, stepTimeout, func() error {
+		shown := tab.Text()
+		if strings.Contains(shown, text) {
+			return nil
+		}
+		tab.Go(tab.Address().String())
+		return fmt.Errorf("the page does not show %q: %s", text, shown)
+	})
 }
 
 // Bottom returns the distance from the top of the page to the bottom edge of the first

@@ -31,9 +31,10 @@ type scene struct {
 // challenge is the PKCE code challenge (S256) of RFC 7636 appendix B.
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-func newScene(t *testing.T) *scene {
+// newScene starts a product with these options, and the web server of the application.
+func newScene(t *testing.T, options product.Options) *scene {
 	t.Helper()
-	s := &scene{t: t, p: product.Start(t, product.Options{}), brought: make(chan url.Values, 8)}
+	s := &scene{t: t, p: product.Start(t, options), brought: make(chan url.Values, 8)}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/callback" {
 			s.brought <- r.URL.Query()
@@ -106,7 +107,7 @@ func withAndWithoutScripts(t *testing.T, test func(t *testing.T, s *scene, tab *
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newScene(t), browser.Open(t, opts))
+			test(t, newScene(t, product.Options{}), browser.Open(t, opts))
 		})
 	}
 }

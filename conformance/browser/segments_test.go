@@ -2,9 +2,7 @@ package browser_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/browser"
 	"github.com/mailhelm/mailhelm/conformance/product"
@@ -15,7 +13,7 @@ import (
 // pauses it.
 func TestSegments(t *testing.T) {
 	t.Parallel()
-	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
+	s := newScene(t, product.Options{Past: true})
 	tab := browser.Open(t, browser.Options{})
 	s.openSignedIn(tab, "/dashboard/segments")
 	tab.Expect(http.StatusOK, "Good customers", "good-customers")
@@ -28,14 +26,14 @@ func TestSegments(t *testing.T) {
 	tab.Go(s.p.AppURL + "/dashboard/segments/new")
 	tab.Expect(http.StatusOK, "What you can test")
 	tab.Fill("#source", "attr.oders >= 3")
-	s.awaitText(tab, "#preview", "is not registered")
-	s.awaitText(tab, "#preview", "attr.orders")
+	tab.AwaitText("#preview", "is not registered")
+	tab.AwaitText("#preview", "attr.orders")
 	tab.Picture("segment-faulty")
 	tab.Fill("#source", "attr.orders >= 3")
-	s.awaitText(tab, "#preview", "contacts match now")
+	tab.AwaitText("#preview", "contacts match now")
 	some := tab.Read("#preview .verdict-line strong")
 	tab.Fill("#source", "attr.orders >= 3000")
-	s.awaitText(tab, "#preview", "3000")
+	tab.AwaitText("#preview", "3000")
 	if none := tab.Read("#preview .verdict-line strong"); some == "0" || none != "0" {
 		t.Errorf("%s contacts match, and then %s", some, none)
 	}
@@ -43,22 +41,11 @@ func TestSegments(t *testing.T) {
 	tab.Fill("#name", "Many orders")
 	tab.Fill("#key", "many-orders")
 	tab.Fill("#source", "attr.orders >= 2")
-	s.awaitText(tab, "#preview", "is at least 2")
+	tab.AwaitText("#preview", "is at least 2")
 	tab.Submit(".editor form button.primary")
 	tab.Expect(http.StatusOK, "The segment is saved", "Many orders", "orders is at least 2")
 	tab.Submit("a[href$='/pause']")
 	tab.Expect(http.StatusOK, "Pause this segment?")
 	tab.Submit("main form button.primary")
 	tab.Expect(http.StatusOK, "The segment is paused", "Resume segment")
-}
-
-// awaitText waits until an element has a text, at most five seconds.
-func (s *scene) awaitText(tab *browser.Tab, selector, text string) {
-	s.t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // between two looks at the page, bounded
-		if strings.Contains(tab.Read(selector), text) {
-			return
-		}
-	}
-	s.t.Errorf("%s lacks %q: %q", selector, text, tab.Read(selector))
 }

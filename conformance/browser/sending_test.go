@@ -12,7 +12,7 @@ import (
 // without scripts. It checks a text of each page and that the Tab key reaches its controls.
 func TestPagesAboutSending(t *testing.T) {
 	t.Parallel()
-	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
+	s := newScene(t, product.Options{Past: true})
 	tab := browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/health")
 	for _, page := range []struct{ name, path, text string }{

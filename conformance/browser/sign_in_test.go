@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 func TestSignIn(t *testing.T) {
@@ -28,7 +29,7 @@ func TestSignIn(t *testing.T) {
 
 func TestSignInWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{})
 	tab.Go(s.p.AppURL + "/login")
 	tab.ExpectReachable()
 	tab.Go(s.p.AppURL + "/login")
