@@ -67,19 +67,14 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{operations: &frametest.Operations{T: t, Results: results(), Errors: map[string]*core.Error{}}, Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Path: audience.ListsPath, Name: "Lists"}, frame.Area{Path: audience.TopicsPath, Name: "Topics"})}
+	o := &office{operations: &frametest.Operations{T: t, Results: results(), Errors: map[string]*core.Error{}}, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: audience.ListsPath, Name: "Lists"}, frame.Area{Path: audience.TopicsPath, Name: "Topics"})}
 	o.Frame.Operations = o.operations
 	room, err := audience.New(o.Frame, audience.Config{
 		Lists: fakeLists{}, Segments: fakeSegments{},
-		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
+		Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

@@ -134,9 +134,7 @@ func page(items ...string) string {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(), Membership: members.Memberships{Members: db.Members()},
-	}), operations: &frametest.Operations{T: t, Results: maps.Clone(results), Errors: map[string]*core.Error{}}}
+	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db)), operations: &frametest.Operations{T: t, Results: maps.Clone(results), Errors: map[string]*core.Error{}}}
 	external := "crm-1"
 	o.directory = &directory{total: 1234, visitor: "vis_00000000000000000000000000", found: []audience.Contact{
 		{
@@ -149,12 +147,10 @@ func newOffice(t *testing.T) *office {
 	}}
 	o.Frame.Operations = o.operations
 	room, err := contacts.New(o.Frame, contacts.Config{
-		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Keys: names{}, Clients: names{}, Users: names{}, Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
+		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Keys: names{}, Clients: names{}, Users: names{}, Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

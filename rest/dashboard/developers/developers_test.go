@@ -35,10 +35,7 @@ type office struct {
 
 func newOffice(t *testing.T, db *storage.DB) *office {
 	t.Helper()
-	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Path: developers.KeysPath}, frame.Area{Path: developers.ClientsPath}, frame.Area{Path: developers.GrantsPath})}
+	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: developers.KeysPath}, frame.Area{Path: developers.ClientsPath}, frame.Area{Path: developers.GrantsPath})}
 	o.tasks = access.Lifecycle{
 		Stores: db.Access(), Orgs: db.Orgs(), Transactor: db, Clock: frametest.Now,
 		Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: frametest.Now}),
@@ -48,9 +45,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		Lifecycle: o.tasks, APIURL: "https://api.example", MCPURL: "https://mcp.example", AuthURL: "https://auth.example", Clock: frametest.Now,
 	})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	o.makeCredentials()
 	return o
 }

@@ -109,7 +109,7 @@ func (s stock) FindAudit(context.Context, string, access.AuditFilter) ([]access.
 func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := frametest.NewOffice(t, frametest.Database{Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members()})
+	o := frametest.NewOffice(t, frametest.DatabaseOf(db))
 	has.visitor = o.User.ID
 	if has.log == nil {
 		has.log = io.Discard
@@ -124,7 +124,7 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 	}}
 	room, err := home.New(o.Frame, home.Config{
 		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Clock: core.Clock(frametest.Now),
-		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
+		Expensive: frametest.RunDirectly,
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 			Activity: "/dashboard/connect/activity",
@@ -133,9 +133,7 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 		APIURL: "https://api.example", MCPURL: "https://mcp.example", AuthURL: "https://auth.example",
 	})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	pages, err := o.Frame.Mux(room.Routes())
-	o.Must(err)
+	pages := o.Open(room)
 	return o, pages
 }
 

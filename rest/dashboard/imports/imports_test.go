@@ -109,16 +109,11 @@ func newOffice(t *testing.T) *office {
 		ID: core.NewID(), UploadedBy: "grace", FileName: hostile + ".csv", Size: 4000, Status: contactupload.Received, CreatedAt: frametest.Now().Add(-time.Hour),
 		Sample:   contactfile.Sample{Header: []string{"E-Mail", hostile}, Delimiter: ',', Rows: [][]string{{"ada@example.com", "=1+1" + hostile}}},
 		Settings: contactupload.Settings{Delimiter: ',', Targets: []string{"email", ""}},
-	}}, Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Path: imports.Path, Name: "Import"})}
+	}}, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: imports.Path, Name: "Import"})}
 	room, err := imports.New(o.Frame, imports.Config{Uploads: o.uploads, Topics: o.uploads, Users: o.uploads})
 	o.Must(err)
 	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{"lists_list": `{"data":[{"id":"11111111-1111-4111-8111-111111111111","key":"vip","name":"VIP","description":"","source":"api","origin":"managed","status":"active","member_count":3,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}],"pagination":{"has_more":false,"next_cursor":null}}`}}
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

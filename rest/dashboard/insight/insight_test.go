@@ -35,20 +35,15 @@ type office struct {
 
 func newOffice(t *testing.T, db *storage.DB) *office {
 	t.Helper()
-	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Path: insight.HealthPath, Name: "Health"}, frame.Area{Path: insight.UndeliverablePath, Name: "Undeliverable"})}
+	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: insight.HealthPath, Name: "Health"}, frame.Area{Path: insight.UndeliverablePath, Name: "Undeliverable"})}
 	o.list = suppression.New(suppression.Config{Store: db.Suppression(), RuleStore: db.SuppressionRules(), Transactor: db, Clock: frametest.Now})
 	o.figures = reports.New(reports.Config{Store: db.Reports(), Clock: frametest.Now})
 	room, err := insight.New(o.Frame, insight.Config{
 		Reports: o.figures, Undeliverable: o.list,
-		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
+		Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	entry := suppression.Entry{
 		Key: suppression.AddressKey("gone@example.com"), Email: "gone@example.com", Status: suppression.Listed, Reason: suppression.PermanentBounce,
 		FirstSeenAt: frametest.Now(), LastSeenAt: frametest.Now(), LastChangedAt: frametest.Now(), EventCount: 1,

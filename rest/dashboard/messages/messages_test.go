@@ -44,10 +44,7 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-	},
-		frame.Area{Path: messages.Path, Name: "Messages"}, frame.Area{Path: "/dashboard/channels", Name: "Channels", Needs: members.MayViewSending},
+	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: messages.Path, Name: "Messages"}, frame.Area{Path: "/dashboard/channels", Name: "Channels", Needs: members.MayViewSending},
 		frame.Area{Path: "/dashboard/undeliverable", Name: "Undeliverable", Needs: members.MayViewUndeliverable},
 		frame.Area{Path: "/dashboard/suppressions", Name: "Suppressions", Needs: members.MayViewSuppression})}
 	o.operations = &frametest.Operations{T: t, Results: map[string]string{
@@ -60,9 +57,7 @@ func newOffice(t *testing.T) *office {
 	o.Frame.Operations = o.operations
 	room, err := messages.New(o.Frame, messages.Config{Undeliverable: listed{}})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

@@ -46,9 +46,9 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		Orgs: db.Orgs(), Members: db.Members(), Invitations: db.Invitations(), Users: db.Users(), Grants: db.Grants(), Audit: db.Audit(),
 		Transactor: db, Clock: frametest.Now,
 	}}
-	o.Office = frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(), Membership: o.members,
-	}, frame.Area{Path: organization.AccountPath}, frame.Area{Path: organization.MembersPath}, frame.Area{Path: organization.AuditPath}, frame.Area{Path: organization.SettingsPath})
+	stores := frametest.DatabaseOf(db)
+	stores.Membership = o.members
+	o.Office = frametest.NewOffice(t, stores, frame.Area{Path: organization.AccountPath}, frame.Area{Path: organization.MembersPath}, frame.Area{Path: organization.AuditPath}, frame.Area{Path: organization.SettingsPath})
 	connections := db.Connections(master)
 	o.config = organization.Config{
 		Account: account.New(account.Config{
@@ -78,9 +78,7 @@ func (o *office) mount() {
 	o.T.Helper()
 	room, err := organization.New(o.Frame, o.config)
 	o.Must(err)
-	frametest.CheckPages(o.T, room.Pages)
-	mux, err := o.Frame.Mux(room.Routes())
-	o.Must(err)
+	mux := o.Open(room)
 	mux.Handle(organization.JoinPath, room.Join())
 	o.pages = mux
 }

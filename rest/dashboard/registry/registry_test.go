@@ -14,7 +14,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -111,10 +110,7 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Group: "Audience", Path: registry.AttributesPath, Name: "Attributes"}, frame.Area{Group: "Audience", Path: registry.ActivitiesPath, Name: "Activities"})}
+	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Group: "Audience", Path: registry.AttributesPath, Name: "Attributes"}, frame.Area{Group: "Audience", Path: registry.ActivitiesPath, Name: "Activities"})}
 	o.operations = &frametest.Operations{T: t, Results: map[string]string{
 		"attributes_list":    `{"data":[{` + plan + `},{` + ofGit + `},{` + city + `}],"pagination":{"has_more":false,"next_cursor":null}}`,
 		"attributes_get":     `{` + plan + `}`,
@@ -134,12 +130,10 @@ func newOffice(t *testing.T) *office {
 	o.Frame.Operations = o.operations
 	room, err := registry.New(o.Frame, registry.Config{
 		Attributes: &o.domains, Activities: &o.domains, Segments: &o.domains,
-		Expensive: func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
+		Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

@@ -48,10 +48,7 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Users: db.Users(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Path: pages.Path, Name: "Segments"}, frame.Area{Path: "/dashboard/contacts", Name: "Contacts", Needs: members.MayViewContacts})}
+	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: pages.Path, Name: "Segments"}, frame.Area{Path: "/dashboard/contacts", Name: "Contacts", Needs: members.MayViewContacts})}
 	o.operations = &frametest.Operations{T: t, Results: map[string]string{
 		"segments_members": `{"data":[` + member(hostile+"@example.com", true) + `,` + member("ben@example.com", false) + `],"pagination":{"has_more":true,"next_cursor":"NEXT"}}`,
 		"segments_preview_predicate": `{"count":1234,"eval_class":"incremental","sample":[{"contact_id":"0196f0a0-0000-7000-8000-000000000001","email":` +
@@ -68,9 +65,7 @@ func newOffice(t *testing.T) *office {
 	o.Must(db.Topics().ReplaceTopics(t.Context(), o.Org.ID, []sending.Topic{{Name: hostile, Default: sending.OptIn}, {Name: "<script>alert(2)</script>", Default: sending.OptOut}}, frametest.Now()))
 	room, err := pages.New(o.Frame, pages.Config{Definitions: o.segments, Author: segments.Author{Store: db.Segments(), Members: db.SegmentMembers(), Clock: frametest.Now}})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

@@ -55,10 +55,7 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{Office: frametest.NewOffice(t, frametest.Database{
-		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
-	}, frame.Area{Group: "Send", Path: templates.TemplatesPath, Name: "Templates"})}
+	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Group: "Send", Path: templates.TemplatesPath, Name: "Templates"})}
 	o.operations = &frametest.Operations{T: t, Results: map[string]string{
 		"templates_list": `{"data":[{` + welcome + `}],"pagination":{"has_more":true,"next_cursor":"NEXT"}}`,
 		"templates_get":  templateDetail,
@@ -68,9 +65,7 @@ func newOffice(t *testing.T) *office {
 	o.Frame.Operations = o.operations
 	room, err := templates.New(o.Frame, reads{"welcome": frametest.Now().Add(-time.Hour), "</pre><script>alert(1)</script>\"'&\u202e": frametest.Now().Add(-10 * time.Minute)})
 	o.Must(err)
-	frametest.CheckPages(t, room.Pages)
-	o.pages, err = o.Frame.Mux(room.Routes())
-	o.Must(err)
+	o.pages = o.Open(room)
 	return o
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/storage"
 )
 
 // Now returns the fixed time of the tests' clocks.
@@ -35,6 +36,19 @@ type Database struct {
 		frame.Organizations
 	}
 	Membership frame.Membership
+}
+
+// DatabaseOf returns the stores of a database for [NewOffice].
+func DatabaseOf(db *storage.DB) Database {
+	return Database{
+		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
+		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Users: db.Users(), Transactor: db, Clock: Now},
+	}
+}
+
+// RunDirectly calls read. It stands in for the bulkhead, which lets expensive reads wait.
+func RunDirectly(ctx context.Context, _ string, read func(context.Context) error) error {
+	return read(ctx)
 }
 
 // Office is an organization with one member, who is the visitor of the tested pages.

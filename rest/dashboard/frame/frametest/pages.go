@@ -1,7 +1,9 @@
 package frametest
 
 import (
+	"html/template"
 	"io/fs"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -14,10 +16,26 @@ import (
 // its capture group.
 var screens = regexp.MustCompile(`frame\.Screen\{Page: "(\w+)",`)
 
-// CheckPages checks that every page's template can be parsed, and that the Go files in the
-// working directory show only existing pages. Call it in the tests of each package with
-// pages, because a page is otherwise parsed only when it is first shown.
-func CheckPages(t *testing.T, pages *frame.Pages) {
+// Room is what the pages of a package provide. The type of the package embeds *frame.Pages,
+// which has Names and Template.
+type Room interface {
+	Names() []string
+	Template(name string) (*template.Template, error)
+	Routes() []frame.Route
+}
+
+// Open returns a handler of the room's pages. It fails the test unless every page's template
+// can be parsed, and the Go files in the working directory show only existing pages. A page
+// is otherwise parsed only when it is first shown.
+func (o *Office) Open(room Room) *http.ServeMux {
+	o.T.Helper()
+	checkPages(o.T, room)
+	mux, err := o.Frame.Mux(room.Routes())
+	o.Must(err)
+	return mux
+}
+
+func checkPages(t *testing.T, pages Room) {
 	t.Helper()
 	names := pages.Names()
 	for _, name := range names {
