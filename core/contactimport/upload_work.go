@@ -87,17 +87,42 @@ func (u *Uploads) continueUpload(ctx context.Context, orgID, id string) error {
 	if refusal, ok := errors.AsType[*core.Error](err); ok && refusal.Code == core.CodeValidationFailed {
 		return u.fail(ctx, orgID, pass.up, refusal.Message)
 	}
-	if core.IsNotFound(err) {
-		return nil // it was discarded while it was checked
+	if errors.Is(err, errReplaced) {
+		return nil
 	}
 	return err
 }
 
-// fail ends the work on an upload.
+// errReplaced is the error of a run whose upload was discarded, whose upload another process
+// has finished, or after which another run was started.
+var errReplaced = errors.New("the run of the upload was replaced")
+
+// change runs f in a transaction that holds the upload, as long as the run of up works on
+// it. f gets the stored upload. change fails with errReplaced otherwise.
+func (u *Uploads) change(ctx context.Context, orgID string, up contactupload.Upload, f func(ctx context.Context, held contactupload.Upload) error) error {
+	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
+		held, err := u.Store.Upload(ctx, orgID, up.ID)
+		if core.IsNotFound(err) || err == nil && (held.Run != up.Run || held.Status != up.Status) {
+			return errReplaced
+		}
+		if err != nil {
+			return err
+		}
+		return f(ctx, held)
+	})
+}
+
+// fail ends the work on an upload, unless another run was started.
 func (u *Uploads) fail(ctx context.Context, orgID string, up contactupload.Upload, problem string) error {
-	up.Status, up.Problem, up.ClaimedUntil = contactupload.Failed, problem, time.Time{}
-	u.Log.InfoContext(ctx, "import of contacts failed", "org_id", orgID, "upload_id", up.ID, "problem", problem)
-	return u.Store.UpdateUpload(ctx, orgID, up)
+	err := u.change(ctx, orgID, up, func(ctx context.Context, _ contactupload.Upload) error {
+		up.Status, up.Problem, up.ClaimedUntil = contactupload.Failed, problem, time.Time{}
+		u.Log.InfoContext(ctx, "import of contacts failed", "org_id", orgID, "upload_id", up.ID, "problem", problem)
+		return u.Store.UpdateUpload(ctx, orgID, up)
+	})
+	if errors.Is(err, errReplaced) {
+		return nil
+	}
+	return err
 }
 
 // pass is one run over the file of an upload: a dry run or the import.
@@ -178,14 +203,7 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 	}
 	p.up.Attempts, p.up.ClaimedUntil = 0, p.uploads.Clock().Add(claimed)
 	p.setResult(sum)
-	err := p.uploads.Transactor.InTx(ctx, func(ctx context.Context) error {
-		held, err := p.uploads.Store.Upload(ctx, p.orgID, p.up.ID)
-		if err != nil {
-			return err
-		}
-		if held.Status != p.up.Status {
-			return core.NotFound("upload") // another process has ended it
-		}
+	err := p.uploads.change(ctx, p.orgID, p.up, func(ctx context.Context, held contactupload.Upload) error {
 		p.up.Settings.Stopping = held.Settings.Stopping
 		p.keepProgress(held)
 		if p.rejected.Len() > 0 {
@@ -227,18 +245,19 @@ func (p *pass) setResult(sum contactupload.Summary) {
 // complete stores the end of the run and its status. An import deletes the file.
 func (p *pass) complete(ctx context.Context, sum contactupload.Summary, status contactupload.UploadStatus) error {
 	p.setResult(sum)
-	p.up.Attempts, p.up.ClaimedUntil, p.up.Status = 0, time.Time{}, status
+	done := p.up
+	done.Attempts, done.ClaimedUntil, done.Status = 0, time.Time{}, status
 	if !p.dry {
 		now := p.uploads.Clock()
-		p.up.CompletedAt = &now
+		done.CompletedAt = &now
 	}
 	p.uploads.Log.InfoContext(ctx, "contact file processed", "org_id", p.orgID, "upload_id", p.up.ID, "dry_run", p.dry, "rows", sum.Rows, "rejected", sum.Rejected)
-	return p.uploads.Transactor.InTx(ctx, func(ctx context.Context) error {
+	return p.uploads.change(ctx, p.orgID, p.up, func(ctx context.Context, _ contactupload.Upload) error {
 		if !p.dry {
 			if err := p.uploads.Store.DeleteChunks(ctx, p.orgID, p.up.ID, contactupload.FileChunk); err != nil {
 				return err
 			}
 		}
-		return p.uploads.Store.UpdateUpload(ctx, p.orgID, p.up)
+		return p.uploads.Store.UpdateUpload(ctx, p.orgID, done)
 	})
 }

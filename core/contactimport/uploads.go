@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactfile"
@@ -58,7 +59,7 @@ func (u *Uploads) AttributeNames(ctx context.Context, orgID string) ([]string, e
 }
 
 // StartCheck stores how the file is read and starts a job that checks all rows without
-// changing contacts. It fails with core.CodeValidationFailed if the columns do not fit, and
+// changing contacts. It ends a check that is running. It fails with core.CodeValidationFailed if the columns do not fit, and
 // with core.CodeConflict if the file is gone or the upload is being imported.
 func (u *Uploads) StartCheck(ctx context.Context, orgID, id string, settings contactupload.Settings) error {
 	return u.start(ctx, orgID, id, func(up *contactupload.Upload) error {
@@ -77,12 +78,16 @@ func (u *Uploads) StartCheck(ctx context.Context, orgID, id string, settings con
 	})
 }
 
-// StartImport starts a job that imports the checked rows, as changes by the user. It fails
-// with core.CodeConflict if the rows were not checked or the file is gone.
-func (u *Uploads) StartImport(ctx context.Context, orgID, userID, id string) error {
+// StartImport starts a job that imports the checked rows, as changes by the user. check is
+// the Run of the check whose result the user has seen. It fails with core.CodeConflict if
+// another check was started since, if the rows were not checked, or if the file is gone.
+func (u *Uploads) StartImport(ctx context.Context, orgID, userID, id, check string) error {
 	return u.start(ctx, orgID, id, func(up *contactupload.Upload) error {
 		if up.Status != contactupload.Checked {
-			return core.Conflict("The rows of this file are not checked.", "Check the file first.")
+			return core.Conflict("The rows of this file are not checked.", "Open its page to see its state.")
+		}
+		if up.Run != check {
+			return core.Conflict("The file was checked again, perhaps with other columns, and nothing was imported.", "Look at the result of the new check, then start the import.")
 		}
 		up.Status, up.ImportedBy = contactupload.Importing, userID
 		return nil
@@ -105,7 +110,8 @@ func (u *Uploads) Stop(ctx context.Context, orgID, id string) error {
 	})
 }
 
-// start changes an upload and enqueues its job, in one transaction.
+// start changes an upload and enqueues the job of a new run, in one transaction. A run that
+// is still working on the upload ends when it next stores something.
 func (u *Uploads) start(ctx context.Context, orgID, id string, change func(*contactupload.Upload) error) error {
 	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
 		up, err := u.Store.Upload(ctx, orgID, id)
@@ -118,7 +124,7 @@ func (u *Uploads) start(ctx context.Context, orgID, id string, change func(*cont
 		if err := change(&up); err != nil {
 			return err
 		}
-		up.Problem, up.Attempts = "", 0
+		up.Run, up.Problem, up.Attempts, up.ClaimedUntil = core.NewID(), "", 0, time.Time{}
 		if err := u.Store.DeleteChunks(ctx, orgID, id, contactupload.RejectedChunk); err != nil {
 			return err
 		}

@@ -38,6 +38,8 @@ type desk struct {
 	cut func() error
 	// killed is true if Import fails after it has stored a part.
 	killed bool
+	// checking is called before each part is checked, changed after each transaction.
+	checking, changed func()
 	// by is the source of the changes of the latest part that was imported.
 	by contacts.ConsentSource
 }
@@ -62,13 +64,34 @@ func (c cutting) Import(ctx context.Context, orgID string, by contacts.ConsentSo
 	return items, err
 }
 
+func (c cutting) TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error) {
+	if c.d.checking != nil {
+		c.d.checking()
+	}
+	return c.Bulk.TryImport(ctx, orgID, rows)
+}
+
+// watched is a core.Transactor that calls d.changed after each transaction.
+type watched struct {
+	core.Transactor
+	d *desk
+}
+
+func (w watched) InTx(ctx context.Context, f func(context.Context) error) error {
+	err := w.Transactor.InTx(ctx, f)
+	if w.d.changed != nil {
+		w.d.changed()
+	}
+	return err
+}
+
 func newDesk(t *testing.T, db *storage.DB) *desk {
 	t.Helper()
 	d := &desk{World: contactstest.New(t, db)}
 	direct := d.Bulk.Config
 	direct.Queue = nil
 	d.Uploads = contactimport.NewUploads(contactimport.UploadConfig{
-		Store: contactimportstore.New(db.DB), Contacts: cutting{bulk.New(direct), d}, Transactor: db, Queue: queue{}, Orgs: db.Orgs().OrgIDs,
+		Store: contactimportstore.New(db.DB), Contacts: cutting{bulk.New(direct), d}, Transactor: watched{db, d}, Queue: queue{}, Orgs: db.Orgs().OrgIDs,
 		Clock: d.World.Clock, Log: slog.New(slog.DiscardHandler),
 	})
 	return d
@@ -138,7 +161,7 @@ func TestUploadIsCheckedAndImported(t *testing.T) {
 			t.Errorf("the list has %+v, %v", listed, err)
 		}
 		d.Refuse(t, "contacts_lookup", `{"email":"ada@example.com"}`, core.CodeNotFound)
-		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); err != nil {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
 			t.Fatal(err)
 		}
 		up, err = d.work(t, up.ID)
@@ -159,7 +182,7 @@ func TestUploadIsCheckedAndImported(t *testing.T) {
 		if !strings.HasPrefix(rejected.String(), want) || strings.Count(rejected.String(), "\n") != 2 {
 			t.Errorf("rejected %q", rejected.String())
 		}
-		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); !core.IsConflict(err) {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); !core.IsConflict(err) {
 			t.Errorf("imported twice: %v", err)
 		}
 		if _, _, err := contactimportstore.New(db.DB).Chunk(t.Context(), d.Org.ID, up.ID, contactupload.FileChunk, 0); !core.IsNotFound(err) {
@@ -180,7 +203,7 @@ func TestInterruptedImportContinues(t *testing.T) {
 	}
 	text.WriteString("wrong\n")
 	up := d.checked(t, text.String())
-	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); err != nil {
+	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
 		t.Fatal(err)
 	}
 	parts := 0
@@ -234,10 +257,10 @@ func TestStoppedImportKeepsItsRows(t *testing.T) {
 		if err := d.Stop(t.Context(), d.Org.ID, up.ID); !core.IsConflict(err) {
 			t.Errorf("a check is stopped: %v", err)
 		}
-		if _, err := d.work(t, up.ID); err != nil {
+		if up, err = d.work(t, up.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); err != nil {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
 			t.Fatal(err)
 		}
 		d.cut = func() error { return d.Stop(t.Context(), d.Org.ID, up.ID) }
@@ -309,7 +332,7 @@ func TestColumnsMustFit(t *testing.T) {
 			t.Errorf("%v: %v", targets, err)
 		}
 	}
-	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); !core.IsConflict(err) {
+	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); !core.IsConflict(err) {
 		t.Errorf("imported without a check: %v", err)
 	}
 	up = d.checked(t, "email,plan\na@example.com,pro\nb@example.com,\nc@example.com,\nd@example.com,\"open\n"+strings.Repeat("x", 2<<20))
@@ -338,7 +361,7 @@ func TestUploadsEnd(t *testing.T) {
 			}
 		}
 		purge(25 * time.Hour)
-		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID); !core.IsConflict(err) {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); !core.IsConflict(err) {
 			t.Errorf("imported an expired file: %v", err)
 		}
 		if n, err := contactimportstore.New(db.DB).CountFiles(t.Context(), d.Org.ID); n != 0 || err != nil {
@@ -356,4 +379,55 @@ func TestUploadsEnd(t *testing.T) {
 			t.Errorf("after a month: %v, %v", all, err)
 		}
 	})
+}
+
+// TestNewSettingsReplaceTheCheck starts a second check with other settings while the first
+// runs, during a part and after the last one. The first must not overwrite the second, and
+// the second need not wait for the claim of the first.
+func TestNewSettingsReplaceTheCheck(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		for _, hook := range []*func(){&d.checking, &d.changed} {
+			up := d.receive(t, people)
+			if err := d.StartCheck(t.Context(), d.Org.ID, up.ID, up.Settings); err != nil {
+				t.Fatal(err)
+			}
+			*hook = func() {
+				*hook = nil
+				up.Settings.ClearEmpty = true
+				if err := d.StartCheck(t.Context(), d.Org.ID, up.ID, up.Settings); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, want := range []contactupload.UploadStatus{contactupload.Checking, contactupload.Checked} {
+				if got, err := d.work(t, up.ID); err != nil || got.Status != want || !got.Settings.ClearEmpty {
+					t.Errorf("%s with %+v, %v, want %s with new settings", got.Status, got.Settings, err, want)
+				}
+			}
+		}
+	})
+}
+
+// TestImportNeedsTheCheckThatWasSeen checks that a new check, even with the same settings,
+// refuses the import that a person starts after seeing the earlier one.
+func TestImportNeedsTheCheckThatWasSeen(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	seen := d.checked(t, people)
+	if err := d.StartCheck(t.Context(), d.Org.ID, seen.ID, seen.Settings); err != nil {
+		t.Fatal(err)
+	}
+	up, err := d.work(t, seen.ID)
+	if err != nil || up.Status != contactupload.Checked || up.Run == "" || up.Run == seen.Run {
+		t.Fatalf("checked again as %q after %q, %v", up.Run, seen.Run, err)
+	}
+	for _, run := range []string{seen.Run, ""} {
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, run); !core.IsConflict(err) || !strings.Contains(core.AsError(err).NextStep(), "new check") {
+			t.Errorf("imported after the check %q: %v", run, err)
+		}
+	}
+	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
+		t.Error(err)
+	}
 }

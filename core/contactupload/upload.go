@@ -50,8 +50,11 @@ type Upload struct {
 	ImportedBy string
 	Size       int64 // in bytes
 	Status     UploadStatus
-	Sample     contactfile.Sample
-	Settings   Settings
+	// Run identifies the latest check or import that was started, also after its end. Each
+	// start sets a new id. It is "" before the first.
+	Run      string
+	Sample   contactfile.Sample
+	Settings Settings
 	// Check is the result of the dry run, and Import that of the import. Both are the counts
 	// so far while the job runs, and zero before.
 	Check, Import Result

@@ -89,7 +89,7 @@ func (r uploadRow) upload() (contactupload.Upload, error) {
 			return u, fmt.Errorf("storage: contact upload %s: %w", r.ID, err)
 		}
 	}
-	u.Sample, u.Settings, u.ImportedBy = sample.Sample, settings.Settings, settings.ImportedBy
+	u.Sample, u.Settings, u.ImportedBy, u.Run = sample.Sample, settings.Settings, settings.ImportedBy, settings.Run
 	if sample.Preview != nil {
 		u.Check.Preview = sample.Preview
 	}
@@ -103,10 +103,12 @@ type sampleJSON struct {
 	Preview []contactupload.PreviewRow `json:"preview,omitempty"`
 }
 
-// settingsJSON is the content of the column settings: what people have decided.
+// settingsJSON is the content of the column settings: what people have decided, and the id
+// of the run that they have started.
 type settingsJSON struct {
 	contactupload.Settings
 	ImportedBy string `json:"imported_by,omitempty"`
+	Run        string `json:"run,omitempty"`
 }
 
 // encode returns the JSON columns of an upload: sample, settings, checked and imported.
@@ -114,7 +116,7 @@ func encode(u contactupload.Upload) ([4]string, error) {
 	var texts [4]string
 	sample := sampleJSON{u.Sample, u.Check.Preview}
 	u.Check.Preview = nil
-	for i, value := range []any{sample, settingsJSON{u.Settings, u.ImportedBy}, u.Check, u.Import} {
+	for i, value := range []any{sample, settingsJSON{u.Settings, u.ImportedBy, u.Run}, u.Check, u.Import} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return texts, fmt.Errorf("storage: contact upload %s: %w", u.ID, err)

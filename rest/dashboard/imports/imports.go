@@ -28,7 +28,7 @@ type Uploads interface {
 	Upload(ctx context.Context, orgID, id string) (contactupload.Upload, error)
 	Uploads(ctx context.Context, orgID string) ([]contactupload.Upload, error)
 	StartCheck(ctx context.Context, orgID, id string, settings contactupload.Settings) error
-	StartImport(ctx context.Context, orgID, userID, id string) error
+	StartImport(ctx context.Context, orgID, userID, id, check string) error
 	Stop(ctx context.Context, orgID, id string) error
 	Discard(ctx context.Context, orgID, id string) error
 	WriteRejected(ctx context.Context, orgID, id string, to io.Writer) error

@@ -63,8 +63,11 @@ func (f *fakeUploads) StartCheck(context.Context, string, string, contactupload.
 	return f.refusal
 }
 
-func (f *fakeUploads) StartImport(context.Context, string, string, string) error {
+func (f *fakeUploads) StartImport(_ context.Context, _, _, _, check string) error {
 	f.called = append(f.called, "import")
+	if check != f.up.Run {
+		return core.Conflict("The file was checked again.", "Look at the new check.")
+	}
 	return f.refusal
 }
 
@@ -140,7 +143,7 @@ func TestGoldenPages(t *testing.T) {
 		{Line: 2, Cells: []contactupload.Cell{{Target: "email", Value: "ada@example.com"}, {Target: "attributes.plan", Value: hostile}}, Outcome: contactupload.Outcome{Status: contactupload.RowCreated}},
 		{Line: 3, Outcome: contactupload.Outcome{Status: contactupload.RowRejected, Reason: "has 1 fields where the header has 2 " + hostile}},
 	}
-	o.uploads.up.Check, o.uploads.up.Status = counted, contactupload.Checked
+	o.uploads.up.Check, o.uploads.up.Status, o.uploads.up.Run = counted, contactupload.Checked, "run-1"
 	golden("checked", o.path(""))
 	o.uploads.up.Status, o.uploads.up.Import = contactupload.Importing, counted
 	golden("importing", o.path(""))
@@ -232,5 +235,25 @@ func TestSteps(t *testing.T) {
 	o.uploads.up.Status, o.uploads.up.Check = contactupload.Checked, contactupload.Result{Summary: contactupload.Summary{Rows: 1, Rejected: 1}}
 	if status, file := frametest.Get(t, o.pages, o.path("/rejected.csv")); status != http.StatusOK || !strings.HasPrefix(file, "email,") {
 		t.Errorf("rejected rows: status %d, %q", status, file)
+	}
+}
+
+// TestAStaleCheckIsNotImported checks that the form of a page that shows an earlier check is
+// refused, and that the answer shows the new check with its form.
+func TestAStaleCheckIsNotImported(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.uploads.up.Status, o.uploads.up.Run = contactupload.Checked, "run-2"
+	o.uploads.up.Check = contactupload.Result{Summary: contactupload.Summary{Rows: 7, Created: 7}}
+	status, page := frametest.Post(t, o.pages, o.Site.Visitor, o.path("/start"), url.Values{"check": {"run-1"}})
+	if status != http.StatusConflict || !strings.Contains(page, "The file was checked again. Look at the new check.") || !strings.Contains(page, `value="run-2"`) || !strings.Contains(page, "Import 7 rows") {
+		t.Errorf("an earlier check: status %d, %s", status, page)
+	}
+	o.uploads.up.Status = contactupload.Checking
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path("/start"), url.Values{"check": {"run-1"}}); status != http.StatusSeeOther {
+		t.Errorf("while the new check runs: status %d", status)
+	}
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path("/start"), url.Values{"check": {"run-2"}}); status != http.StatusSeeOther {
+		t.Errorf("the check of the page: status %d", status)
 	}
 }

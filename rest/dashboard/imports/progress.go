@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -28,6 +29,7 @@ type importPage struct {
 	Preview    []previewRow
 	Start      *frame.Form // nil if the import cannot start
 	StartWords string
+	Check      string      // identifies the check that the page shows, for the form Start
 	Stop       *frame.Form // nil if the import cannot be stopped
 	List       string      // the list that the contacts join, "" for none
 	Left       string      // the number of rows that a stopped import did not read, "" otherwise
@@ -60,13 +62,19 @@ func (h *Imports) showImport(w http.ResponseWriter, r *http.Request, v people.Vi
 		frame.SeeOther(w, pathOf(up)+"/columns")
 		return
 	}
+	h.importWith(w, r, v, up, "", http.StatusOK)
+}
+
+// importWith shows the state of an import. problem is the error of a refused form, "" for
+// none.
+func (h *Imports) importWith(w http.ResponseWriter, r *http.Request, v people.Visitor, up contactupload.Upload, problem string, status int) {
 	data := h.newImportPage(v, up)
 	var err error
 	if data.By, err = (uploaders{h, v, map[string]string{}}).of(r.Context(), up); err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "import", Title: data.File, Head: frame.Head{Title: data.File}, Problem: data.Problem, Data: data})
+	h.Show(w, r, v, status, frame.Screen{Page: "import", Title: data.File, Head: frame.Head{Title: data.File}, Problem: cmp.Or(problem, data.Problem), Data: data})
 }
 
 // newImportPage returns the data of the page of an import.
@@ -74,7 +82,7 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 	now, result := h.Clock(), up.Result()
 	data := importPage{
 		File: frame.PlainName(up.FileName), Status: statusWords[up.Status], Mark: statusMarks[up.Status], Problem: up.Problem, Uploaded: h.When(up.CreatedAt),
-		Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed || up.Status == contactupload.Stopped, List: frame.PlainName(up.Settings.ListName),
+		Check: up.Run, Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed || up.Status == contactupload.Stopped, List: frame.PlainName(up.Settings.ListName),
 		Lines: lines(result.RejectedLines, result.Rejected), NotMailed: lines(result.NotMailableLines, result.NotMailable),
 	}
 	if data.Running {
@@ -179,23 +187,42 @@ func newPreviewRow(row contactupload.PreviewRow) previewRow {
 	return shown
 }
 
-// start starts the import of the checked rows.
+// start starts the import of the checked rows. If the form shows an earlier check, or the
+// import cannot start for another reason, it shows the present state with the reason.
 func (h *Imports) start(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	up, ok := h.readUpload(w, r, v)
 	if !ok {
 		return
 	}
 	err := h.TransactorWith(v, members.MayManageContacts).InTx(r.Context(), func(ctx context.Context) error {
-		if err := h.Uploads.StartImport(ctx, v.Org.ID, v.User.ID, up.ID); err != nil {
+		if err := h.Uploads.StartImport(ctx, v.Org.ID, v.User.ID, up.ID, r.PostForm.Get("check")); err != nil {
 			return err
 		}
 		return h.Record(ctx, v, "contacts.import_started", up.ID, map[string]any{"rows": up.Check.Rows, "bytes": up.Size})
 	})
+	if core.IsConflict(err) {
+		h.refuseStart(w, r, v, core.AsError(err))
+		return
+	}
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
 	frame.SeeOther(w, pathOf(up))
+}
+
+// refuseStart shows the present state of an upload with the reason why its import did not
+// start. It redirects to the page of an upload that a job works on, because that page reads
+// itself again.
+func (h *Imports) refuseStart(w http.ResponseWriter, r *http.Request, v people.Visitor, refusal *core.Error) {
+	up, ok := h.readUpload(w, r, v)
+	switch {
+	case !ok:
+	case up.Status == contactupload.Checking || up.Status == contactupload.Importing:
+		frame.SeeOther(w, pathOf(up))
+	default:
+		h.importWith(w, r, v, up, refusal.Message+" "+refusal.NextStep(), refusal.HTTPStatus())
+	}
 }
 
 // stop ends an import. The rows that were imported before stay.
