@@ -179,11 +179,13 @@ func (r release) platformImage(l *layout, p imagePlatform, program, roots []byte
 }
 
 // runConfig returns how a container runs: as a user without rights, with all listeners on
-// all addresses of the container, because others cannot reach its loopback.
+// all addresses of the container, because others cannot reach its loopback. The admin
+// address is not among the exposed ports, which docker run -P publishes: it requires no
+// credential.
 func (r release) runConfig() runConfig {
 	return runConfig{
 		User:         fmt.Sprintf("%d:%d", imageUser, imageUser),
-		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "8082/tcp": {}, "8083/tcp": {}, "2525/tcp": {}, "9090/tcp": {}},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "8082/tcp": {}, "8083/tcp": {}, "2525/tcp": {}},
 		Env:          strings.Fields(string(packaged("image.env"))),
 		Entrypoint:   []string{"/mailhelm"},
 		Cmd:          []string{"serve"},
