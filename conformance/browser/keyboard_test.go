@@ -45,6 +45,31 @@ func TestListsAndTopicsByKeyboard(t *testing.T) {
 	tab.Expect(http.StatusOK, "The topic was changed", "What happened at night")
 }
 
+// TestContactsByKeyboard finds a contact, edits it and archives it, without a mouse and
+// without scripts.
+func TestContactsByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s.openSignedIn(tab, "/dashboard/contacts/new")
+	tab.TabTo("input email")
+	tab.Press("owl@example.com")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The contact is created")
+	tab.Go(s.p.AppURL + "/dashboard/contacts")
+	tab.TabTo("input q")
+	tab.Press("owl@")
+	tab.PressToSubmit(kb.Enter)
+	follow(tab, "owl@example.com")
+	follow(tab, "/edit")
+	tab.TabTo("external_id")
+	tab.Press("night-1")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The changes are saved", "night-1")
+	follow(tab, "/archive")
+	follow(tab, "button Archive contact")
+	tab.Expect(http.StatusOK, "The contact is archived")
+}
+
 // TestDefinitionsByKeyboard registers an attribute, reviews a change of its description,
 // saves the change and deletes the attribute, without a mouse and without scripts.
 func TestDefinitionsByKeyboard(t *testing.T) {
