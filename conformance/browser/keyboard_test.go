@@ -49,7 +49,7 @@ func TestListsAndTopicsByKeyboard(t *testing.T) {
 // without scripts.
 func TestContactsByKeyboard(t *testing.T) {
 	t.Parallel()
-	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/contacts/new")
 	tab.TabTo("input email")
 	tab.Press("owl@example.com")

@@ -47,10 +47,14 @@ func TestMirrorConsent(t *testing.T) {
 			t.Errorf("the same page again: %+v, want %+v", again, want)
 		}
 
+		change := contacts.ConsentChange{At: later(60).UnixMicro(), By: contacts.ByAccount}
+		news := map[string]contacts.ConsentChange{"news": change}
 		known.UnsubscribeAll, known.UpdatedAt = true, later(60)
+		known.ConsentChanges = contacts.ConsentChanges{UnsubscribeAll: &change, Topics: news}
 		known.TopicPreferences = []topics.Preference{prefer("news", sending.OptOut)}
 		created := newContact("New@x")
 		created.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
+		created.ConsentChanges.Topics = news
 		created.CreatedAt, created.UpdatedAt, created.Shell = later(60), later(60), true
 		for _, want := range []contacts.Contact{known, same, fresh, archived, created} {
 			got, err := store.ContactByEmail(ctx, org, want.Email)
