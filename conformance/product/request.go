@@ -84,7 +84,7 @@ func Do(client *http.Client, r *http.Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // the body is read
+	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	return Answer{response.StatusCode, response.Header, string(body)}, err
 }
