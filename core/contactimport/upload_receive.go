@@ -32,25 +32,34 @@ const (
 // UTF-8, and with core.CodeConflict if the organization has too many stored files. Nothing
 // is then stored. It must not run in a transaction, because it reads from the network.
 func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error) {
-	stored, err := u.Store.CountFiles(ctx, orgID)
-	if err != nil {
-		return contactupload.Upload{}, err
-	}
-	if stored >= maxOpen {
-		return contactupload.Upload{}, core.Conflict(fmt.Sprintf("%d uploaded files wait for their import, the maximum of an organization.", stored),
-			"Import or discard one of them first.")
-	}
 	visible, _ := core.VisibleText(fileName)
 	up := contactupload.Upload{
 		ID: core.NewID(), FileName: core.Quotable(visible, maxFileName), UploadedBy: userID, Status: contactupload.Receiving, CreatedAt: u.Clock(),
 	}
-	if err := u.Store.InsertUpload(ctx, orgID, up); err != nil {
+	err := u.insert(ctx, orgID, up)
+	if err != nil {
 		return contactupload.Upload{}, err
 	}
 	if err = u.receive(ctx, orgID, &up, file); err == nil {
 		return up, nil
 	}
 	return contactupload.Upload{}, errors.Join(err, u.Store.DeleteUpload(context.WithoutCancel(ctx), orgID, up.ID))
+}
+
+// insert stores a new upload. It fails with core.CodeConflict if the organization has too
+// many stored files; files that are being received count too.
+func (u *Uploads) insert(ctx context.Context, orgID string, up contactupload.Upload) error {
+	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
+		stored, err := u.Store.CountFiles(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		if stored >= maxOpen {
+			return core.Conflict(fmt.Sprintf("%d uploaded files wait for their import, the maximum of an organization.", stored),
+				"Import or discard one of them first.")
+		}
+		return u.Store.InsertUpload(ctx, orgID, up)
+	})
 }
 
 // receive stores the chunks of the file and the sample of its rows.

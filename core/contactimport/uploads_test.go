@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -430,4 +431,51 @@ func TestImportNeedsTheCheckThatWasSeen(t *testing.T) {
 	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFilesAreCountedAsTheyArrive sends eight files at the same time. Each is read only
+// after all were begun or refused, so the limit must count files that have no chunk yet.
+func TestFilesAreCountedAsTheyArrive(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		const sent, most = 8, 5
+		var begun, ended sync.WaitGroup
+		begun.Add(sent)
+		refused := make(chan error, sent)
+		for range sent {
+			ended.Go(func() {
+				file := &waiting{begun: &begun, rest: strings.NewReader(people)}
+				if _, err := d.Receive(t.Context(), d.Org.ID, uploader, "people.csv", file); err != nil {
+					file.once.Do(begun.Done)
+					refused <- err
+				}
+			})
+		}
+		ended.Wait()
+		close(refused)
+		for err := range refused {
+			if !core.IsConflict(err) {
+				t.Error(err)
+			}
+		}
+		if all, err := d.Uploads.Uploads(t.Context(), d.Org.ID); err != nil || len(all) != most {
+			t.Errorf("%d files of %d are stored, %v", len(all), sent, err)
+		}
+	})
+}
+
+// waiting is a file that is read only after all files have begun.
+type waiting struct {
+	begun *sync.WaitGroup
+	rest  io.Reader
+	once  sync.Once
+}
+
+func (w *waiting) Read(b []byte) (int, error) {
+	w.once.Do(func() {
+		w.begun.Done()
+		w.begun.Wait()
+	})
+	return w.rest.Read(b)
 }

@@ -31,7 +31,9 @@ type Store interface {
 	UpdateUpload(ctx context.Context, orgID string, u Upload) error
 	// DeleteUpload deletes an upload with its chunks.
 	DeleteUpload(ctx context.Context, orgID, id string) error
-	// CountFiles returns the number of uploads with chunks of an uploaded file.
+	// CountFiles returns the number of uploads with chunks of an uploaded file, and of those
+	// that are being received. Inside a transaction it makes other transactions that call it
+	// wait until the transaction ends.
 	CountFiles(ctx context.Context, orgID string) (int, error)
 	// WorkingUploads returns the ids of the uploads that are being checked or imported,
 	// oldest first.

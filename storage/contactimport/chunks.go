@@ -17,11 +17,16 @@ var (
 		WHERE org_id = $1 AND upload_id = $2 AND kind = $3 AND position >= $4 ORDER BY position LIMIT 1`)
 	deleteChunks = engine.Register("delete contact upload chunks", `
 		DELETE FROM contact_upload_chunks WHERE org_id = $1 AND upload_id = $2 AND kind = $3`)
-	// countFiles counts the uploads whose first chunk of the file is stored.
+	// countFiles counts the uploads that are being received or whose first chunk of the file
+	// is stored.
 	countFiles = engine.Register("count contact upload files", `
 		SELECT count(*) FROM contact_uploads AS u
-		WHERE u.org_id = $1 AND EXISTS (SELECT 1 FROM contact_upload_chunks AS c
-			WHERE c.org_id = u.org_id AND c.upload_id = u.id AND c.kind = 'file' AND c.position = 0)`)
+		WHERE u.org_id = $1 AND (u.status = 'receiving' OR EXISTS (SELECT 1 FROM contact_upload_chunks AS c
+			WHERE c.org_id = u.org_id AND c.upload_id = u.id AND c.kind = 'file' AND c.position = 0))`)
+	// holdFiles makes transactions that count the files of an organization wait for each
+	// other. SQLite needs no lock, because it has one writer at a time.
+	holdFiles = engine.Register("hold contact upload files", `
+		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 30)) AS text) = ''*/`)
 	// purgeChunks deletes the chunks of one kind of uploads that are older than $3 and that
 	// no job works on.
 	purgeChunks = engine.Register("purge contact upload chunks", `
@@ -61,6 +66,11 @@ func (s Store) DeleteChunks(ctx context.Context, orgID, id string, kind contactu
 }
 
 func (s Store) CountFiles(ctx context.Context, orgID string) (int, error) {
+	if s.db.InTransaction(ctx) {
+		if _, err := engine.Values[int](ctx, s.db, holdFiles, orgID); err != nil {
+			return 0, err
+		}
+	}
 	counts, err := engine.Values[int](ctx, s.db, countFiles, orgID)
 	if err != nil {
 		return 0, err

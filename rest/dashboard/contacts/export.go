@@ -24,6 +24,12 @@ const ExportPath = Path + "/export"
 // pageTime is how long writing one page of an export to the visitor may take.
 const pageTime = 30 * time.Second
 
+// filterNames are the names of the filters in a query and in the form of an export.
+var filterNames = []string{"q", "status", "topic", "list", "segment", "attribute", "value"}
+
+// maxFilterDetail is the maximum length of a filter in the audit log, in characters.
+const maxFilterDetail = 200
+
 // exportForm is the data of the form that exports the contacts with the present filters.
 type exportForm struct {
 	Form    frame.Form
@@ -33,7 +39,7 @@ type exportForm struct {
 // exportFormOf returns the form that repeats the filters of the query.
 func exportFormOf(v people.Visitor, query url.Values) exportForm {
 	f := exportForm{Form: frame.FormTo(v, ExportPath)}
-	for _, name := range []string{"q", "status", "topic", "list", "segment", "attribute", "value"} {
+	for _, name := range filterNames {
 		if value := query.Get(name); value != "" {
 			f.Filters = append(f.Filters, frame.Option{Name: name, Value: value})
 		}
@@ -43,8 +49,9 @@ func exportFormOf(v people.Visitor, query url.Values) exportForm {
 
 // exportContacts sends the contacts that match the filters of the form as a CSV file. It
 // reads page by page, each as an expensive read of its own, so that an export of any size
-// needs little memory and blocks no other read. If a page cannot be read, the connection is
-// closed, so that the browser reports an incomplete file.
+// needs little memory and blocks no other read. Each page needs the permission, because an
+// export can take long. If a page cannot be read, the connection is closed, so that the
+// browser reports an incomplete file.
 func (h listHandlers) exportContacts(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	known := h.readChoices(r, v)
 	search, err := known.searchOf(r.PostForm)
@@ -76,7 +83,7 @@ func (h listHandlers) exportContacts(w http.ResponseWriter, r *http.Request, v p
 	}
 	_ = file.Write(known.csvHeader())
 	for write(first); after != nil; write(first) {
-		if first, after, err = h.exportPage(r.Context(), v, search, after); err != nil {
+		if first, after, err = h.exportNextPage(r.Context(), v, search, after); err != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -92,12 +99,23 @@ func (h listHandlers) exportPage(ctx context.Context, v people.Visitor, s audien
 	return page, next, err
 }
 
-// filterDetail returns the filters for the audit log.
+// exportNextPage reads the next page of an export. It fails with invalid_scope if the visitor
+// has lost the permission since the page before.
+func (h listHandlers) exportNextPage(ctx context.Context, v people.Visitor, s audience.Search, after *core.After) ([]audience.Contact, *core.After, error) {
+	err := h.TransactorWith(v, members.MayViewContacts).InTx(ctx, func(context.Context) error { return nil })
+	if err != nil {
+		return nil, nil, err
+	}
+	return h.exportPage(ctx, v, s, after)
+}
+
+// filterDetail returns the filters for the audit log, shortened. It leaves out every other
+// field of the form.
 func filterDetail(form url.Values) map[string]any {
 	detail := map[string]any{}
-	for name, values := range form {
-		if name != frame.FieldToken && values[0] != "" {
-			detail[name] = values[0]
+	for _, name := range filterNames {
+		if value := form.Get(name); value != "" {
+			detail[name] = core.Quotable(strings.ToValidUTF8(value, "\uFFFD"), maxFilterDetail)
 		}
 	}
 	return detail

@@ -41,7 +41,7 @@ func TestExportHasAllContacts(t *testing.T) {
 	o := newOffice(t)
 	formula := `=HYPERLINK("http://evil.example","x")`
 	o.found[0].ExternalID, o.found[0].Attributes["plan"] = &formula, "-2+3"
-	status, file := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, url.Values{"list": {"vip"}, "q": {"a"}, "status": {""}})
+	status, file := frametest.Post(t, o.pages, o.Site.Visitor, contacts.ExportPath, url.Values{"list": {"vip"}, "q": {"a"}, "status": {""}, "value": {strings.Repeat("x", 5000)}, "invented": {"field"}})
 	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
 	if err != nil || status != http.StatusOK {
 		t.Fatal(err, status)
@@ -57,7 +57,7 @@ func TestExportHasAllContacts(t *testing.T) {
 	if asked := (audience.Search{Text: "a", List: vip}); o.asked != asked {
 		t.Errorf("searched %+v", o.asked)
 	}
-	if diff := cmp.Diff([]string{`{"list":"vip","q":"a"}`}, o.exported(t)); diff != "" {
+	if diff := cmp.Diff([]string{`{"list":"vip","q":"a","value":"` + strings.Repeat("x", 199) + `…"}`}, o.exported(t)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -127,8 +127,45 @@ func TestAnIncompleteExportIsNoFile(t *testing.T) {
 			t.Error("the file ends as if it were complete")
 		}
 	}()
+	o.export(httptest.NewRecorder())
+}
+
+// export sends the form of an export.
+func (o *office) export(w http.ResponseWriter) {
 	form := url.Values{"token": {o.Site.Visitor.FormToken("dashboard\x00" + contacts.ExportPath)}}
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, contacts.ExportPath, strings.NewReader(form.Encode()))
+	r := httptest.NewRequestWithContext(o.T.Context(), http.MethodPost, contacts.ExportPath, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	o.pages.ServeHTTP(httptest.NewRecorder(), r)
+	o.pages.ServeHTTP(w, r)
+}
+
+// watchedRecorder is a recorder that calls first before it records the first bytes.
+type watchedRecorder struct {
+	*httptest.ResponseRecorder
+	first func()
+}
+
+func (w *watchedRecorder) Write(b []byte) (int, error) {
+	if first := w.first; first != nil {
+		w.first = nil
+		first()
+	}
+	return w.ResponseRecorder.Write(b)
+}
+
+// TestEachPageOfAnExportNeedsThePermission takes the permission away after the first page
+// was read. The export must end without the second page.
+func TestEachPageOfAnExportNeedsThePermission(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.Allow(members.MayViewContacts)
+	w := &watchedRecorder{httptest.NewRecorder(), func() { o.TakeAway(members.MayViewSending) }}
+	defer func() {
+		if recover() != http.ErrAbortHandler { //nolint:errorlint // the value of a panic
+			t.Error("the file ends as if it were complete")
+		}
+		if file := w.Body.String(); !strings.Contains(file, "ada@example.com") || strings.Contains(file, "gone@example.com") {
+			t.Errorf("the file is %s", file)
+		}
+	}()
+	o.export(w)
 }
