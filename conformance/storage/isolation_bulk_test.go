@@ -84,6 +84,9 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 		"WriteContacts joins": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {o.list.ID}}})
 		},
+		"JoinList": func(t *testing.T, db *storage.DB) (any, error) {
+			return bulkstore.NewContactStore(db.DB).JoinList(t.Context(), org, o.list.ID, []string{o.contact.ID, o.shell.ID}, at)
+		},
 		"NoteAccount": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.AccountNotes().NoteAccount(t.Context(), org, topics.AccountNote{ID: core.NewID(), ContactID: o.contact.ID, NotedAt: start})
 		},
