@@ -2,7 +2,6 @@ package contactfile
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +34,7 @@ const listSeparator = "|"
 // zero value means that the column is ignored.
 type column struct{ field, attribute, topic string }
 
-// String returns what the column sets, in the form that --map accepts, such as
+// String returns what the column sets, in the form of a value of Config.Map, such as
 // "attributes.plan". It returns "" for an ignored column.
 func (c column) String() string {
 	switch {
@@ -81,18 +80,18 @@ func columnsOf(header []string, cfg Config) ([]column, error) {
 			if mapped {
 				return nil, fmt.Errorf("there is no field or attribute %q to map the column %q to", target, name)
 			}
-			unknown = append(unknown, fmt.Sprintf("%q", name))
+			unknown = append(unknown, name)
 			continue
 		}
 		if other, twice := seen[c]; twice {
-			return nil, fmt.Errorf("the columns %q and %q both map to %s: ignore one of them with --map '%s='", other, name, c, name)
+			return nil, &TwiceMappedError{First: other, Second: name, Target: c.String()}
 		}
 		seen[c], columns[i] = name, c
 	}
 	return columns, checkColumns(seen, unknown, unused, cfg)
 }
 
-// checkColumns returns an error if --map names a header that the file does not have, or if
+// checkColumns returns an error if cfg.Map names a header that the file does not have, or if
 // no column identifies a contact. Unless cfg ignores unknown headers, it also returns an
 // error for them.
 func checkColumns(seen map[column]string, unknown []string, unused map[string]string, cfg Config) error {
@@ -100,13 +99,12 @@ func checkColumns(seen map[column]string, unknown []string, unused map[string]st
 		return fmt.Errorf("there is no column %q to map", slices.Sorted(maps.Keys(unused))[0])
 	}
 	if len(unknown) > 0 && !cfg.IgnoreUnknown {
-		return fmt.Errorf("these columns are neither a field nor a registered attribute: %s: map them with --map, or ignore them with --ignore-unknown",
-			strings.Join(unknown, ", "))
+		return &UnknownColumnsError{Columns: unknown}
 	}
 	_, byAddress := seen[column{field: email}]
 	_, byID := seen[column{field: externalID}]
 	if !byAddress && !byID {
-		return errors.New("no column is email or external_id: map one with --map 'Header=email'")
+		return ErrNoIdentity
 	}
 	return nil
 }
@@ -119,7 +117,7 @@ var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
 var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
 
 // meaning returns the field, attribute or topic that target names, and whether it exists.
-// target is a header of the file or a value of --map; attributes are the names of the
+// target is a header of the file or a value of Config.Map; attributes are the names of the
 // registered attributes. Every name after "topics." counts as existing, because core/bulk
 // checks topics later.
 func meaning(target string, attributes []string) (column, bool) {

@@ -135,7 +135,7 @@ func checkStart(start []byte) error {
 	signs := []struct{ prefix, what, remedy string }{
 		{"\xff\xfe", "text in UTF-16", "save it as UTF-8"},
 		{"\xfe\xff", "text in UTF-16", "save it as UTF-8"},
-		{"\x1f\x8b", "compressed with gzip", "unpack it, or pipe it in with zcat"},
+		{"\x1f\x8b", "compressed with gzip", "unpack it"},
 		{"PK\x03\x04", "a ZIP archive or a spreadsheet", "save it as CSV in UTF-8"},
 		{"%PDF", "a PDF", "save it as CSV in UTF-8"},
 	}

@@ -101,7 +101,7 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 		IgnoreUnknown: c.IgnoreUnknown, ClearEmpty: c.ClearEmpty, Rebind: c.Rebind,
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+		return fmt.Errorf("%s: %w", c.File, withFlags(err))
 	}
 	rejected := &rejectedFile{name: c.rejectedName(), header: rows.Header(), comma: rows.Delimiter()}
 	line := cli.NewProgress(s.Stderr, file.size, s.Config.Clock)
@@ -126,6 +126,20 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 		return fmt.Errorf("all %d rows of %s were rejected", sum.Rows, c.File)
 	}
 	return nil
+}
+
+// withFlags adds to an error about the columns of a file the flags that avoid it.
+func withFlags(err error) error {
+	if twice, ok := errors.AsType[*contactfile.TwiceMappedError](err); ok {
+		return fmt.Errorf("%w with --map '%s='", err, twice.Second)
+	}
+	if _, ok := errors.AsType[*contactfile.UnknownColumnsError](err); ok {
+		return fmt.Errorf("%w: map them with --map, or ignore them with --ignore-unknown", err)
+	}
+	if errors.Is(err, contactfile.ErrNoIdentity) {
+		return fmt.Errorf("%w: map one with --map 'Header=email'", err)
+	}
+	return err
 }
 
 // rejectedName returns the name of the file for rejected rows. It returns "" for an import
