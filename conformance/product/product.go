@@ -166,6 +166,7 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
 	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
 	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
+	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox
 	if opts.Mail {

@@ -34,9 +34,9 @@ func nodeOf(t *testing.T, schema *core.Schema) node {
 
 // is reports whether the schema allows values of the JSON type in kind. The schema has no
 // type for the members of a row of a bulk write, so that an invalid row fails alone. The
-// description of such a member begins with the type, such as "String".
+// description of such a member begins with its form, such as "Text".
 func (n node) is(kind string) bool {
-	if kind == "string" && n.Type == nil && strings.HasPrefix(n.Text, "String") {
+	if kind == "string" && n.Type == nil && strings.HasPrefix(n.Text, "Text") {
 		return true
 	}
 	several, _ := n.Type.([]any)

@@ -17,13 +17,13 @@ const maxItems = 1000
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
-	{Name: "name", Description: "Required. Text of 1 to 200 characters, such as order_placed."},
-	{Name: "email", Description: "Address of the contact. A new one creates a contact that gets no mail."},
-	{Name: "external_id", Description: "Your own id of the contact, text of 1 to 255 characters. Without email, a contact must have it already."},
+	{Name: "name", Description: "Text of 1 to 200 characters, such as order_placed. Required."},
+	{Name: "email", Description: "Text: address of the contact. A new one creates a contact that gets no mail."},
+	{Name: "external_id", Description: "Text of 1 to 255 characters, your own id of the contact. Without email, a contact must have it already."},
 	{Name: "properties", Description: "Object such as {\"total\": 42.5}; any JSON up to 32 KiB. Default: {}."},
-	{Name: "occurred_at", Description: "RFC 3339, such as 2026-03-02T08:30:00Z. Default: now."},
+	{Name: "occurred_at", Description: "Text in RFC 3339, such as 2026-03-02T08:30:00Z. Default: now."},
 	{Name: "idempotency_key", Description: "Text of 1 to 256 characters, such as order-1042. The same key within 24 hours is not recorded again."},
-	{Name: "dedup_mode", Description: "retry (default): a repeated idempotency_key is a duplicate. once: one activity of this name for each contact, without time limit."},
+	{Name: "dedup_mode", Description: "Text. retry (default): a repeated idempotency_key is a duplicate. once: one activity of this name for each contact, without time limit."},
 }
 
 // JSONSchema returns the schema of the list of items, with the members of an item.

@@ -84,9 +84,9 @@ func TestCounter(t *testing.T) {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
-		rows, err := db.Usage().Usage(t.Context(), "mine", usage.Filter{Limit: 1, Offset: 2})
-		if err != nil || len(rows) != 1 || rows[0].ClientID != "b" {
-			t.Errorf("the third row is %v, %v", rows, err)
+		rows, err := db.Usage().Usage(t.Context(), "mine", usage.Filter{Limit: 2})
+		if err != nil || len(rows) != 2 || rows[0].ClientID != "a" || rows[1].ClientID != "a" {
+			t.Errorf("the first two rows are %v, %v", rows, err)
 		}
 		checkPurge(t, db)
 	})

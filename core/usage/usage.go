@@ -80,9 +80,8 @@ type Filter struct {
 	UserID, ClientID string
 	// Since is the first day.
 	Since time.Time
-	// Limit is the maximum number of rows. Offset is the number of rows to leave out before
-	// them.
-	Limit, Offset int
+	// Limit is the maximum number of rows.
+	Limit int
 }
 
 // Store stores counts.

@@ -44,7 +44,7 @@ var (
 		FROM tool_usage
 		WHERE org_id = $1 AND day >= $2 AND ($3 = '' OR user_id = $3) AND ($4 = '' OR client_id = $4)
 		GROUP BY client_id, user_id, operation
-		ORDER BY calls DESC, client_id, user_id, operation LIMIT $5 OFFSET $6`)
+		ORDER BY calls DESC, client_id, user_id, operation LIMIT $5`)
 	purgeUsage = engine.Register("purge tool usage", `
 		DELETE FROM tool_usage WHERE org_id = $1 AND (client_id, user_id, operation, day) IN (
 			SELECT client_id, user_id, operation, day FROM tool_usage WHERE org_id = $1 AND day < $2
@@ -69,7 +69,7 @@ func (s usageStore) Usage(ctx context.Context, orgID string, f usage.Filter) ([]
 			Calls: r.Calls, Confirmed: r.Confirmed, Asked: r.Asked, Refused: r.Refused, Failed: r.Failed, LastAt: r.LastAt.Time(),
 		}}
 	}
-	return engine.ListAs(ctx, s.db, row, sumUsage, orgID, engine.At(f.Since), f.UserID, f.ClientID, f.Limit, f.Offset)
+	return engine.ListAs(ctx, s.db, row, sumUsage, orgID, engine.At(f.Since), f.UserID, f.ClientID, f.Limit)
 }
 
 func (s usageStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {

@@ -48,6 +48,9 @@ type Config struct {
 	// RedisTimeout limits how long an API call waits for Redis when its rate limit is
 	// checked; 0 means the default of package guardrails.
 	RedisTimeout time.Duration
+	// PagesPerMinute limits how many pages of the dashboard a person may request in a minute;
+	// 0 means 600.
+	PagesPerMinute int
 	// ActivitiesPerMinute limits how many activities an organization may send in a minute; 0
 	// means activities.DefaultVolume.
 	ActivitiesPerMinute int

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -42,7 +43,7 @@ func newDashboard(
 	}
 	around := frame.New(frame.Config{
 		Site: entrance, Organizations: s.db.Members(), Membership: members, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
-		Operations: operations, Pace: pagePace(cfg.Clock), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
+		Operations: operations, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
 	if err != nil {

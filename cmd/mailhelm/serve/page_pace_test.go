@@ -12,7 +12,7 @@ import (
 func TestPagePace(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	pace := pagePace(func() time.Time { return now })
+	pace := pagePace(func() time.Time { return now }, pagesPerMinute)
 	for i := range pagesPerMinute {
 		if err := pace(t.Context(), "ada"); err != nil {
 			t.Fatalf("page %d: %v", i, err)

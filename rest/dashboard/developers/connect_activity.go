@@ -116,11 +116,12 @@ func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v 
 		return
 	}
 	offset := (a.Page - 1) * frame.PageSize
-	rows, err := h.usage(r, v, a.Days, usage.Filter{ClientID: a.Client, Limit: frame.PageSize + 1, Offset: offset})
+	rows, err := h.usage(r, v, a.Days, usage.Filter{ClientID: a.Client, Limit: offset + frame.PageSize + 1})
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
+	rows = rows[min(offset, len(rows)):] // the sums of all rows are needed for their order anyway
 	data := activityPage{All: whose(v) == "", Days: a.Days, Everyone: activityRequest{"", a.Days, 1}.path(), Empty: frame.Empty{
 		Text:   "No assistant has called a tool in this time.",
 		Action: &frame.Action{Path: ConnectPath, Name: "Connect an assistant"},
