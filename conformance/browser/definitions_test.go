@@ -23,7 +23,7 @@ func TestDefinitions(t *testing.T) {
 		tab.Submit(".actions a[href$='/edit']")
 		tab.Fill("#name", "roast")
 		tab.Submit("button[value=review]")
-		tab.Expect(http.StatusOK, "Review changes", "disruptive", "None loses a value")
+		tab.Expect(http.StatusOK, "Review changes", "disruptive", "No contact loses a value")
 		tab.Picture("attribute-review")
 		tab.Submit("button[value=edit]")
 		tab.Expect(http.StatusOK, "Edit attribute")

@@ -30,7 +30,7 @@ func TestImportOfContacts(t *testing.T) {
 		tab.Picture("import-columns")
 		tab.Submit("form[action$='/columns'] button.primary")
 		tab.ReloadUntil("ready to import")
-		tab.Expect(http.StatusOK, "would be created", "Rejected rows begin at line 3.", "ada@upload.example", "Import 1 rows")
+		tab.Expect(http.StatusOK, "would be created", "Rejected rows begin at line 3.", "ada@upload.example", "Import 1 row")
 		tab.Picture("import-checked")
 		tab.ExpectReachable()
 		tab.Submit("form[action$='/start'] button")

@@ -29,8 +29,9 @@ func unescapeFormula(text string) string {
 	return text
 }
 
-// startsFormula reports whether the text begins with a character of formulaStarts.
+// startsFormula reports whether the text begins with a character of formulaStarts. It skips
+// blanks, as some spreadsheet programs do.
 func startsFormula(text string) bool {
-	first, size := utf8.DecodeRuneInString(text)
+	first, size := utf8.DecodeRuneInString(strings.TrimLeft(text, " "))
 	return size > 0 && strings.ContainsRune(formulaStarts, first)
 }

@@ -43,7 +43,8 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 }
 
 // Create is Save for a new segment: it fails with core.CodeValidationFailed if the
-// organization has a segment with the key, in any state.
+// organization has a segment with the key, in any state, and with core.CodeConflict if one is
+// created at the same time.
 func (s *Segments) Create(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	return s.store(ctx, orgID, d, true)
 }

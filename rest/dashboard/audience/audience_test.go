@@ -185,7 +185,7 @@ func TestRefusalsInPlace(t *testing.T) {
 	}
 	o.operations.Errors["contacts_set_list_membership"] = core.Conflict("The contact is archived.", "")
 	status, page = frametest.Post(t, o.pages, o.Site.Visitor, audience.ListsPath+"/vip/members/add", url.Values{"email": {"old@example.com"}})
-	if status != http.StatusConflict || !strings.Contains(page, `value="old@example.com"`) || !strings.Contains(page, "Restore the contact") {
+	if status != http.StatusConflict || !strings.Contains(page, `value="old@example.com"`) || !strings.Contains(page, "Activate the contact") {
 		t.Errorf("status %d, %s", status, page)
 	}
 }

@@ -140,7 +140,7 @@ func (h listHandlers) showDeleteList(w http.ResponseWriter, r *http.Request, v p
 	name := frame.PlainName(l.Name)
 	head := frame.Head{Title: "Delete list?", Parents: []frame.Link{{Path: l.Path(), Name: name}}}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "list_delete", Title: "Delete " + name + "?", Head: head, Data: deletion{
-		Form: frame.FormTo(v, l.Path()+"/delete"), Name: name, Members: frame.WithCommas(l.MemberCount), Back: l.Path(), affected: hit,
+		Form: frame.FormTo(v, l.Path()+"/delete"), Name: name, Members: frame.Quantity(l.MemberCount, "member", "members"), Back: l.Path(), affected: hit,
 	}})
 }
 

@@ -24,7 +24,7 @@ func (h listHandlers) addMember(w http.ResponseWriter, r *http.Request, v people
 	}
 	problem, status := labels.Correctable(err)
 	if core.IsConflict(err) {
-		problem = core.AsError(err).Message + " Restore the contact on its page, then add it."
+		problem = core.AsError(err).Message + " Activate the contact on its page, then add it."
 	}
 	if problem == "" {
 		h.Fail(w, r, v, err)

@@ -72,7 +72,7 @@ func (h listHandlers) showLists(w http.ResponseWriter, r *http.Request, v people
 	}
 	data.Pager = frame.PagerOf(ListsPath, query, len(data.Rows), page.Next, int64(page.Total))
 	blocked := readOnly(v, "", "")
-	head := frame.Head{Title: "Lists", Count: frame.WithCommas(int64(page.Total)), Lead: "A list has the contacts that were put on it by hand, by an import or by a program."}
+	head := frame.Head{Title: "Lists", Count: frame.WithCommas(int64(page.Total)), Lead: "Contacts join a list when a person, an import or a program adds them."}
 	data.Empty = frame.Empty{Text: "A list groups contacts, for example the readers of a newsletter."}
 	if v.Member.Has(members.MayManageLists) && blocked == "" {
 		create := frame.Action{Path: newListPath, Name: "Create list", Primary: true}

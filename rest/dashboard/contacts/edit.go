@@ -207,5 +207,5 @@ func refusalOf(err error) string {
 	case core.CodeValidationFailed:
 		return editLabels.Problem(err)
 	}
-	return e.Message + " " + e.NextStep()
+	return frame.TextOf(err)
 }

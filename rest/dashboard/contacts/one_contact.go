@@ -211,8 +211,7 @@ func (c *Contacts) readPart(r *http.Request, v people.Visitor, needs members.Per
 		return "You need the permission " + string(needs) + " to see this."
 	}
 	if err := c.Read(r, v, operation, arguments, out); err != nil {
-		e := core.AsError(err)
-		return e.Message + " " + e.NextStep()
+		return frame.TextOf(err)
 	}
 	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/mailhelm/mailhelm/core"
 	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -71,8 +70,7 @@ func (c *Contacts) readWhy(r *http.Request, v people.Visitor, of audience.Contac
 		return err
 	})
 	if err != nil {
-		e := core.AsError(err)
-		return why{Missing: e.Message + " " + e.NextStep()}
+		return why{Missing: frame.TextOf(err)}
 	}
 	for _, s := range page {
 		shown.Rows = append(shown.Rows, c.standingRow(s))

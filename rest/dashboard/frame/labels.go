@@ -45,10 +45,18 @@ func (l Labels) Correctable(err error) (problem string, status int) {
 	switch e.Code {
 	case core.CodeValidationFailed:
 		return l.Problem(err), e.HTTPStatus()
-	case core.CodeConflict:
-		return e.Message + " " + e.NextStep(), e.HTTPStatus()
-	case core.CodeUpstreamUnavailable: // the catalogue's remedy names headers of the API
-		return e.Message + " " + cmp.Or(e.Next, "Try again in a minute."), e.HTTPStatus()
+	case core.CodeConflict, core.CodeUpstreamUnavailable:
+		return TextOf(err), e.HTTPStatus()
 	}
 	return "", http.StatusOK
+}
+
+// TextOf returns what a page says about an error: what was wrong, and what to do next.
+func TextOf(err error) string {
+	e := core.AsError(err)
+	switch e.Code {
+	case core.CodeUpstreamUnavailable, core.CodeOverloaded: // the catalogue's remedy names headers of the API
+		return e.Message + " " + cmp.Or(e.Next, "Try again in a minute.")
+	}
+	return e.Message + " " + e.NextStep()
 }

@@ -28,3 +28,11 @@ func WithCommas(n int64) string {
 	}
 	return digits
 }
+
+// Quantity returns a number with the noun that fits it, such as "1 row" or "1,200 rows".
+func Quantity(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return WithCommas(n) + " " + many
+}

@@ -3,7 +3,6 @@ package imports
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -118,7 +117,7 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 	data.Gone = !hasFile && !data.Done && up.Status != contactupload.Failed
 	if up.Status == contactupload.Checked && hasFile && result.Created+result.Updated > 0 {
 		start := frame.FormTo(v, pathOf(up)+"/start")
-		data.Start, data.StartWords = &start, fmt.Sprintf("Import %s rows", count(result.Created+result.Updated))
+		data.Start, data.StartWords = &start, "Import "+frame.Quantity(int64(result.Created+result.Updated), "row", "rows")
 	}
 	if hasFile && !data.Running && up.Import.Rows == 0 {
 		data.Columns = pathOf(up) + "/columns"

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
@@ -39,7 +40,7 @@ func csvOf(t reportTable) ([]byte, error) {
 	for _, row := range append([][]string{t.Columns}, t.Rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = plainCell(cell)
+			cells[i] = contactfile.EscapeFormula(strings.ReplaceAll(cell, "\u00a0", " "))
 		}
 		if err := out.Write(cells); err != nil {
 			return nil, err
@@ -47,15 +48,4 @@ func csvOf(t reportTable) ([]byte, error) {
 	}
 	out.Flush()
 	return file.Bytes(), out.Error()
-}
-
-// plainCell returns the text of a cell that spreadsheet programs do not run as a formula.
-// They take a text as a formula if it begins with one of these characters; an apostrophe
-// before it makes it a text.
-func plainCell(text string) string {
-	text = strings.ReplaceAll(text, "\u00a0", " ")
-	if strings.HasPrefix(strings.TrimLeft(text, " "), "=") || strings.ContainsAny(text[:min(1, len(text))], "=+-@\t\r\n") {
-		return "'" + text
-	}
-	return text
 }

@@ -113,8 +113,7 @@ func (m *Messages) showMessage(w http.ResponseWriter, r *http.Request, v people.
 func (m *Messages) failMessage(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	switch core.AsError(err).Code {
 	case core.CodeNotFound, core.CodeValidationFailed:
-		m.Refuse(w, r, v, http.StatusNotFound, "Message not found",
-			"Check that the id is the provider's. A message is known from its first event on, usually seconds after it was sent, and for 365 days.")
+		m.Refuse(w, r, v, http.StatusNotFound, "Message not found", core.AsError(err).NextStep())
 	default:
 		m.Fail(w, r, v, err)
 	}

@@ -62,6 +62,7 @@ func seriesOf(counts []activities.DayCount, days []time.Time) []chart.Series {
 		return cmp.Or(cmp.Compare(totals[b], totals[a]), strings.Compare(a, b))
 	})
 	var series []chart.Series
+	seriesOfName := map[string]int{} // callers choose the names, so there may be very many
 	for i, name := range names {
 		switch {
 		case i < chartNames || len(names) == chartNames+1:
@@ -69,12 +70,12 @@ func seriesOf(counts []activities.DayCount, days []time.Time) []chart.Series {
 		case i == chartNames:
 			series = append(series, chart.Series{Name: "Others", Values: make([]float64, len(days))})
 		}
-		into := series[len(series)-1].Values
-		for _, c := range counts {
-			// an activity may be up to five minutes ahead, and so be on the next day
-			if at := int(c.Day.Sub(days[0]).Hours() / 24); c.Name == name && at >= 0 {
-				into[min(at, len(days)-1)] += float64(c.Count)
-			}
+		seriesOfName[name] = len(series) - 1
+	}
+	for _, c := range counts {
+		// an activity may be up to five minutes ahead, and so be on the next day
+		if at := int(c.Day.Sub(days[0]).Hours() / 24); at >= 0 {
+			series[seriesOfName[c.Name]].Values[min(at, len(days)-1)] += float64(c.Count)
 		}
 	}
 	return series

@@ -98,7 +98,7 @@ func (h *Segments) showChange(w http.ResponseWriter, r *http.Request, v people.V
 		return
 	}
 	data := changePage{
-		change: c, Name: frame.PlainName(s.Name), Back: pathOf(s), Members: frame.WithCommas(int64(s.MemberCount)), Dependents: dependents,
+		change: c, Name: frame.PlainName(s.Name), Back: pathOf(s), Members: frame.Quantity(int64(s.MemberCount), "member", "members"), Dependents: dependents,
 		Form: frame.FormTo(v, r.URL.Path),
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{
