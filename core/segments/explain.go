@@ -61,6 +61,11 @@ func (s *Segments) Explain(ctx context.Context, orgID, segment, contactID string
 	if err != nil {
 		return Explanation{}, err
 	}
+	return s.explain(ctx, orgID, g, schema, contactID)
+}
+
+// explain is Explain for a segment that was read, with the schema of the organization.
+func (s *Segments) explain(ctx context.Context, orgID string, g Segment, schema Schema, contactID string) (Explanation, error) {
 	checked, err := predicate.Compile(g.Source, schema.Schema)
 	if err != nil {
 		return Explanation{}, invalidPredicate(err)

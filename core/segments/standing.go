@@ -38,13 +38,17 @@ func (s Standings) StandingsOf(ctx context.Context, orgID, contactID string, fro
 	if err != nil {
 		return nil, 0, err
 	}
+	schema, err := s.Store.PredicateSchema(ctx, orgID)
+	if err != nil {
+		return nil, 0, err
+	}
 	all = slices.DeleteFunc(all, func(g Segment) bool { return g.Status == Archived })
 	for _, g := range sortByStanding(all, since)[min(from, len(all)):min(from+limit, len(all))] {
 		standing := Standing{Segment: g}
 		if at, is := since[g.ID]; is {
 			standing.Since = &at
 		}
-		why, err := s.Explain(ctx, orgID, g.ID, contactID)
+		why, err := s.explain(ctx, orgID, g, schema, contactID)
 		switch {
 		case err == nil:
 			standing.Why = &why.Finding

@@ -78,25 +78,34 @@ const mostChoices = 200
 // readChoices reads what the filters offer. It leaves out what the visitor may not see, and
 // the topics if the sending account does not answer.
 func (c *Contacts) readChoices(r *http.Request, v people.Visitor) choices {
-	var topics struct{ Data []topic }
+	known := c.readDefinitions(r, v)
 	var lists, segments struct{ Data []named }
 	page := map[string]any{"limit": mostChoices}
 	for _, read := range []struct {
 		needs     members.Permission
 		operation string
-		arguments any
 		out       any
 	}{
-		{members.MayViewContacts, "topics_list", nil, &topics},
-		{members.MayViewLists, "lists_list", page, &lists},
-		{members.MayViewSegments, "segments_list", page, &segments},
+		{members.MayViewLists, "lists_list", &lists},
+		{members.MayViewSegments, "segments_list", &segments},
 	} {
 		if v.Member.Has(read.needs) {
-			_ = c.Read(r, v, read.operation, read.arguments, read.out) // without the answer, the filter is missing
+			_ = c.Read(r, v, read.operation, page, read.out) // without the answer, the filter is missing
 		}
 	}
-	segments.Data = slices.DeleteFunc(segments.Data, func(s named) bool { return s.Status == "archived" })
-	return choices{topics.Data, lists.Data, segments.Data, c.readAttributes(r, v)}
+	known.Lists = lists.Data
+	known.Segments = slices.DeleteFunc(segments.Data, func(s named) bool { return s.Status == "archived" })
+	return known
+}
+
+// readDefinitions reads the topics and the attributes alone, which the page of one contact
+// describes.
+func (c *Contacts) readDefinitions(r *http.Request, v people.Visitor) choices {
+	var topics struct{ Data []topic }
+	if v.Member.Has(members.MayViewContacts) {
+		_ = c.Read(r, v, "topics_list", nil, &topics) // without the answer, the page has no topics
+	}
+	return choices{Topics: topics.Data, Attributes: c.readAttributes(r, v)}
 }
 
 // readAttributes returns all registered attributes, in order of their names.

@@ -61,7 +61,7 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 	}
 	stored := c
 	old := h.readConsent(r, v, &c)
-	known := h.readChoices(r, v)
+	known := h.readDefinitions(r, v)
 	data := contactPage{
 		Attributes: h.valuesOf(c, known), Delivery: h.readDelivery(r, v, c.Email),
 		NoList: frame.Empty{Text: "The contact is on no list."}, NoValue: frame.Empty{Text: "No attribute has a value."},

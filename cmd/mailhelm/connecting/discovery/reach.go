@@ -43,10 +43,11 @@ func placeOf(at netip.AddrPort) place {
 	return public
 }
 
-// reach decides which addresses the metadata of a server may name: none that is nearer to
-// this machine than the server itself. Otherwise a server on the Internet could direct this
-// program to services that only this machine or its network can reach. A server in a private
-// network may name others there.
+// reach decides which addresses the metadata of a server may name. The metadata of a public
+// server may name only public addresses. That of a server in a private network may also name
+// private addresses, and that of a server on this machine any address. Otherwise a server on
+// the Internet could direct this program to services that only this machine or its network
+// can reach.
 type reach struct {
 	host    string       // of the address that the person gave
 	near    atomic.Int32 // the place of that host
