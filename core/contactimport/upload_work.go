@@ -1,7 +1,6 @@
 package contactimport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -132,8 +131,8 @@ type pass struct {
 	up      contactupload.Upload
 	dry     bool
 	preview []contactupload.PreviewRow
-	// rejected are the rejected rows of the current part as CSV. parts counts the parts.
-	rejected bytes.Buffer
+	// rejected are the rejected rows. parts counts the parts.
+	rejected rejectedRows
 	parts    int
 }
 
@@ -152,10 +151,10 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return p.explain(file, err)
 	}
-	writer := contactfile.NewRejectedWriter(&p.rejected, rows.Header(), rows.Delimiter())
+	p.rejected.write, p.rejected.left = contactfile.NewRejectedWriter(&p.rejected.part, rows.Header(), rows.Delimiter()), p.uploads.maxRejected()
 	sum, err := Run(ctx, Config{
 		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
-		Rejected: writer.Write, Each: p.note, Stored: p.store,
+		Rejected: p.rejected.add, Each: p.note, Stored: p.store,
 	}, rows)
 	if errors.Is(err, errStopped) {
 		return p.complete(ctx, sum, contactupload.Stopped)
@@ -206,14 +205,14 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 	err := p.uploads.change(ctx, p.orgID, p.up, func(ctx context.Context, held contactupload.Upload) error {
 		p.up.Settings.Stopping = held.Settings.Stopping
 		p.keepProgress(held)
-		if p.rejected.Len() > 0 {
-			if err := p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, p.rejected.Bytes()); err != nil {
+		if part := p.rejected.part.Bytes(); len(part) > 0 {
+			if err := p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, part); err != nil {
 				return err
 			}
 		}
 		return p.uploads.Store.UpdateUpload(ctx, p.orgID, p.up)
 	})
-	p.rejected.Reset()
+	p.rejected.part.Reset()
 	p.parts++
 	if err == nil && p.up.Settings.Stopping && !p.dry && sum.Rows >= p.up.Import.Rows {
 		return errStopped
@@ -234,7 +233,7 @@ func (p *pass) keepProgress(held contactupload.Upload) {
 
 // setResult sets the counts of the dry run or of the import.
 func (p *pass) setResult(sum contactupload.Summary) {
-	result := contactupload.Result{Summary: sum, Read: sum.Bytes, Preview: p.preview}
+	result := contactupload.Result{Summary: sum, Read: sum.Bytes, Preview: p.preview, NotKept: p.rejected.notKept, NotKeptLine: p.rejected.notKeptLine}
 	if p.dry {
 		p.up.Check = result
 	} else {

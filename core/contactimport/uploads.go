@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// UploadConfig configures [Uploads]. All fields are required.
+// UploadConfig configures [Uploads]. All fields but MaxRejected are required.
 type UploadConfig struct {
 	Store      contactupload.Store
 	Contacts   Contacts
@@ -23,6 +23,9 @@ type UploadConfig struct {
 	Orgs       func(context.Context) ([]string, error)
 	Clock      core.Clock
 	Log        *slog.Logger
+	// MaxRejected is the maximum number of bytes of rejected rows that are kept of an
+	// upload. 0 means contactupload.MaxRejected.
+	MaxRejected int
 }
 
 // Contacts stores the rows of imports and names the registered attributes.
@@ -151,8 +154,9 @@ func (u *Uploads) Discard(ctx context.Context, orgID, id string) error {
 }
 
 // WriteRejected writes the rejected rows as CSV, with the header of the file and two more
-// columns: the line and the reason. It fails with core.CodeNotFound, before it writes, if
-// they are no longer stored.
+// columns: the line and the reason. If some rows were not kept, a last record says how many.
+// WriteRejected fails with core.CodeNotFound, before it writes, if the rows are no longer
+// stored.
 func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Writer) error {
 	up, err := u.Store.Upload(ctx, orgID, id)
 	if err != nil {
@@ -166,7 +170,13 @@ func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Wri
 		return err
 	}
 	_, err = io.Copy(to, u.open(ctx, orgID, up.ID, contactupload.RejectedChunk))
-	return err
+	result := up.Result()
+	if err != nil || result.NotKept == 0 {
+		return err
+	}
+	return rows.Write(contactfile.Row{Line: result.NotKeptLine}, fmt.Sprintf(
+		"From this line of your file on, rejected rows were counted but not kept, %d in total: a file of rejected rows has at most %d MB. Correct the rows above, import them, then import your file from this line on again.",
+		result.NotKept, contactupload.MaxRejected>>20))
 }
 
 // refusedFile returns the error for a file that cannot be imported. It begins the reason

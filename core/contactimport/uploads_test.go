@@ -43,6 +43,8 @@ type desk struct {
 	checking, changed func()
 	// by is the source of the changes of the latest part that was imported.
 	by contacts.ConsentSource
+	// config has the configuration of Uploads, for a test that needs others.
+	config contactimport.UploadConfig
 }
 
 // cutting is a bulk.Bulk whose Import fails when cut does.
@@ -91,10 +93,11 @@ func newDesk(t *testing.T, db *storage.DB) *desk {
 	d := &desk{World: contactstest.New(t, db)}
 	direct := d.Bulk.Config
 	direct.Queue = nil
-	d.Uploads = contactimport.NewUploads(contactimport.UploadConfig{
+	d.config = contactimport.UploadConfig{
 		Store: contactimportstore.New(db.DB), Contacts: cutting{bulk.New(direct), d}, Transactor: watched{db, d}, Queue: queue{}, Orgs: db.Orgs().OrgIDs,
 		Clock: d.World.Clock, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	d.Uploads = contactimport.NewUploads(d.config)
 	return d
 }
 

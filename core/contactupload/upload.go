@@ -11,6 +11,10 @@ const (
 	// MaxUpload is the maximum size of a file in bytes, and MaxUploadRows that of its rows.
 	MaxUpload     = 50 << 20
 	MaxUploadRows = 500_000
+	// MaxRejected is the maximum size in bytes of the rejected rows that are kept of one
+	// upload, without their header. It is larger than a file, because each row is kept with
+	// a reason.
+	MaxRejected = 2 * MaxUpload
 )
 
 // How long the parts of an upload are kept.
@@ -89,6 +93,11 @@ type Result struct {
 	Summary
 	// Read is the number of bytes of the file up to the last counted row.
 	Read int64 `json:"read"`
+	// NotKept is the number of rejected rows that are counted but not kept, because the
+	// rejected rows before them reached MaxRejected. NotKeptLine is the number, from 1, of
+	// the line at which the first of them begins, 0 if there is none.
+	NotKept     int `json:"not_kept,omitempty"`
+	NotKeptLine int `json:"not_kept_line,omitempty"`
 	// Preview has the outcomes of the first rows. Only a dry run sets it.
 	Preview []PreviewRow `json:"preview,omitempty"`
 }

@@ -155,6 +155,8 @@ func TestGoldenPages(t *testing.T) {
 	o.uploads.up.Import, o.uploads.up.Settings.Stopping = counted, false
 	o.uploads.up.Status = contactupload.Completed
 	golden("completed", o.path(""))
+	o.uploads.up.Import.Rejected, o.uploads.up.Import.NotKept, o.uploads.up.Import.NotKeptLine = 1000, 998, 1101
+	golden("not_kept", o.path(""))
 	o.uploads.up.Status, o.uploads.up.Import, o.uploads.up.Problem = contactupload.Failed, contactupload.Result{}, "The record at line 9 is longer than 1 MiB."
 	golden("failed", o.path(""))
 	o.uploads.up.Status, o.uploads.up.Problem, o.uploads.up.CreatedAt = contactupload.Checked, "", frametest.Now().AddDate(0, 0, -2)

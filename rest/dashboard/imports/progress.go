@@ -24,6 +24,9 @@ type importPage struct {
 	Counts     []countShown
 	Rejected   string // the path of the file of rejected rows, "" for none
 	Lines      string // the lines of the first rejected rows
+	NotKept    string // the number of rejected rows that were counted but not kept, "" for none
+	NotKeptAt  string // the line at which the first of them begins
+	MaxKept    int    // the maximum size of the file of rejected rows in MB
 	NotMailed  string // the lines of the first rows whose contacts cannot be mailed
 	Preview    []previewRow
 	Start      *frame.Form // nil if the import cannot start
@@ -108,6 +111,9 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 	}
 	if result.Rejected > 0 && !data.Running && up.HasRejected(now) {
 		data.Rejected = pathOf(up) + "/rejected.csv"
+		if result.NotKept > 0 {
+			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), count(result.NotKeptLine), contactupload.MaxRejected>>20
+		}
 	}
 	if up.Status != contactupload.Importing {
 		discard := frame.FormTo(v, pathOf(up)+"/discard")
