@@ -17,7 +17,7 @@ func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
 		anns.signIn(ann.Email, personPassword)
 		anns.wants(anns.open("/dashboard/grants"), "You have not granted access to any application", p.MCPURL+"/mcp")
 
-		token := anns.token()
+		token := anns.token(p.BaseURL, "api.lists.view")
 		calls(t, p, "/v1/lists", token, http.StatusOK)
 		client := documented(t, p, "https://bobs.example/client.json", "Bobs helper")
 		of := granted(t, p, client, bob.ID)

@@ -18,13 +18,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// token returns an access token for the public API with the scope api.lists.view. The
-// signed-in person grants it on the consent page.
-func (b *browser) token() string {
+// token returns an access token for a resource, which is BaseURL or MCPURL of the product,
+// with these scopes. The signed-in person grants it to the application "Assistant" on the
+// consent page.
+func (b *browser) token(resource string, scopes ...string) string {
 	b.t.Helper()
 	client := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: b.p.OrgID, Name: "Assistant", Environment: core.Live,
-		Scopes: core.NewScopes("api.lists.view"), RedirectURIs: []string{"http://localhost/callback"}, CreatedAt: b.p.Clock.Now(),
+		Scopes: core.NewScopes(scopes...), RedirectURIs: []string{"http://localhost/callback"}, CreatedAt: b.p.Clock.Now(),
 	}
 	if err := b.p.DB.Clients().InsertClient(b.t.Context(), client); err != nil {
 		b.t.Fatal(err)
@@ -32,11 +33,11 @@ func (b *browser) token() string {
 	const verifier = "a-verifier-of-forty-three-characters-or-more-1"
 	challenge := sha256.Sum256([]byte(verifier))
 	page := b.open("/oauth/authorize?" + url.Values{
-		"response_type": {"code"}, "client_id": {client.ClientID}, "redirect_uri": {"http://localhost/callback"}, "resource": {b.p.BaseURL},
+		"response_type": {"code"}, "client_id": {client.ClientID}, "redirect_uri": {"http://localhost/callback"}, "resource": {resource},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}, "code_challenge_method": {"S256"}, "state": {"x"},
 	}.Encode())
 	form := b.form(page, "/oauth/authorize")
-	form["scope"], form["decision"] = []string{"api.lists.view"}, []string{"approve"}
+	form["scope"], form["decision"] = scopes, []string{"approve"}
 	_, location, text := b.send("/oauth/authorize", form)
 	back, err := url.Parse(location)
 	if err != nil || back.Query().Get("code") == "" {
@@ -67,7 +68,7 @@ func TestARemovedPermissionAppliesAtOnce(t *testing.T) {
 		boss, ada := owner(t, p), person(t, p, "ada", members.PlainMember, members.MayViewLists)
 		hers := newBrowser(t, p)
 		hers.signIn(ada.Email, personPassword)
-		token, here := hers.token(), "/dashboard/members/"+ada.ID
+		token, here := hers.token(p.BaseURL, "api.lists.view"), "/dashboard/members/"+ada.ID
 		calls(t, p, "/v1/lists", token, http.StatusOK)
 		page := boss.submit(boss.open(here), here+"/permissions", func(form url.Values) {
 			if !slices.Equal(form["permission"], []string{"lists.view"}) {

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
@@ -54,9 +55,9 @@ type connectPage struct {
 // showConnect shows how to connect each assistant, and the assistants that are connected:
 // the visitor's own, or those of all members for a visitor who may manage credentials.
 func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose(v), maxGrants)
+	grants, err := h.agentGrants(r, v)
 	if err != nil {
-		h.Fail(w, r, v, fmt.Errorf("grants: %w", err))
+		h.Fail(w, r, v, err)
 		return
 	}
 	rows, err := h.usage(r, v, usageDays, usage.Filter{Limit: maxUsage})
@@ -67,9 +68,6 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 	data := connectPage{Address: h.MCPURL + "/mcp", Kinds: kindsOf(assistants.All(h.MCPURL))}
 	names := grantHandlers(h).namesFor(v)
 	for _, g := range grants {
-		if g.Resource != access.Agent {
-			continue
-		}
 		row, err := names.row(r.Context(), g)
 		if err != nil {
 			h.Fail(w, r, v, err)
@@ -84,6 +82,16 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 		Lead:    "An assistant needs only the address of the agent endpoint. It opens your browser, where you choose what it may do.",
 		Actions: []frame.Action{{Path: ActivityPath, Name: "Show activity"}},
 	}})
+}
+
+// agentGrants returns the grants at the agent endpoint that the visitor may see, the newest
+// first.
+func (h connectHandlers) agentGrants(r *http.Request, v people.Visitor) ([]access.Grant, error) {
+	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose(v), maxGrants)
+	if err != nil {
+		return nil, fmt.Errorf("grants: %w", err)
+	}
+	return slices.DeleteFunc(grants, func(g access.Grant) bool { return g.Resource != access.Agent }), nil
 }
 
 // whose returns the user whose grants and calls the visitor may see, "" for those of all

@@ -28,8 +28,10 @@ type activityPage struct {
 	// the plan keeps them for all windows.
 	Kept int
 	Rows []activityRow
-	// Client is the name of the only client whose calls are shown, "" for all clients.
+	// Client is the name of the only client whose calls are shown, "" for all clients. Access
+	// has the grants of this client, to revoke them.
 	Client string
+	Access []grantRow
 	All    bool // whether the calls of all members are shown
 	Days   int
 	// Everyone is the page with the calls of all clients in the same days.
@@ -123,7 +125,7 @@ func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v 
 	}
 	rows = rows[min(offset, len(rows)):] // the sums of all rows are needed for their order anyway
 	data := activityPage{All: whose(v) == "", Days: a.Days, Everyone: activityRequest{"", a.Days, 1}.path(), Empty: frame.Empty{
-		Text:   "No assistant has called a tool in this time.",
+		Text:   nothingCalled(whose(v) == ""),
 		Action: &frame.Action{Path: ConnectPath, Name: "Connect an assistant"},
 	}}
 	data.windows(a, v.Org.RetentionDays)
@@ -140,13 +142,50 @@ func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v 
 		h.Fail(w, r, v, err)
 		return
 	}
-	if a.Client != "" && len(data.Rows) > 0 {
-		data.Client = data.Rows[0].Client
+	if a.Client != "" {
+		if err := h.showClient(r, v, a.Client, &data); err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "connect_activity", Title: "Activity of assistants", Data: data, Head: frame.Head{
 		Lead:    "Calls at the agent endpoint by tool. The audit log has each change.",
 		Actions: []frame.Action{{Path: GrantsPath, Name: "Manage access"}},
 	}})
+}
+
+// showClient adds the name of the only client whose calls are shown, and its grants at the
+// agent endpoint.
+func (h connectHandlers) showClient(r *http.Request, v people.Visitor, clientID string, data *activityPage) error {
+	if len(data.Rows) > 0 {
+		data.Client = data.Rows[0].Client
+	}
+	grants, err := h.agentGrants(r, v)
+	if err != nil {
+		return err
+	}
+	names := grantHandlers(h).namesFor(v)
+	for _, g := range grants {
+		if g.ClientID != clientID {
+			continue
+		}
+		row, err := names.row(r.Context(), g)
+		if err != nil {
+			return err
+		}
+		data.Client = row.Client
+		data.Access = append(data.Access, row)
+	}
+	return nil
+}
+
+// nothingCalled is the text of a page without calls, for a visitor who sees the calls of all
+// members or only their own.
+func nothingCalled(all bool) string {
+	if all {
+		return "No assistant has called a tool in this time."
+	}
+	return "None of your assistants has called a tool in this time."
 }
 
 // activityRows returns the data of rows of calls in the last days, with the names of clients
