@@ -128,8 +128,10 @@ func TestActivityOfAssistants(t *testing.T) {
 	}
 }
 
-var activityRow = regexp.MustCompile(`<td data-name="Tool"><code>([a-z_]+)</code></td>((?:<td class="n" data-name="[^"]+">[0-9,]*</td>)+)`)
-var activityCell = regexp.MustCompile(`data-name="([^" ]+)[^"]*">([0-9,]*)<`)
+var (
+	activityRow  = regexp.MustCompile(`<td data-name="Tool"><code>([a-z_]+)</code></td>((?:<td class="n" data-name="[^"]+">[0-9,]*</td>)+)`)
+	activityCell = regexp.MustCompile(`data-name="([^" ]+)[^"]*">([0-9,]*)<`)
+)
 
 // activityOf returns the numbers of calls in the table of the page, by tool.
 func activityOf(page string) map[string]string {
@@ -143,4 +145,3 @@ func activityOf(page string) map[string]string {
 	}
 	return rows
 }
-
