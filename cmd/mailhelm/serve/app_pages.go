@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -65,10 +66,10 @@ func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL s
 // appSites returns the sites of the authorization server, the app and the documentation. It
 // combines services with the same origin into one site, because each site needs its own
 // origin. In a combined site, the documentation's paths take precedence.
-func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []site {
+func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []network.Site {
 	origin, path := splitAddress(public.Docs)
 	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, public.Docs, &core.Error{Code: core.CodeNotFound, Message: "There is no such page."})
+		network.Refuse(w, r, public.Docs, &core.Error{Code: core.CodeNotFound, Message: "There is no such page."})
 	}))
 	if public.App == public.Auth {
 		app = issuer
@@ -79,12 +80,12 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	} else {
 		app = redirectTo(public.Docs, docs.RootFiles, app)
 	}
-	sites := []site{{config.AppService, public.App, app}}
+	sites := []network.Site{{Service: config.AppService, Origin: public.App, Handler: app}}
 	if public.App != public.Auth {
-		sites = append(sites, site{config.AppService, public.Auth, issuer})
+		sites = append(sites, network.Site{Service: config.AppService, Origin: public.Auth, Handler: issuer})
 	}
 	if origin != public.App {
-		sites = append(sites, site{config.AppService, origin, documentation})
+		sites = append(sites, network.Site{Service: config.AppService, Origin: origin, Handler: documentation})
 	}
 	return sites
 }

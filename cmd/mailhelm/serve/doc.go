@@ -4,16 +4,12 @@
 // package's data, this package implements that interface.
 //
 // [Start] returns when every address answers. [Host.Stop] returns when everything has
-// ended. The files follow the order in which a host starts: listen.go, stores.go,
-// surfaces.go, jobs.go, dispatch.go, readiness.go, servers.go. All ports open first, so
-// that a start with a taken port changes no data. dispatch.go selects the HTTP service for
-// a request.
+// ended. The files follow the order in which a host starts: host.go, stores.go,
+// surfaces.go, jobs.go, readiness.go. All ports open first, so that a start with a taken
+// port changes no data.
 //
-// The package itself answers requests for an unknown host name and requests to the admin
-// address. Package config defines the configuration of a server.
-//
-// # Size
-//
-// It is one package because the parts of a host share the stores and the domains. Each room
-// of the dashboard adds a few lines.
+// The listeners, the HTTP servers and the choice of the handler for a host name are in
+// package network, the settings of the garbage collector in package memory. This package
+// answers requests to the admin address itself. Package config defines the configuration of
+// a server.
 package serve

@@ -9,6 +9,8 @@ import (
 	"net/url"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -29,7 +31,7 @@ type Host struct {
 	readiness *readiness
 	// jobs runs the background jobs. It is nil in a process with the role api.
 	jobs    *engine.Jobs
-	servers *servers
+	servers *network.Servers
 	// spans exports tracing spans. It does nothing if no OTLP endpoint is configured.
 	spans *tracing.Exporter
 	// unfollow stops two goroutines and waits for their end: the one that reloads the
@@ -56,13 +58,13 @@ func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	open, err := listen(ctx, cfg)
+	open, err := network.Listen(ctx, cfg.Ports())
 	if err != nil {
 		return nil, err
 	}
 	h := &Host{cfg: cfg}
 	if err := h.start(ctx, open); err != nil {
-		return nil, errors.Join(err, open.close())
+		return nil, errors.Join(err, open.Close())
 	}
 	return h, nil
 }
@@ -83,8 +85,8 @@ func withDefaults(cfg config.Config) config.Config {
 
 // start opens the tracing exporter and the stores, and starts the host on the open
 // listeners. If it fails, it closes what it opened. The caller then closes the listeners.
-func (h *Host) start(ctx context.Context, open listeners) error {
-	h.cfg.Listen = open.boundAddresses(h.cfg.Listen)
+func (h *Host) start(ctx context.Context, open network.Listeners) error {
+	h.cfg.Listen = open.BoundAddresses(h.cfg.Listen)
 	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.LocalURL(h.cfg.Listen.Admin)}
 	if err := h.addresses.Check(); err != nil {
 		return err
@@ -109,7 +111,7 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 // HTTP services except at the admin address, and the role api runs no jobs. If assemble
 // fails, the caller closes the stores and releases the idempotency keys that this process
 // has reserved.
-func (h *Host) assemble(ctx context.Context, open listeners) error {
+func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	metrics := newMetrics(h.cfg.Build)
 	h.domains = newDomains(h.cfg, h.stores, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
@@ -128,7 +130,7 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 		if err != nil {
 			return err
 		}
-		for service, handler := range handlersOf(open, sites, h.addresses.Docs) {
+		for service, handler := range network.Handlers(open, sites, h.addresses.Docs) {
 			handlers[service] = handler
 		}
 		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
@@ -144,7 +146,7 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 		unfollowEvents = simulated.follow()
 	}
 	h.unfollow = func() { unfollowEvents(); unfollowKeys() }
-	h.servers = serve(open, handlers, receiver, h.cfg.Log)
+	h.servers = network.Serve(open, handlers, receiver, h.cfg.Log)
 	h.publish(ctx)
 	return nil
 }
@@ -206,21 +208,26 @@ func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
 // from one clock.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 
+// TuneMemory sets Go's garbage collector and returns memory to the operating system, as
+// [memory.Tune] describes; idle connections to the database are closed. Call it after the
+// start is complete.
+func (h *Host) TuneMemory(ctx context.Context) { memory.Tune(ctx, h.DB().GiveBack, h.cfg.Log) }
+
 // Failed returns a channel that receives an error if a listener stops unexpectedly. The
 // caller must then stop the host.
-func (h *Host) Failed() <-chan error { return h.servers.failed }
+func (h *Host) Failed() <-chan error { return h.servers.Failed() }
 
 // Stop stops accepting calls, waits for calls in flight and for jobs until ctx ends, and
 // closes the stores. An error means that calls or jobs were interrupted or that closing
 // failed; the host has stopped nevertheless.
 func (h *Host) Stop(ctx context.Context) error {
 	h.readiness.draining.Store(true)
-	failures := []error{h.servers.drain(ctx)}
+	failures := []error{h.servers.Drain(ctx)}
 	if h.jobs != nil {
 		failures = append(failures, h.jobs.Stop(ctx))
 	}
 	h.unfollow()
-	failures = append(failures, h.servers.close())
+	failures = append(failures, h.servers.Close())
 	h.spans.Close(ctx)
 	h.returnReservations(ctx)
 	return errors.Join(append(failures, h.stores.close())...)

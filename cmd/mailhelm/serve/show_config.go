@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
@@ -28,7 +29,7 @@ Examples:
 // prints the reason after the table, but not with --json. The exit status is 0 even then;
 // `mailhelm doctor` fails in that case.
 func (c *ShowSettings) Run(p *cli.Program) error {
-	values := append(p.Sources.Report(p.Parsed, c.DerivedValues()), thisProcess().collector().shown...)
+	values := append(p.Sources.Report(p.Parsed, c.DerivedValues()), memory.Settings()...)
 	if c.JSON {
 		return p.PrintJSON(struct {
 			File     string           `json:"file"`

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -25,7 +26,7 @@ type observers struct {
 // surfaces returns the sites of all HTTP services except the admin address. All operations
 // get the same authentication, rate limits and audit. It also sets s.principals and
 // simulated.to.Handler. Call it once, before s.follow and simulated.follow.
-func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
+func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]network.Site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
 		return nil, err
@@ -63,10 +64,10 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	}
 	events := eventSource(cfg, public, s, domains, simulated, seen)
 	simulated.to.Handler = events
-	web := []site{
-		{config.APIService, public.API, routeBelow(ingest.Path, events, api.Handler())},
-		{config.MCPService, public.MCP, agents.Handler()},
-		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
+	web := []network.Site{
+		{Service: config.APIService, Origin: public.API, Handler: routeBelow(ingest.Path, events, api.Handler())},
+		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},
+		{Service: config.FetchService, Origin: public.Fetch, Handler: pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
 	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard, operations)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 )
 
 // named returns a handler that answers every request with name, so that a test can see
@@ -31,27 +32,6 @@ func ask(h http.Handler, host, path string) string {
 	return w.Body.String()
 }
 
-func TestDispatch(t *testing.T) {
-	t.Parallel()
-	alone := dispatch([]site{{config.APIService, "https://api.example.com", named("api")}}, "")
-	if got := ask(alone, "10.0.0.1:8080", "/"); got != "api" {
-		t.Errorf("a site with a listener of its own: got %s for an address without name", got)
-	}
-	two := dispatch([]site{
-		{config.APIService, "https://api.example.com", named("api")},
-		{config.MCPService, "http://localhost:8082", named("mcp")},
-	}, "https://docs.example.com")
-	for host, want := range map[string]string{
-		"api.example.com": "api", "api.example.com:443": "api", "API.EXAMPLE.COM": "api",
-		"localhost:8082": "mcp", "localhost": "Misdirected Request", "localhost:8080": "Misdirected Request",
-		"api.example.com.evil.org": "Misdirected Request", "": "Misdirected Request",
-	} {
-		if got := ask(two, host, "/"); got != want {
-			t.Errorf("host %q: got %s, want %s", host, got, want)
-		}
-	}
-}
-
 func TestAppSites(t *testing.T) {
 	t.Parallel()
 	people := map[string]http.Handler{"/login": named("people"), "/": named("front"), "/d/": named("below")}
@@ -72,7 +52,7 @@ func TestAppSites(t *testing.T) {
 			map[string]string{"docs.test/": "docs", "docs.test/api": "docs", "a.test/docs": "auth", "a.test/llms.txt": "https://docs.test/llms.txt"},
 		},
 	} {
-		h := dispatch(appSites(tc.public, named("auth"), named("docs"), people), tc.public.Docs)
+		h := network.Dispatch(appSites(tc.public, named("auth"), named("docs"), people), tc.public.Docs)
 		for address, want := range tc.want {
 			host, path, _ := strings.Cut(address, "/")
 			if got := ask(h, host, "/"+path); got != want {

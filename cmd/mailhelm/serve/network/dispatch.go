@@ -1,4 +1,4 @@
-package serve
+package network
 
 import (
 	"net"
@@ -10,27 +10,29 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// site is a public address and the handler of requests to it.
-type site struct {
-	// service is a service name of package config, such as config.APIService. It selects the
+// Site is a public address and the handler of requests to it.
+type Site struct {
+	// Service is a service name of package config, such as config.APIService. It selects the
 	// listener.
-	service string
-	// origin is the public address without a path. If several sites share a listener, the
-	// host in origin selects the site.
-	origin  string
-	handler http.Handler
+	Service string
+	// Origin is the public address without a path. If several sites share a listener, the
+	// host in Origin selects the site.
+	Origin  string
+	Handler http.Handler
 }
 
-// dispatch returns the handler of one listener for its sites. A single site answers under
+// Dispatch returns the handler of one listener for its sites. A single site answers under
 // every host name, so that a health check by IP address works. With several sites, the Host
-// header selects the site, so they must have different origins.
-func dispatch(sites []site, docsURL string) http.Handler {
+// header selects the site, so they must have different origins; a
+// request for another host name gets status 421. docsURL is the address of the documentation
+// for that answer.
+func Dispatch(sites []Site, docsURL string) http.Handler {
 	if len(sites) == 1 {
-		return sites[0].handler
+		return sites[0].Handler
 	}
 	byHost := map[string]http.Handler{}
 	for _, s := range sites {
-		byHost[hostOf(s.origin)] = s.handler
+		byHost[hostOf(s.Origin)] = s.Handler
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := byHost[normalHost(r.Host)]; ok {
@@ -41,22 +43,22 @@ func dispatch(sites []site, docsURL string) http.Handler {
 	})
 }
 
-// handlersOf returns one handler for each listener that sites use, by the name of the
+// Handlers returns one handler for each listener that sites use, by the name of the
 // listener's service. If several services share a listener, the name is that of the first
-// of them in sites. open must have a listener for each site.
-func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Handler {
+// of them in sites. open must have a listener for each site. docsURL is as for [Dispatch].
+func Handlers(open Listeners, sites []Site, docsURL string) map[string]http.Handler {
 	first := map[net.Listener]string{}
-	grouped := map[string][]site{}
+	grouped := map[string][]Site{}
 	for _, s := range sites {
-		l := open[s.service]
+		l := open[s.Service]
 		if _, known := first[l]; !known {
-			first[l] = s.service
+			first[l] = s.Service
 		}
 		grouped[first[l]] = append(grouped[first[l]], s)
 	}
 	handlers := make(map[string]http.Handler, len(grouped))
 	for service, group := range grouped {
-		handlers[service] = dispatch(group, docsURL)
+		handlers[service] = Dispatch(group, docsURL)
 	}
 	return handlers
 }
@@ -65,16 +67,16 @@ func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Ha
 // section 15.5.20). Choosing some site instead could give a credential to the wrong
 // service.
 func refuseMisdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
-	refuse(w, r, docsURL, &core.Error{
+	Refuse(w, r, docsURL, &core.Error{
 		Code: core.CodeNotFound, Status: http.StatusMisdirectedRequest,
 		Message: "This server does not serve the host name of the request.",
 		Next:    "Use one of the public addresses of this installation. A proxy in front must forward the Host header.",
 	})
 }
 
-// refuse answers a request with a problem document for the refusal. The X-Request-Id of the
+// Refuse answers a request with a problem document for the refusal. The X-Request-Id of the
 // response is that of the request, or a new id if the request has none.
-func refuse(w http.ResponseWriter, r *http.Request, docsURL string, refusal *core.Error) {
+func Refuse(w http.ResponseWriter, r *http.Request, docsURL string, refusal *core.Error) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	rest.WriteProblem(w, core.ProblemOf(refusal, docsURL, id))

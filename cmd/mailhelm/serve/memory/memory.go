@@ -1,7 +1,8 @@
-package serve
+package memory
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"os"
 	"runtime/debug"
@@ -58,8 +59,7 @@ type collector struct {
 }
 
 // collector returns settings of Go's garbage collector for the variables that the operator
-// did not set. It raises GOGC only if there is a memory limit, which bounds the heap. It
-// only computes the settings, so `mailhelm config` can print them.
+// did not set. It raises GOGC only if there is a memory limit, which bounds the heap.
 func (s surroundings) collector() collector {
 	var c collector
 	limit := settings.Value{Name: limitVariable, Value: s.variable(limitVariable), Source: "environment " + limitVariable}
@@ -96,19 +96,25 @@ func (s surroundings) limit() (bytes int64, from string) {
 	return 0, "default"
 }
 
-// TuneMemory returns free memory to the operating system, sets Go's garbage collector and
-// logs its settings. It returns free memory again six times in the following minute,
-// because the first background jobs need memory too. It stops earlier if ctx ends.
+// Settings returns the values of GOMEMLIMIT and GOGC with which a server in this process
+// would run after [Tune], and their sources. It only computes them.
+func Settings() []settings.Value { return thisProcess().collector().shown }
+
+// Tune returns free memory to the operating system, sets Go's garbage collector and logs its
+// settings. It returns free memory again six times in the following minute, because the
+// first background jobs need memory too. It stops earlier if ctx ends. Each time it first
+// calls giveBack, which releases memory that a cache or a pool holds; it logs an error of
+// giveBack and does not return it.
 //
 // Call it after the start is complete, so that it returns all memory that only the start
 // needed. The garbage collector, which then runs less often, would leave that memory to an
 // idle process.
-func (h *Host) TuneMemory(ctx context.Context) {
+func Tune(ctx context.Context, giveBack func(context.Context) error, log *slog.Logger) {
 	c := thisProcess().collector()
-	h.returnMemory(ctx)
+	returnFree(ctx, giveBack, log)
 	go func() {
 		for pause := time.Second; pause < time.Minute && sleep(ctx, pause); pause *= 2 {
-			h.returnMemory(ctx)
+			returnFree(ctx, giveBack, log)
 		}
 	}()
 	if c.limit > 0 {
@@ -118,15 +124,15 @@ func (h *Host) TuneMemory(ctx context.Context) {
 		debug.SetGCPercent(c.pace)
 	}
 	for _, v := range c.shown {
-		h.cfg.Log.Info("garbage collector", "setting", v.Name, "value", v.Value, "source", v.Source)
+		log.Info("garbage collector", "setting", v.Name, "value", v.Value, "source", v.Source)
 	}
 }
 
-// returnMemory closes idle connections to the database and returns free heap memory to the
-// operating system. It logs an error and does not return it. It may be repeated.
-func (h *Host) returnMemory(ctx context.Context) {
-	if err := h.DB().GiveBack(ctx); err != nil {
-		h.cfg.Log.Debug("idle database connections not closed", "cause", err.Error())
+// returnFree calls giveBack and returns free heap memory to the operating system. It may be
+// repeated.
+func returnFree(ctx context.Context, giveBack func(context.Context) error, log *slog.Logger) {
+	if err := giveBack(ctx); err != nil {
+		log.Debug("memory not given back", "cause", err.Error())
 	}
 	debug.FreeOSMemory()
 }

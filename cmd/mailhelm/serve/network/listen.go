@@ -1,4 +1,4 @@
-package serve
+package network
 
 import (
 	"context"
@@ -10,24 +10,24 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// listeners maps each service to its open listener. Web services with the same listen
-// address have the same listener.
-type listeners map[string]net.Listener
+// Listeners maps each service, by its name in package config, to its open listener. Web
+// services with the same listen address have the same listener.
+type Listeners map[string]net.Listener
 
-// listen opens a listener on every address that the role needs. If one fails, it closes the
-// others and returns an error that names the flag of the address. Services with port 0 each
-// get their own port.
-func listen(ctx context.Context, cfg config.Config) (listeners, error) {
-	open := listeners{}
+// Listen opens a listener on the address of each port. If one fails, it closes the others
+// and returns an error that names the flag of the address; for a taken address it is a
+// [config.AddressInUse]. Services with port 0 each get their own port.
+func Listen(ctx context.Context, ports []config.Port) (Listeners, error) {
+	open := Listeners{}
 	byAddr := map[string]net.Listener{}
-	for _, p := range cfg.Ports() {
+	for _, p := range ports {
 		if first, taken := byAddr[p.Addr]; taken && p.Shares() {
 			open[p.Service] = first
 			continue
 		}
 		l, err := listenOn(ctx, p.Addr)
 		if err != nil {
-			return nil, errors.Join(listenError(p, err), open.close())
+			return nil, errors.Join(listenError(p, err), open.Close())
 		}
 		open[p.Service] = l
 		if p.Shares() && !strings.HasSuffix(p.Addr, ":0") {
@@ -46,9 +46,9 @@ func listenError(p config.Port, err error) error {
 	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
 }
 
-// boundAddresses returns the listen addresses with the ports that the system chose.
+// BoundAddresses returns the listen addresses with the ports that the system chose.
 // Services without a listener in this process keep their configured address.
-func (open listeners) boundAddresses(configured config.Listen) config.Listen {
+func (open Listeners) BoundAddresses(configured config.Listen) config.Listen {
 	addr := func(service, otherwise string) string {
 		if l, ok := open[service]; ok {
 			return l.Addr().String()
@@ -62,9 +62,9 @@ func (open listeners) boundAddresses(configured config.Listen) config.Listen {
 	}
 }
 
-// close closes all listeners and returns the errors. It may be repeated, because a closed
+// Close closes all listeners and returns the errors. It may be repeated, because a closed
 // listener causes no error.
-func (open listeners) close() error {
+func (open Listeners) Close() error {
 	var failures []error
 	for _, l := range open {
 		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {

@@ -1,4 +1,4 @@
-package serve
+package network
 
 import (
 	"context"
@@ -25,8 +25,9 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// servers are the running HTTP and SMTP servers of a host.
-type servers struct {
+// Servers are the running HTTP and SMTP servers of a process. Create them with [Serve]. Stop
+// them with [Servers.Drain] and then [Servers.Close].
+type Servers struct {
 	public []*http.Server
 	admin  *http.Server
 	// smtp is the SMTP server for incoming mail; nil in a worker.
@@ -38,13 +39,14 @@ type servers struct {
 	abort context.CancelFunc
 }
 
-// serve starts a server on each listener and returns the servers. Stopping the servers also
-// closes the listeners. byService holds the HTTP handlers by service. smtp is nil in a
-// worker.
-func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *servers {
+// Serve starts an HTTP server for each handler in byService, on the listener of that
+// service, and returns at once. It also starts the server smtp, unless it is nil. byService
+// has a handler for the admin address, and open a listener for each service that starts.
+// Stopping the servers also closes their listeners.
+func Serve(open Listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *Servers {
 	// Calls must not end with the context that started the host: stopping waits for them.
 	base, abort := context.WithCancel(context.Background())
-	s := &servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
+	s := &Servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
 	for service, handler := range byService {
 		one := newServer(base, handler, log)
 		if service == config.AdminService {
@@ -78,7 +80,7 @@ func newServer(base context.Context, handler http.Handler, log *slog.Logger) *ht
 
 // run calls serve in a goroutine. If serve returns an error other than
 // http.ErrServerClosed, run sends it to s.failed.
-func (s *servers) run(serve func() error) {
+func (s *Servers) run(serve func() error) {
 	s.running.Go(func() {
 		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
@@ -86,10 +88,13 @@ func (s *servers) run(serve func() error) {
 	})
 }
 
-// drain stops the public HTTP servers and the SMTP server. It waits for calls in flight
+// Failed returns a channel that receives an error if a server stops unexpectedly.
+func (s *Servers) Failed() <-chan error { return s.failed }
+
+// Drain stops the public HTTP servers and the SMTP server. It waits for calls in flight
 // until ctx ends; then it closes their connections and returns an error. The server at the
 // admin address keeps running.
-func (s *servers) drain(ctx context.Context) error {
+func (s *Servers) Drain(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
 	for i, one := range s.public {
@@ -103,9 +108,9 @@ func (s *servers) drain(ctx context.Context) error {
 	return errors.Join(append(failures, receiver)...)
 }
 
-// close closes the admin address, cancels the remaining calls and waits until all servers
-// have ended. Call it after drain.
-func (s *servers) close() error {
+// Close closes the admin address, cancels the remaining calls and waits until all servers
+// have ended. Call it once, after [Servers.Drain].
+func (s *Servers) Close() error {
 	err := s.admin.Close()
 	s.abort()
 	s.running.Wait()
