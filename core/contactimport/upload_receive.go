@@ -35,8 +35,15 @@ func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, f
 	visible, _ := core.VisibleText(fileName)
 	up := contactupload.Upload{
 		ID: core.NewID(), FileName: core.Quotable(visible, maxFileName), UploadedBy: userID, Status: contactupload.Receiving, CreatedAt: u.Clock(),
+		ClaimedBy: u.Processes.ID(),
 	}
 	err := u.insert(ctx, orgID, up)
+	if core.IsConflict(err) {
+		dropped, failed := u.dropTransfers(ctx, orgID)
+		if failed == nil && dropped > 0 {
+			err = u.insert(ctx, orgID, up)
+		}
+	}
 	if err != nil {
 		return contactupload.Upload{}, err
 	}
@@ -60,6 +67,34 @@ func (u *Uploads) insert(ctx context.Context, orgID string, up contactupload.Upl
 		}
 		return u.Store.InsertUpload(ctx, orgID, up)
 	})
+}
+
+// dropTransfers deletes the uploads that a process was receiving when it ended, and returns
+// their number. They would otherwise count as stored files until they are purged.
+func (u *Uploads) dropTransfers(ctx context.Context, orgID string) (int, error) {
+	open, err := u.Store.WorkingUploads(ctx, orgID)
+	if err != nil {
+		return 0, err
+	}
+	dropped, ended := 0, map[string]bool{}
+	for _, work := range open {
+		if work.Status != contactupload.Receiving {
+			continue
+		}
+		if _, known := ended[work.Process]; !known {
+			if ended[work.Process], err = u.Processes.HasEnded(ctx, work.Process); err != nil {
+				return dropped, err
+			}
+		}
+		if !ended[work.Process] {
+			continue
+		}
+		if err := u.Store.DeleteUpload(ctx, orgID, work.ID); err != nil && !core.IsNotFound(err) {
+			return dropped, err
+		}
+		dropped++
+	}
+	return dropped, nil
 }
 
 // receive stores the chunks of the file and the sample of its rows.
@@ -100,7 +135,7 @@ func (u *Uploads) readSample(ctx context.Context, orgID string, up *contactuploa
 	if err != nil {
 		return err
 	}
-	up.Sample, up.Status = sample, contactupload.Received
+	up.Sample, up.Status, up.ClaimedBy = sample, contactupload.Received, ""
 	up.Settings = contactupload.Settings{Delimiter: sample.Delimiter, Targets: contactfile.GuessTargets(sample.Header, attributes)}
 	return u.Store.UpdateUpload(ctx, orgID, *up)
 }

@@ -18,8 +18,8 @@ const (
 	// old ones.
 	uploadEvery   = time.Minute
 	uploadTimeout = 30 * time.Minute
-	// claimed is how long a claim lasts. A process renews it after each part, which takes a
-	// few seconds.
+	// claimed is how long a claim lasts, unless its process ends before. A process renews it
+	// after each part, which takes a few seconds.
 	claimed = 2 * time.Minute
 	// maxAttempts is the number of runs without progress after which an upload fails.
 	maxAttempts = 10
@@ -45,7 +45,7 @@ func (u *Uploads) Worker() jobs.Worker[UploadArgs] {
 
 func (u *Uploads) work(ctx context.Context, args UploadArgs) error {
 	if args.ID != "" {
-		return u.continueUpload(ctx, args.OrgID, args.ID)
+		return u.continueUpload(ctx, args.OrgID, contactupload.Work{ID: args.ID})
 	}
 	return jobs.ForEachOrg(ctx, "", u.Orgs, "uploads of contacts", func(ctx context.Context, org string) error {
 		now := u.Clock()
@@ -55,19 +55,40 @@ func (u *Uploads) work(ctx context.Context, args UploadArgs) error {
 		if err != nil {
 			return err
 		}
-		open, err := u.Store.WorkingUploads(ctx, org)
-		for _, id := range open {
-			err = errors.Join(err, u.continueUpload(ctx, org, id))
+		_, err = u.dropTransfers(ctx, org)
+		open, failed := u.Store.WorkingUploads(ctx, org)
+		err = errors.Join(err, failed)
+		for _, work := range open {
+			if work.Status != contactupload.Receiving {
+				err = errors.Join(err, u.continueUpload(ctx, org, work))
+			}
 		}
 		return err
 	})
 }
 
+// claim claims an upload that is being checked or imported. It reports false if a running
+// process works on it.
+func (u *Uploads) claim(ctx context.Context, orgID string, work contactupload.Work) (bool, error) {
+	now := u.Clock()
+	c := contactupload.Claim{Process: u.Processes.ID(), Now: now, Until: now.Add(claimed)}
+	mine, err := u.Store.ClaimUpload(ctx, orgID, work.ID, c)
+	if err != nil || mine || work.Process == "" {
+		return mine, err
+	}
+	ended, err := u.Processes.HasEnded(ctx, work.Process)
+	if err != nil || !ended {
+		return false, err
+	}
+	c.Instead = work.Process
+	return u.Store.ClaimUpload(ctx, orgID, work.ID, c)
+}
+
 // continueUpload checks or imports an upload, unless another process does. It may be
 // interrupted and repeated: an import continues after the last part that was stored.
-func (u *Uploads) continueUpload(ctx context.Context, orgID, id string) error {
-	now := u.Clock()
-	mine, err := u.Store.ClaimUpload(ctx, orgID, id, now, now.Add(claimed))
+func (u *Uploads) continueUpload(ctx context.Context, orgID string, work contactupload.Work) error {
+	id := work.ID
+	mine, err := u.claim(ctx, orgID, work)
 	if err != nil || !mine {
 		return err
 	}
@@ -114,7 +135,7 @@ func (u *Uploads) change(ctx context.Context, orgID string, up contactupload.Upl
 // fail ends the work on an upload, unless another run was started.
 func (u *Uploads) fail(ctx context.Context, orgID string, up contactupload.Upload, problem string) error {
 	err := u.change(ctx, orgID, up, func(ctx context.Context, _ contactupload.Upload) error {
-		up.Status, up.Problem, up.ClaimedUntil = contactupload.Failed, problem, time.Time{}
+		up.Status, up.Problem, up.ClaimedBy, up.ClaimedUntil = contactupload.Failed, problem, "", time.Time{}
 		u.Log.InfoContext(ctx, "import of contacts failed", "org_id", orgID, "upload_id", up.ID, "problem", problem)
 		return u.Store.UpdateUpload(ctx, orgID, up)
 	})
@@ -245,7 +266,7 @@ func (p *pass) setResult(sum contactupload.Summary) {
 func (p *pass) complete(ctx context.Context, sum contactupload.Summary, status contactupload.UploadStatus) error {
 	p.setResult(sum)
 	done := p.up
-	done.Attempts, done.ClaimedUntil, done.Status = 0, time.Time{}, status
+	done.Attempts, done.ClaimedBy, done.ClaimedUntil, done.Status = 0, "", time.Time{}, status
 	if !p.dry {
 		now := p.uploads.Clock()
 		done.CompletedAt = &now

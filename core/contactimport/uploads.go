@@ -20,6 +20,7 @@ type UploadConfig struct {
 	Contacts   Contacts
 	Transactor core.Transactor
 	Queue      jobs.Queue
+	Processes  Processes
 	Orgs       func(context.Context) ([]string, error)
 	Clock      core.Clock
 	Log        *slog.Logger
@@ -32,6 +33,15 @@ type UploadConfig struct {
 type Contacts interface {
 	People
 	AttributeNames(ctx context.Context, orgID string) ([]string, error)
+}
+
+// Processes says which server process this is, and which others have ended.
+type Processes interface {
+	// ID returns the id of this process.
+	ID() string
+	// HasEnded reports whether the process with the id has ended. It may wait a few seconds
+	// for a heartbeat of that process.
+	HasEnded(ctx context.Context, process string) (bool, error)
 }
 
 // Uploads imports contact files that people upload. A file and the state of its import are
@@ -127,7 +137,7 @@ func (u *Uploads) start(ctx context.Context, orgID, id string, change func(*cont
 		if err := change(&up); err != nil {
 			return err
 		}
-		up.Run, up.Problem, up.Attempts, up.ClaimedUntil = core.NewID(), "", 0, time.Time{}
+		up.Run, up.Problem, up.Attempts, up.ClaimedBy, up.ClaimedUntil = core.NewID(), "", 0, "", time.Time{}
 		if err := u.Store.DeleteChunks(ctx, orgID, id, contactupload.RejectedChunk); err != nil {
 			return err
 		}

@@ -43,6 +43,8 @@ type desk struct {
 	checking, changed func()
 	// by is the source of the changes of the latest part that was imported.
 	by contacts.ConsentSource
+	// ended are the ids of processes that have ended.
+	ended map[string]bool
 	// config has the configuration of Uploads, for a test that needs others.
 	config contactimport.UploadConfig
 }
@@ -88,13 +90,31 @@ func (w watched) InTx(ctx context.Context, f func(context.Context) error) error 
 	return err
 }
 
+// process is a server process with an id. The field ended of its desk says which processes
+// have ended.
+type process struct {
+	id string
+	d  *desk
+}
+
+func (p process) ID() string { return p.id }
+
+func (p process) HasEnded(_ context.Context, id string) (bool, error) { return p.d.ended[id], nil }
+
+// restart ends the process of the desk and begins another with the id.
+func (d *desk) restart(id string) {
+	d.ended[d.config.Processes.ID()] = true
+	d.config.Processes = process{id, d}
+	d.Uploads = contactimport.NewUploads(d.config)
+}
+
 func newDesk(t *testing.T, db *storage.DB) *desk {
 	t.Helper()
-	d := &desk{World: contactstest.New(t, db)}
+	d := &desk{World: contactstest.New(t, db), ended: map[string]bool{}}
 	direct := d.Bulk.Config
 	direct.Queue = nil
 	d.config = contactimport.UploadConfig{
-		Store: contactimportstore.New(db.DB), Contacts: cutting{bulk.New(direct), d}, Transactor: watched{db, d}, Queue: queue{}, Orgs: db.Orgs().OrgIDs,
+		Store: contactimportstore.New(db.DB), Contacts: cutting{bulk.New(direct), d}, Transactor: watched{db, d}, Queue: queue{}, Processes: process{"first", d}, Orgs: db.Orgs().OrgIDs,
 		Clock: d.World.Clock, Log: slog.New(slog.DiscardHandler),
 	}
 	d.Uploads = contactimport.NewUploads(d.config)

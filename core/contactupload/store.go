@@ -35,13 +35,13 @@ type Store interface {
 	// that are being received. Inside a transaction it makes other transactions that call it
 	// wait until the transaction ends.
 	CountFiles(ctx context.Context, orgID string) (int, error)
-	// WorkingUploads returns the ids of the uploads that are being checked or imported,
-	// oldest first.
-	WorkingUploads(ctx context.Context, orgID string) ([]string, error)
-	// ClaimUpload sets the end of the claim of an upload that is being checked or imported,
-	// and adds an attempt. It reports false, and changes nothing, if the upload is in
-	// another state or another claim has not ended.
-	ClaimUpload(ctx context.Context, orgID, id string, now, until time.Time) (bool, error)
+	// WorkingUploads returns the uploads that are being received, checked or imported, oldest
+	// first.
+	WorkingUploads(ctx context.Context, orgID string) ([]Work, error)
+	// ClaimUpload sets the claim of an upload that is being checked or imported, and adds an
+	// attempt. It reports false, and changes nothing, if the upload is in another state or
+	// another claim has not ended, unless that is a claim of the process c.Instead.
+	ClaimUpload(ctx context.Context, orgID, id string, c Claim) (bool, error)
 
 	// WriteChunk stores or replaces a chunk. Positions count from 0.
 	WriteChunk(ctx context.Context, orgID, id string, kind ChunkKind, position int, content []byte) error
@@ -53,6 +53,23 @@ type Store interface {
 	// PurgeUploads deletes old uploads and chunks. It keeps uploads that are being checked
 	// or imported.
 	PurgeUploads(ctx context.Context, orgID string, before Retention) error
+}
+
+// Work is the work on one upload.
+type Work struct {
+	ID     string
+	Status UploadStatus // Receiving, Checking or Importing
+	// Process is the id of the server process that does the work or did it last, "" for none.
+	Process string
+}
+
+// Claim is the claim of a server process that it works on an upload.
+type Claim struct {
+	Process string
+	// Instead is the id of a process that has ended, whose claim this one replaces; "" for
+	// none.
+	Instead    string
+	Now, Until time.Time
 }
 
 // Retention has, for each part of uploads, the creation time before which it is deleted.

@@ -69,7 +69,9 @@ type Upload struct {
 	CreatedAt time.Time
 	// CompletedAt is the end of the import, nil before it.
 	CompletedAt *time.Time
-	// ClaimedUntil is the time until which a process works on the upload.
+	// ClaimedBy is the id of the server process that receives, checks or imports the file, ""
+	// for none. ClaimedUntil is the time until which its claim to check or import lasts.
+	ClaimedBy    string
 	ClaimedUntil time.Time
 }
 

@@ -430,13 +430,13 @@ CREATE TABLE contact_uploads (
 	attempts bigint NOT NULL,
 	created_at bigint NOT NULL,
 	completed_at bigint,
-	claimed_until bigint NOT NULL, uploaded_by bytetext NOT NULL DEFAULT '',
+	claimed_until bigint NOT NULL, uploaded_by bytetext NOT NULL DEFAULT '', claimed_by bytetext NOT NULL DEFAULT '',
 	PRIMARY KEY (org_id, id)
 );
 
 CREATE INDEX contact_uploads_newest ON contact_uploads (org_id, created_at, id);
 
-CREATE INDEX contact_uploads_working ON contact_uploads (org_id, created_at, id) WHERE status IN ('checking', 'importing');
+CREATE INDEX contact_uploads_working ON contact_uploads (org_id, created_at, id) WHERE status IN ('receiving', 'checking', 'importing');
 
 CREATE TABLE contacts (
 	org_id bytetext NOT NULL,

@@ -64,6 +64,16 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
+// HasEnded reports whether the process with the id has ended. It waits like [Process.Judge],
+// and fails as that does. It returns false for "", the id of no process.
+func (p *Process) HasEnded(ctx context.Context, process string) (bool, error) {
+	if process == "" || process == p.id {
+		return false, nil
+	}
+	verdict, err := p.Judge(ctx, Record{Process: process})
+	return verdict.Ended, err
+}
+
 // lastHeartbeat returns the last heartbeat of a process that p has read, and whether p has
 // read one. The returned channel is closed by the next Tick.
 func (p *Process) lastHeartbeat(process string) (sight, bool, <-chan struct{}) {

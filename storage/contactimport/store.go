@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactfile"
@@ -24,17 +23,17 @@ func New(db *engine.DB) Store { return Store{db} }
 // list, without the columns that can be long.
 const (
 	uploadColumns = listColumns + `, sample, settings`
-	listColumns   = `id, file_name, uploaded_by, size, status, checked, imported, problem, attempts, created_at, completed_at, claimed_until`
+	listColumns   = `id, file_name, uploaded_by, size, status, checked, imported, problem, attempts, created_at, completed_at, claimed_by, claimed_until`
 )
 
 var (
 	insertUpload = engine.Register("insert contact upload", `
-		INSERT INTO contact_uploads (org_id, id, file_name, uploaded_by, size, status, sample, settings, checked, imported, problem, attempts, created_at, claimed_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0)`)
+		INSERT INTO contact_uploads (org_id, id, file_name, uploaded_by, size, status, sample, settings, checked, imported, problem, attempts, created_at, claimed_by, claimed_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)`)
 	updateUpload = engine.Register("update contact upload", `
 		UPDATE contact_uploads SET size = $1, status = $2, sample = $3, settings = $4, checked = $5, imported = $6, problem = $7,
-			attempts = $8, completed_at = $9, claimed_until = $10
-		WHERE org_id = $11 AND id = $12`)
+			attempts = $8, completed_at = $9, claimed_by = $10, claimed_until = $11
+		WHERE org_id = $12 AND id = $13`)
 	// deleteUpload deletes an upload. A foreign key deletes its chunks.
 	deleteUpload = engine.Register("delete contact upload", `DELETE FROM contact_uploads WHERE org_id = $1 AND id = $2`)
 	uploadByID   = engine.RegisterPoint("contact upload by id", `SELECT `+uploadColumns+` FROM contact_uploads WHERE org_id = $1 AND id = $2`)
@@ -44,13 +43,13 @@ var (
 	// newestUploads selects uploads, newest first, through the index contact_uploads_newest.
 	newestUploads = engine.Register("newest contact uploads", `
 		SELECT `+listColumns+` FROM contact_uploads WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`)
-	// workingUploads selects uploads that a job has to continue, through the partial index
-	// contact_uploads_working.
+	// workingUploads selects uploads through the partial index contact_uploads_working.
 	workingUploads = engine.Register("working contact uploads", `
-		SELECT id FROM contact_uploads WHERE org_id = $1 AND status IN ('checking', 'importing') ORDER BY created_at, id`)
+		SELECT id, status, claimed_by FROM contact_uploads
+		WHERE org_id = $1 AND status IN ('receiving', 'checking', 'importing') ORDER BY created_at, id`)
 	claimUpload = engine.Register("claim contact upload", `
-		UPDATE contact_uploads SET claimed_until = $1, attempts = attempts + 1
-		WHERE org_id = $2 AND id = $3 AND status IN ('checking', 'importing') AND claimed_until <= $4`)
+		UPDATE contact_uploads SET claimed_by = $1, claimed_until = $2, attempts = attempts + 1
+		WHERE org_id = $3 AND id = $4 AND status IN ('checking', 'importing') AND (claimed_until <= $5 OR claimed_by <> '' AND claimed_by = $6)`)
 )
 
 // uploadRow is a row of contact_uploads. Sample, Settings, Checked and Imported are JSON. In
@@ -69,7 +68,15 @@ type uploadRow struct {
 	Attempts     int                        `db:"attempts"`
 	CreatedAt    engine.Time                `db:"created_at"`
 	CompletedAt  *engine.Time               `db:"completed_at"`
+	ClaimedBy    string                     `db:"claimed_by"`
 	ClaimedUntil engine.Time                `db:"claimed_until"`
+}
+
+// workRow is a row of contact_uploads with the columns of a contactupload.Work.
+type workRow struct {
+	ID        string                     `db:"id"`
+	Status    contactupload.UploadStatus `db:"status"`
+	ClaimedBy string                     `db:"claimed_by"`
 }
 
 // upload converts the row to a contactupload.Upload. It fails if a JSON column does not
@@ -77,7 +84,7 @@ type uploadRow struct {
 func (r uploadRow) upload() (contactupload.Upload, error) {
 	u := contactupload.Upload{
 		ID: r.ID, FileName: r.FileName, UploadedBy: r.UploadedBy, Size: r.Size, Status: r.Status, Problem: r.Problem, Attempts: r.Attempts,
-		CreatedAt: r.CreatedAt.Time(), CompletedAt: engine.OptionalTime(r.CompletedAt), ClaimedUntil: r.ClaimedUntil.Time(),
+		CreatedAt: r.CreatedAt.Time(), CompletedAt: engine.OptionalTime(r.CompletedAt), ClaimedBy: r.ClaimedBy, ClaimedUntil: r.ClaimedUntil.Time(),
 	}
 	var sample sampleJSON
 	var settings settingsJSON
@@ -132,7 +139,7 @@ func (s Store) InsertUpload(ctx context.Context, orgID string, u contactupload.U
 		return err
 	}
 	_, err = s.db.Exec(ctx, insertUpload, orgID, u.ID, u.FileName, u.UploadedBy, u.Size, string(u.Status), texts[0], texts[1], texts[2], texts[3],
-		u.Problem, u.Attempts, engine.At(u.CreatedAt))
+		u.Problem, u.Attempts, engine.At(u.CreatedAt), u.ClaimedBy)
 	return err
 }
 
@@ -146,7 +153,7 @@ func (s Store) UpdateUpload(ctx context.Context, orgID string, u contactupload.U
 		claimed = engine.At(u.ClaimedUntil)
 	}
 	return s.db.Change(ctx, "upload", updateUpload, u.Size, string(u.Status), texts[0], texts[1], texts[2], texts[3], u.Problem,
-		u.Attempts, engine.OptionalAt(u.CompletedAt), claimed, orgID, u.ID)
+		u.Attempts, engine.OptionalAt(u.CompletedAt), u.ClaimedBy, claimed, orgID, u.ID)
 }
 
 func (s Store) DeleteUpload(ctx context.Context, orgID, id string) error {
@@ -175,12 +182,17 @@ func (s Store) Uploads(ctx context.Context, orgID string, limit int) ([]contactu
 	return all, nil
 }
 
-func (s Store) WorkingUploads(ctx context.Context, orgID string) ([]string, error) {
-	return engine.Values[string](ctx, s.db, workingUploads, orgID)
+func (s Store) WorkingUploads(ctx context.Context, orgID string) ([]contactupload.Work, error) {
+	rows, err := engine.List[workRow](ctx, s.db, workingUploads, orgID)
+	working := make([]contactupload.Work, len(rows))
+	for i, row := range rows {
+		working[i] = contactupload.Work{ID: row.ID, Status: row.Status, Process: row.ClaimedBy}
+	}
+	return working, err
 }
 
-func (s Store) ClaimUpload(ctx context.Context, orgID, id string, now, until time.Time) (bool, error) {
-	n, err := s.db.Exec(ctx, claimUpload, engine.At(until), orgID, id, engine.At(now))
+func (s Store) ClaimUpload(ctx context.Context, orgID, id string, c contactupload.Claim) (bool, error) {
+	n, err := s.db.Exec(ctx, claimUpload, c.Process, engine.At(c.Until), orgID, id, engine.At(c.Now), c.Instead)
 	return n == 1, err
 }
 

@@ -118,11 +118,11 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	var simulated *simulatedEvents
+	var err error
+	if h.leave, err = h.stores.live(ctx); err != nil {
+		return err
+	}
 	if h.cfg.Role != config.Worker {
-		var err error
-		if h.leave, err = h.stores.live(ctx); err != nil {
-			return err
-		}
 		if simulated, err = newSimulatedEvents(h.stores, h.addresses.API, h.cfg.Clock, h.cfg.Log); err != nil {
 			return err
 		}
@@ -136,7 +136,6 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
 	}
 	if h.cfg.Role != config.API {
-		var err error
 		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}

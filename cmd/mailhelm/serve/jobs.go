@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -48,5 +49,10 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	// because their cache entries expire at the same time.
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
 	engine.AddWorker(queue, keys.GraceWorker(cfg.Log))
-	return queue, queue.Start(ctx)
+	if err := queue.Start(ctx); err != nil {
+		return queue, err
+	}
+	// Files that a process was importing when it was killed are continued at once. The
+	// periodic job would do that as well, but only after up to a minute.
+	return queue, queue.Enqueue(ctx, contactimport.UploadArgs{})
 }

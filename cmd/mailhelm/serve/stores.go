@@ -142,9 +142,9 @@ func (s *stores) follow(log *slog.Logger) func() {
 	}
 }
 
-// live registers this process as one that reserves idempotency keys, and keeps the
-// registration current. The returned function ends the registration and releases the
-// reserved keys.
+// live registers this process as a running one, which may reserve idempotency keys and claim
+// imports, and keeps the registration current. The returned function ends the registration
+// and releases the reserved keys.
 func (s *stores) live(ctx context.Context) (func(context.Context) error, error) {
 	if err := s.process.Start(ctx); err != nil {
 		return nil, fmt.Errorf("reservations: %w", err)

@@ -14,6 +14,6 @@ func newUploads(cfg config.Config, s *stores, writes *bulk.Bulk) *contactimport.
 	direct := writes.Config
 	direct.Queue = nil
 	return contactimport.NewUploads(contactimport.UploadConfig{
-		Store: contactimportstore.New(s.db.DB), Contacts: bulk.New(direct), Transactor: s.db, Queue: s.queue, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		Store: contactimportstore.New(s.db.DB), Contacts: bulk.New(direct), Transactor: s.db, Queue: s.queue, Processes: s.process, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

@@ -1,0 +1,80 @@
+package contactimport_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactimport"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestImportOfAnEndedProcessContinuesAtOnce ends an import during its first part. While its
+// process counts as running, no other process continues the import. Afterwards another does,
+// at the same time by the clock, although the claim of the first has not ended.
+func TestImportOfAnEndedProcessContinuesAtOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		up := d.checked(t, people)
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
+			t.Fatal(err)
+		}
+		d.cut = func() error { return errors.New("killed") }
+		if _, err := d.work(t, up.ID); err == nil {
+			t.Fatal("not killed")
+		}
+		d.cut = nil
+		d.restart("second")
+		for _, ended := range []bool{false, true} {
+			d.ended["first"] = ended
+			if err := d.Worker().Work(t.Context(), contactimport.UploadArgs{}); err != nil {
+				t.Fatal(err)
+			}
+			up, err := d.Upload(t.Context(), d.Org.ID, up.ID)
+			want := map[bool]contactupload.UploadStatus{false: contactupload.Importing, true: contactupload.Completed}[ended]
+			if err != nil || up.Status != want {
+				t.Errorf("the first process has ended %v: %s, %v, want %s", ended, up.Status, err, want)
+			}
+		}
+	})
+}
+
+// TestTransfersOfAnEndedProcessDoNotCount lets a process end while it receives five files,
+// the maximum. The files then make room for others, by the next file and by the periodic job.
+func TestTransfersOfAnEndedProcessDoNotCount(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		begin := func() {
+			for i := range 5 {
+				up := contactupload.Upload{ID: core.NewID(), Status: contactupload.Receiving, CreatedAt: d.World.Clock(), ClaimedBy: d.config.Processes.ID()}
+				content := fmt.Appendf(nil, "email\np%d@example.com\n", i)
+				if err := errors.Join(d.Store.InsertUpload(t.Context(), d.Org.ID, up), d.Store.WriteChunk(t.Context(), d.Org.ID, up.ID, contactupload.FileChunk, 0, content)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		begin()
+		if _, err := d.Receive(t.Context(), d.Org.ID, uploader, "x.csv", strings.NewReader(people)); !core.IsConflict(err) {
+			t.Errorf("a sixth file: %v", err)
+		}
+		d.restart("second")
+		up := d.receive(t, people)
+		if err := d.Discard(t.Context(), d.Org.ID, up.ID); err != nil {
+			t.Fatal(err)
+		}
+		begin()
+		d.restart("third")
+		if err := d.Worker().Work(t.Context(), contactimport.UploadArgs{}); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := d.Store.CountFiles(t.Context(), d.Org.ID); n != 0 || err != nil {
+			t.Errorf("%d files count after their process has ended, %v", n, err)
+		}
+	})
+}
