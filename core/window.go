@@ -15,6 +15,17 @@ func LastDays(now time.Time, n int) Window {
 	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
 }
 
+// OldestDay returns the first day in UTC from whose beginning on an organization may read
+// messages and reports, with the same limit as [WindowOf]: analytics queries may reach
+// retentionDays back from now.
+func OldestDay(now time.Time, retentionDays int) time.Time {
+	oldest := now.UTC().AddDate(0, 0, -retentionDays)
+	if day := oldest.Truncate(24 * time.Hour); day.Equal(oldest) {
+		return day
+	}
+	return oldest.Truncate(24*time.Hour).AddDate(0, 0, 1)
+}
+
 // WindowOf returns the window between from and to, which may be nil. If to is nil, the
 // window ends now. If from is nil, it begins 30 days before the earlier of now and to, but
 // at most retentionDays before now.

@@ -52,3 +52,21 @@ func TestLastDaysAreWholeButForToday(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestOldestDay checks that a window may begin with the oldest day, and not a day earlier.
+func TestOldestDay(t *testing.T) {
+	t.Parallel()
+	for _, now := range []time.Time{
+		time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC), time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC),
+		time.Date(2026, 3, 31, 0, 30, 0, 0, time.FixedZone("", 3600)),
+	} {
+		day := core.OldestDay(now, 7)
+		if _, err := core.WindowOf(&day, nil, now, 7); err != nil || day.Location() != time.UTC || !day.Equal(day.Truncate(24*time.Hour)) {
+			t.Errorf("%v at %v: %v", day, now, err)
+		}
+		before := day.AddDate(0, 0, -1)
+		if _, err := core.WindowOf(&before, nil, now, 7); err == nil {
+			t.Errorf("the day before %v is kept at %v", day, now)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package audience
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -148,7 +147,7 @@ func (h topicHandlers) showTopic(w http.ResponseWriter, r *http.Request, v peopl
 		return
 	}
 	data := topicPage{topicRow: h.newTopicRow(t), ReadOnly: readOnly(v, t.Origin, "")}
-	contacts := frame.Action{Path: frame.Path + "/contacts?" + url.Values{"topic": {t.Name}}.Encode(), Name: "View contacts"}
+	contacts := frame.Action{Path: frame.Address(frame.Path+"/contacts", frame.Parameters{"topic": t.Name}), Name: "View contacts"}
 	head := frame.Head{Title: data.Label, Lead: data.Description, Actions: []frame.Action{contacts}}
 	if v.Member.Has(members.MayManageContacts) && data.ReadOnly == "" {
 		head.Actions = append(head.Actions, frame.Action{Path: t.path() + "/edit", Name: "Edit topic"}, frame.Action{Path: t.path() + "/delete", Name: "Delete topic", Danger: true})

@@ -168,9 +168,6 @@ func textOf(value any) string {
 	return string(text)
 }
 
-// linkTo returns a path with one query parameter.
-func linkTo(path, name, value string) string { return path + "?" + url.Values{name: {value}}.Encode() }
-
 // historyPage is the data of the pages with all activities or messages of a contact.
 type historyPage struct {
 	Activities activities

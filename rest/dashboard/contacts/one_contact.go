@@ -199,7 +199,7 @@ func (h contactHandlers) readDelivery(r *http.Request, v people.Visitor, email s
 		d.Undeliverable = found.Undeliverable.Status + " (" + strings.ReplaceAll(found.Undeliverable.Reason, "_", " ") + ")"
 	}
 	if v.Member.Has(members.MayViewUndeliverable) {
-		d.Link = linkTo(frame.Path+"/undeliverable", "q", email)
+		d.Link = frame.Address(frame.Path+"/undeliverable", frame.Parameters{"q": email})
 	}
 	return d
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -131,7 +130,7 @@ func sumOf(rows []usage.Row, g access.Grant) usage.Counts {
 
 // activityPath returns the path of the page with the calls of a client.
 func activityPath(clientID string) string {
-	return ActivityPath + "?" + url.Values{"client_id": {clientID}}.Encode()
+	return frame.Address(ActivityPath, frame.Parameters{"client_id": clientID})
 }
 
 // kindsOf groups assistants by their kind.

@@ -51,6 +51,29 @@ func (l Labels) Correctable(err error) (problem string, status int) {
 	return "", http.StatusOK
 }
 
+// FilterProblem returns the text to show above a list whose filters were refused, with the
+// next step if the refusal names one, and the HTTP status of the page. The refusal is validation_failed or
+// plan_retention_exceeded. FilterProblem returns "" for nil and for other errors, which are
+// shown by [Pages.Fail].
+func (l Labels) FilterProblem(err error) (problem string, status int) {
+	if err == nil {
+		return "", http.StatusOK
+	}
+	e := core.AsError(err)
+	switch e.Code {
+	case core.CodeValidationFailed, core.CodePlanRetentionExceeded:
+		if len(e.Fields) == 1 && e.Fields[0].Field == ParamCursor {
+			return "The address of this part of the list is damaged, or belongs to another filter. Open the list again.", e.HTTPStatus()
+		}
+		problem := cmp.Or(l.Problem(err), e.Message)
+		if e.Next != "" { // the catalogue's remedy is for programs
+			problem += " " + e.Next
+		}
+		return problem, e.HTTPStatus()
+	}
+	return "", http.StatusOK
+}
+
 // TextOf returns what a page says about an error: what was wrong, and what to do next.
 func TextOf(err error) string {
 	e := core.AsError(err)

@@ -63,11 +63,3 @@ func number(text string) int {
 	}
 	return n
 }
-
-// addressOf returns a path with a query.
-func addressOf(path string, query url.Values) string {
-	if len(query) == 0 {
-		return path
-	}
-	return path + "?" + query.Encode()
-}

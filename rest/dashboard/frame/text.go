@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -20,19 +19,5 @@ func PlainName(name string) string {
 	return visible
 }
 
-// WithCommas returns a number with commas between thousands.
-func WithCommas(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// Quantity returns a number with the noun that fits it, such as "1 row" or "1,200 rows".
-func Quantity(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return WithCommas(n) + " " + many
-}
+// Quoted returns a text of another person in quotation marks, as [PlainName] writes it.
+func Quoted(text string) string { return "“" + PlainName(text) + "”" }

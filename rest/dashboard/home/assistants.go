@@ -22,6 +22,8 @@ const (
 	// the overview names.
 	shownActors  = 6
 	shownActions = 4
+	// auditPath is the page of the audit log.
+	auditPath = frame.Path + "/audit"
 )
 
 // today is the data of what assistants and programs changed today. Problem says why it
@@ -54,9 +56,8 @@ func (h *Home) readToday(r *http.Request, v people.Visitor) *today {
 	if !v.Member.Has(members.MayViewAudit) {
 		return nil
 	}
-	start := dayStart(h.Clock())
-	audit := frame.Path + "/audit"
-	shown := &today{All: audit + "?" + url.Values{"from": {start.Format(frame.DateLayout)}}.Encode(), Assistants: h.Links.Activity}
+	start := frame.DayStart(h.Clock())
+	shown := &today{All: frame.Address(auditPath, frame.Parameters{"from": start.Format(frame.DateLayout)}), Assistants: h.Links.Activity}
 	events, err := h.Audit.FindAudit(r.Context(), v.Org.ID, access.AuditFilter{From: start, Limit: todaysEvents})
 	if err == nil {
 		shown.Actors, err = h.actorsOf(r, v, events)
@@ -95,7 +96,7 @@ func (h *Home) actorsOf(r *http.Request, v people.Visitor, events []access.Audit
 			return nil, err
 		}
 		actors = append(actors, actor{
-			program: p, Audit: frame.Path + "/audit?" + url.Values{"actor": {id}}.Encode(), Writes: frame.WithCommas(int64(sums[id])), Actions: actionsOf(counts[id]),
+			program: p, Audit: frame.Address(auditPath, frame.Parameters{"actor": id}), Writes: frame.WithCommas(int64(sums[id])), Actions: actionsOf(counts[id]),
 		})
 	}
 	return actors, nil
@@ -109,7 +110,7 @@ func (h *Home) program(r *http.Request, v people.Visitor, kind, id string) (prog
 	for _, org := range []string{v.Org.ID, ""} {
 		client, err := h.Clients.ClientByID(r.Context(), org, id)
 		if err == nil {
-			return program{frame.PlainName(client.Name), h.Links.Activity + "?" + url.Values{"client_id": {client.ClientID}}.Encode()}, nil
+			return program{frame.PlainName(client.Name), frame.Address(h.Links.Activity, frame.Parameters{"client_id": client.ClientID})}, nil
 		}
 		if !core.IsNotFound(err) {
 			return program{}, fmt.Errorf("client: %w", err)

@@ -146,17 +146,13 @@ func joinWords(words []string) string {
 func (h *Home) channelNotices(r *http.Request, v people.Visitor) ([]notice, error) {
 	var notices []notice
 	path := frame.Path + "/channels"
-	if v.Member.Has(members.MayViewSending) {
-		var page struct {
-			Data []struct{ Slug, Status string } `json:"data"`
-		}
-		if err := h.Read(r, v, "channels_list", map[string]any{"limit": 200}, &page); err != nil {
-			return nil, err
-		}
-		for _, c := range page.Data {
-			if c.Status == "detached" {
-				notices = append(notices, notice{"The channel “" + frame.PlainName(c.Slug) + "” is gone from the sending account.", path, "Open channels", true})
-			}
+	channels, err := h.Channels(r, v)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range channels {
+		if c.Status == "detached" {
+			notices = append(notices, notice{"The channel “" + frame.PlainName(c.Slug) + "” is gone from the sending account.", path, "Open channels", true})
 		}
 	}
 	if !v.Member.Has(members.MayViewAnalytics) {
@@ -198,16 +194,11 @@ func (h *Home) undeliverableNotices(r *http.Request, v people.Visitor) ([]notice
 	if !v.Member.Has(members.MayViewUndeliverable) {
 		return nil, nil
 	}
-	since := dayStart(h.Clock()).AddDate(0, 0, -week)
-	var page struct {
-		Data []struct {
-			Status      string    `json:"status"`
-			FirstSeenAt time.Time `json:"first_seen_at"`
-		} `json:"data"`
-		Pagination struct {
-			HasMore bool `json:"has_more"`
-		} `json:"pagination"`
-	}
+	since := frame.DayStart(h.Clock()).AddDate(0, 0, -week)
+	var page frame.List[struct {
+		Status      string    `json:"status"`
+		FirstSeenAt time.Time `json:"first_seen_at"`
+	}]
 	if err := h.Read(r, v, "undeliverable_list", map[string]any{"since": since, "limit": 200}, &page); err != nil {
 		return nil, err
 	}

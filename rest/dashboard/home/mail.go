@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -130,7 +129,7 @@ func changeOf(now, before int64) string {
 // mailChart returns the chart of the messages of the days of the overview.
 func mailChart(o reports.Overview) chart.Panel {
 	plan := chart.Plan{
-		ID: "mail", Title: "Messages by day", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount,
+		ID: "mail", Title: "Messages by day", Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count,
 		Summary: frame.WithCommas(o.Totals.Sent) + " messages in the last " + strconv.Itoa(len(o.Days)) + " days.",
 		Series: []chart.Series{
 			{Name: "Delivered", Color: chart.Delivered}, {Name: "Bounced", Color: chart.Bounced}, {Name: "Rejected", Color: chart.Suppressed},
@@ -143,15 +142,6 @@ func mailChart(o reports.Overview) chart.Panel {
 		}
 	}
 	return plan.Panel()
-}
-
-// formatCount formats a count with commas. The label at the middle of an axis may have one
-// decimal.
-func formatCount(v float64) string {
-	if v != float64(int64(v)) {
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return frame.WithCommas(int64(v))
 }
 
 // rateNotices returns a notice for each rate of the last seven days that is near its
@@ -175,17 +165,9 @@ func (m *mail) rateNotices() []notice {
 			where = "above the"
 		}
 		notices = append(notices, notice{
-			Text: fmt.Sprintf("The %s rate of the last seven days is %s, %s %s from which on the provider reviews an account.", r.name, percentage(rate), where, percentage(r.review)),
+			Text: fmt.Sprintf("The %s rate of the last seven days is %s, %s %s from which on the provider reviews an account.", r.name, frame.ShortPercentage(rate), where, frame.ShortPercentage(r.review)),
 			Path: m.Health, Verb: "Open sending health", Urgent: rate >= r.review,
 		})
 	}
 	return notices
 }
-
-// percentage formats a rate from 0 to 1 as a percentage with at most two decimals.
-func percentage(rate float64) string {
-	return strconv.FormatFloat(math.Round(1e4*rate)/100, 'f', -1, 64) + "\u00a0%"
-}
-
-// dayStart returns the beginning of the day in UTC.
-func dayStart(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

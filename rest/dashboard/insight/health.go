@@ -3,7 +3,6 @@ package insight
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -116,11 +115,11 @@ func (p *healthPage) fill(o reports.Overview, when func(time.Time) frame.When) {
 	p.Warnings = o.Warnings
 	p.Figures = []figure{
 		{frame.WithCommas(o.Totals.Sent), "sent", ""},
-		{percentage(o.Rates.Delivery), "delivered", ""},
-		{percentage(o.Rates.Bounce), "bounced", p.messagesPath(o, "bounce")},
-		{percentage(o.Rates.Complaint), "complained", p.messagesPath(o, "complaint")},
-		{percentage(o.Rates.Open), "opened", ""},
-		{percentage(o.Rates.Click), "clicked", ""},
+		{frame.Percentage(o.Rates.Delivery), "delivered", ""},
+		{frame.Percentage(o.Rates.Bounce), "bounced", p.messagesPath(o, "bounce")},
+		{frame.Percentage(o.Rates.Complaint), "complained", p.messagesPath(o, "complaint")},
+		{frame.Percentage(o.Rates.Open), "opened", ""},
+		{frame.Percentage(o.Rates.Click), "clicked", ""},
 	}
 	p.Deliveries = deliveryChart(o)
 	p.Charts = []chart.Panel{bounceChart(o), complaintChart(o), engagementChart(o)}
@@ -140,18 +139,5 @@ func (p *healthPage) fill(o reports.Overview, when func(time.Time) frame.When) {
 
 // messagesPath returns the address of the messages with this status in the period.
 func (p *healthPage) messagesPath(o reports.Overview, status string) string {
-	return frame.Path + "/messages?" + url.Values{"from_day": {o.From.Format(time.DateOnly)}, "status": {status}}.Encode()
-}
-
-// percentSign is a percent sign after a no-break space.
-const percentSign = "\u00a0%"
-
-// percentage formats a rate from 0 to 1 as a percentage with two decimals, because
-// complaint rates are often below 1 %.
-func percentage(rate float64) string { return strconv.FormatFloat(100*rate, 'f', 2, 64) + percentSign }
-
-// roundPercentage formats a rate from 0 to 1 as a percentage with at most two decimals, for
-// the labels of an axis.
-func roundPercentage(rate float64) string {
-	return strconv.FormatFloat(math.Round(1e4*rate)/100, 'f', -1, 64) + percentSign
+	return frame.Address(frame.Path+"/messages", frame.Parameters{"from_day": o.From.Format(frame.DateLayout), "status": status})
 }

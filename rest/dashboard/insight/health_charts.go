@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -13,7 +12,7 @@ import (
 // deliveryChart returns the chart of delivered, bounced and suppressed messages by day.
 func deliveryChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
-		ID: "delivery", Title: "Deliveries", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount,
+		ID: "delivery", Title: "Deliveries", Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count,
 		Summary: fmt.Sprintf("%s of %s messages were delivered.", frame.WithCommas(o.Totals.Delivered), frame.WithCommas(o.Totals.Sent)),
 		Days:    daysOf(o),
 		Series: []chart.Series{
@@ -49,9 +48,9 @@ func engagementChart(o reports.Overview) chart.Panel {
 	delivered := func(c reports.Counts) int64 { return c.Delivered }
 	opened, clicked := func(c reports.Counts) int64 { return c.UniqueOpens }, func(c reports.Counts) int64 { return c.UniqueClicks }
 	return chart.Plan{
-		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: percentage, Axis: roundPercentage,
+		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: frame.Percentage, Axis: frame.ShortPercentage,
 		Summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day on which the message was sent, so the last days still grow. %s",
-			percentage(o.Rates.Open), percentage(o.Rates.Click), sevenDays),
+			frame.Percentage(o.Rates.Open), frame.Percentage(o.Rates.Click), sevenDays),
 		Days:    daysOf(o),
 		Columns: []chart.Column{countColumn(o, "Delivered", delivered), countColumn(o, "Opens", opened), countColumn(o, "Clicks", clicked)},
 		Series: []chart.Series{
@@ -97,13 +96,4 @@ func share(part, whole int64) float64 {
 		return 0
 	}
 	return min(1, float64(part)/float64(whole))
-}
-
-// formatCount formats a count with commas. A number that is not whole gets one decimal: the
-// label at the middle of an axis may be 2.5.
-func formatCount(v float64) string {
-	if v != float64(int64(v)) {
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return frame.WithCommas(int64(v))
 }

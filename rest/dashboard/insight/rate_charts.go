@@ -3,8 +3,6 @@ package insight
 import (
 	"fmt"
 	"math"
-	"net/url"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -39,10 +37,10 @@ type troubleRate struct {
 // panel returns the chart for the days of the overview.
 func (t troubleRate) panel(o reports.Overview) chart.Panel {
 	sent := func(c reports.Counts) int64 { return c.Sent }
-	threshold := roundPercentage(t.review)
+	threshold := frame.ShortPercentage(t.review)
 	return chart.Plan{
-		ID: t.id, Title: t.title, Draw: chart.Lines, Write: percentage, Axis: roundPercentage, Days: daysOf(o),
-		Summary:    fmt.Sprintf("%s of the messages %s. The provider reviews an account from %s on. %s", percentage(t.rate), t.verb, threshold, sevenDays),
+		ID: t.id, Title: t.title, Draw: chart.Lines, Write: frame.Percentage, Axis: frame.ShortPercentage, Days: daysOf(o),
+		Summary:    fmt.Sprintf("%s of the messages %s. The provider reviews an account from %s on. %s", frame.Percentage(t.rate), t.verb, threshold, sevenDays),
 		Columns:    []chart.Column{countColumn(o, "Sent", sent), countColumn(o, t.name, t.part)},
 		Series:     []chart.Series{{Name: t.title, Values: weekRates(o, t.part, sent), Color: t.color}},
 		Thresholds: []chart.Threshold{{Value: t.review, Name: "Review from " + threshold}},
@@ -61,8 +59,8 @@ func (t troubleRate) marks(o reports.Overview) []chart.Mark {
 			continue
 		}
 		marks = append(marks, chart.Mark{
-			At: i, Path: frame.Path + "/messages?" + url.Values{"date": {d.Day.Format(time.DateOnly)}, "status": {t.status}}.Encode(),
-			Text: fmt.Sprintf("%s: %s, %s of %s messages", d.Day.Format("2 January"), percentage(share(part, d.Sent)), frame.WithCommas(part), frame.WithCommas(d.Sent)),
+			At: i, Path: frame.Address(frame.Path+"/messages", frame.Parameters{"date": d.Day.Format(frame.DateLayout), "status": t.status}),
+			Text: fmt.Sprintf("%s: %s, %s of %s messages", d.Day.Format("2 January"), frame.Percentage(share(part, d.Sent)), frame.WithCommas(part), frame.WithCommas(d.Sent)),
 		})
 	}
 	return marks

@@ -35,23 +35,23 @@ func cellsOf(report string, r reportRow) []string {
 	day, n := r.Period.UTC().Format(time.DateOnly), func(v int64) string { return strconv.FormatInt(v, 10) }
 	switch report {
 	case "engagement":
-		return []string{day, n(r.Sent), n(r.Delivered), n(r.UniqueOpens), n(r.UniqueClicks), percentage(r.OpenRate), percentage(r.ClickRate)}
+		return []string{day, n(r.Sent), n(r.Delivered), n(r.UniqueOpens), n(r.UniqueClicks), frame.Percentage(r.OpenRate), frame.Percentage(r.ClickRate)}
 	case "templates":
 		return []string{
 			frame.PlainName(r.Template), n(r.Sent), n(r.Delivered), n(r.Bounced), n(r.Complained), n(r.UniqueOpens), n(r.UniqueClicks),
-			percentage(r.BounceRate), percentage(r.ComplaintRate), percentage(r.OpenRate), percentage(r.ClickRate),
+			frame.Percentage(r.BounceRate), frame.Percentage(r.ComplaintRate), frame.Percentage(r.OpenRate), frame.Percentage(r.ClickRate),
 		}
 	}
 	return []string{
 		day, n(r.Sent), n(r.Delivered), n(r.Bounced), n(r.Complained), n(r.Suppressed),
-		percentage(r.DeliveryRate), percentage(share(r.Bounced, r.Sent)), percentage(share(r.Complained, r.Sent)),
+		frame.Percentage(r.DeliveryRate), frame.Percentage(share(r.Bounced, r.Sent)), frame.Percentage(share(r.Complained, r.Sent)),
 	}
 }
 
 // chartOfReport returns the chart of a report by periods. Periods without mail are not in
 // the report, and not in the chart.
 func chartOfReport(a reportRequest, rows []reportRow) chart.Panel {
-	plan := chart.Plan{ID: "report", Title: "Messages by " + a.Group, Draw: chart.StackedBars, Write: formatCount, Axis: formatCount, Summary: "Periods without mail are left out."}
+	plan := chart.Plan{ID: "report", Title: "Messages by " + a.Group, Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Summary: "Periods without mail are left out."}
 	add := func(name string, color chart.Color, value func(reportRow) float64) {
 		s := chart.Series{Name: name, Color: color}
 		for _, r := range rows {
@@ -63,7 +63,7 @@ func chartOfReport(a reportRequest, rows []reportRow) chart.Panel {
 		plan.Days = append(plan.Days, r.Period)
 	}
 	if a.Report == "engagement" {
-		plan.Title, plan.Draw, plan.Write, plan.Axis = "Open and click rates by "+a.Group, chart.Lines, percentage, roundPercentage
+		plan.Title, plan.Draw, plan.Write, plan.Axis = "Open and click rates by "+a.Group, chart.Lines, frame.Percentage, frame.ShortPercentage
 		add("Open rate", chart.Opened, func(r reportRow) float64 { return r.OpenRate })
 		add("Click rate", chart.Clicked, func(r reportRow) float64 { return r.ClickRate })
 		return plan.Panel()

@@ -3,11 +3,9 @@ package insight
 import (
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
@@ -38,17 +36,16 @@ func requestOf(q url.Values) reportRequest {
 	return a
 }
 
-// query returns the request as the query of an address.
-func (a reportRequest) query() string {
-	q := url.Values{}
-	for name, value := range map[string]string{
+// csv returns the address of the file with the report.
+func (a reportRequest) csv() string {
+	return frame.Address(csvPath, frame.Parameters{
 		"report": a.Report, "group": a.Group, "from_day": a.From, "to_day": a.To, "channel": a.Channel, "identity": a.Identity,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	return q.Encode()
+	})
+}
+
+// reportLabels are the names of the fields of a report's request in refusals.
+var reportLabels = frame.Labels{
+	"report": "The report", "group_by": "The period", "channel": "The channel", "identity": "The domain of the sender", "from": "The first day", "to": "The last day",
 }
 
 // reportsPage is the data of the page with the reports.
@@ -61,7 +58,6 @@ type reportsPage struct {
 	Chart *chart.Panel
 	Table reportTable
 	CSV   string
-	Days  string
 }
 
 // reportTable is a report as a table. Names is true if the first column has names, not
@@ -75,26 +71,19 @@ type reportTable struct {
 // showReports shows the report that the page's address states.
 func (h reportHandlers) showReports(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	a := requestOf(r.URL.Query())
-	data := reportsPage{All: ReportsPath, Request: a, CSV: csvPath + "?" + a.query()}
+	data := reportsPage{All: ReportsPath, Request: a, CSV: a.csv()}
 	data.Reports = frame.ChooseOption([]frame.Option{
 		{Value: "deliverability", Name: "Deliverability"}, {Value: "engagement", Name: "Engagement"}, {Value: "templates", Name: "Templates"},
 	}, a.Report)
 	data.Groups = frame.ChooseOption([]frame.Option{{Value: "day", Name: "Day"}, {Value: "week", Name: "Week"}, {Value: "month", Name: "Month"}}, a.Group)
 	channels := h.channelsOf(r, v)
-	for _, c := range channels {
-		data.Channels = append(data.Channels, frame.Option{Value: c.Slug, Name: frame.PlainName(c.Slug)})
-	}
-	data.Channels = frame.ChooseOption(data.Channels, a.Channel)
+	data.Channels = channels.Options(a.Channel)
 	screen := frame.Screen{Page: "reports", Title: "Reports", Head: frame.Head{Lead: "Each message counts in the period in which it was sent. Days are days in UTC."}}
 	rows, err := h.readReport(r, v, a, channels)
-	status := http.StatusOK
-	if err != nil {
-		e := core.AsError(err)
-		if e.Code != core.CodeValidationFailed && e.Code != core.CodePlanRetentionExceeded {
-			h.Fail(w, r, v, err)
-			return
-		}
-		screen.Problem, status = e.Message+" "+e.NextStep(), e.HTTPStatus()
+	var status int
+	if screen.Problem, status = reportLabels.FilterProblem(err); err != nil && screen.Problem == "" {
+		h.Fail(w, r, v, err)
+		return
 	}
 	data.Table = tableOf(a, rows)
 	if len(rows) > 0 && a.Report != "templates" {
@@ -126,7 +115,7 @@ type reportRow struct {
 
 // readReport reads a report with its operation. It fails with validation_failed for a
 // request that no report fits.
-func (h reportHandlers) readReport(r *http.Request, v people.Visitor, a reportRequest, channels []channelOption) ([]reportRow, error) {
+func (h reportHandlers) readReport(r *http.Request, v people.Visitor, a reportRequest, channels frame.Channels) ([]reportRow, error) {
 	operations := map[string]string{
 		"deliverability": "reports_deliverability", "engagement": "reports_engagement", "templates": "reports_template_performance",
 	}
@@ -134,67 +123,31 @@ func (h reportHandlers) readReport(r *http.Request, v people.Visitor, a reportRe
 	if !ok {
 		return nil, core.Invalid("report", "must be deliverability, engagement or templates")
 	}
-	arguments := map[string]any{}
-	if a.Report != "templates" {
-		arguments["group_by"] = a.Group
+	channel, err := channels.IDOf(a.Channel)
+	if err != nil {
+		return nil, err
 	}
-	if a.Identity != "" {
-		arguments["identity"] = a.Identity
+	from, to, err := frame.DayRange(a.From, a.To)
+	if err != nil {
+		return nil, err
 	}
-	if a.Channel != "" {
-		id := idOfSlug(channels, a.Channel)
-		if id == "" {
-			return nil, core.Invalid("channel", "does not exist, or you may not view channels")
-		}
-		arguments["channel"] = id
+	group := a.Group
+	if a.Report == "templates" {
+		group = ""
 	}
-	for name, text := range map[string]string{"from": a.From, "to": a.To} {
-		if text == "" {
-			continue
-		}
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			return nil, core.Invalid(name, "must be a day such as 2026-03-12")
-		}
-		if name == "to" {
-			day = day.AddDate(0, 0, 1)
-		}
-		arguments[name] = day
-	}
-	var report struct {
-		Data []reportRow `json:"data"`
-	}
-	err := h.Read(r, v, operation, arguments, &report)
+	var report frame.List[reportRow]
+	err = h.Read(r, v, operation, frame.SetArguments(map[string]any{
+		"group_by": group, "identity": a.Identity, "channel": channel, "from": from, "to": to,
+	}), &report)
 	return report.Data, err
 }
 
-// channelOption is a channel as the operation channels_list returns it.
-type channelOption struct {
-	ID   string `json:"id"`
-	Slug string `json:"slug"`
-}
-
-// channelsOf returns the channels of the organization, nil if the visitor may not view them
+// channelsOf returns the channels of the organization, none if the visitor may not view them
 // or they cannot be read.
-func (i *Insight) channelsOf(r *http.Request, v people.Visitor) []channelOption {
-	if !v.Member.Has(members.MayViewSending) {
-		return nil
+func (i *Insight) channelsOf(r *http.Request, v people.Visitor) frame.Channels {
+	channels, err := i.Channels(r, v)
+	if err != nil {
+		return nil // the rest of the page is still useful
 	}
-	var page struct {
-		Data []channelOption `json:"data"`
-	}
-	if err := i.Read(r, v, "channels_list", map[string]any{"limit": 200}, &page); err != nil {
-		return nil
-	}
-	return page.Data
-}
-
-// idOfSlug returns the id of the channel with this slug, "" for an unknown one.
-func idOfSlug(channels []channelOption, slug string) string {
-	for _, c := range channels {
-		if strings.EqualFold(c.Slug, slug) {
-			return c.ID
-		}
-	}
-	return ""
+	return channels
 }

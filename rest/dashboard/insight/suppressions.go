@@ -2,7 +2,6 @@ package insight
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -58,47 +57,33 @@ func (h suppressionHandlers) showSuppressions(w http.ResponseWriter, r *http.Req
 		data.Undeliverable = UndeliverablePath
 	}
 	screen := frame.Screen{Page: "suppressions", Title: "Suppressions", Head: frame.Head{Lead: "Addresses that the sending account itself refuses to mail."}}
-	status := http.StatusOK
-	if err := h.readSuppressions(r, v, &data); err != nil {
-		e := core.AsError(err)
-		switch e.Code {
-		case core.CodeValidationFailed:
-			screen.Problem, status = e.Message+" "+e.NextStep(), e.HTTPStatus()
-		case core.CodeUpstreamUnavailable:
-			data.Unreadable = e.Message + " " + e.NextStep()
-		default:
+	err := h.readSuppressions(r, v, &data)
+	problem, status := frame.Labels{"email": "The address", "reason": "The reason"}.FilterProblem(err)
+	if err != nil && problem == "" {
+		if core.AsError(err).Code != core.CodeUpstreamUnavailable {
 			h.Fail(w, r, v, err)
 			return
 		}
+		data.Unreadable = frame.TextOf(err)
 	}
+	screen.Problem = problem
 	screen.Data = data
 	h.Show(w, r, v, status, screen)
 }
 
 // readSuppressions reads a page of the account's list with the filters in the address.
 func (h suppressionHandlers) readSuppressions(r *http.Request, v people.Visitor, data *suppressionsPage) error {
-	arguments := map[string]any{"limit": frame.PageSize}
-	q := url.Values{}
-	for name, value := range map[string]string{"email": data.Email, "reason": data.Reason, "cursor": r.URL.Query().Get(frame.ParamCursor)} {
-		if value != "" {
-			arguments[name] = value
-			q.Set(name, value)
-		}
-	}
-	q.Set(frame.ParamFrom, r.URL.Query().Get(frame.ParamFrom))
-	var page struct {
-		Data       []suppressed `json:"data"`
-		Pagination struct {
-			NextCursor string `json:"next_cursor"`
-		} `json:"pagination"`
-	}
-	if err := h.Read(r, v, "suppressions_list", arguments, &page); err != nil {
+	q := r.URL.Query()
+	var page frame.List[suppressed]
+	if err := h.Read(r, v, "suppressions_list", frame.SetArguments(map[string]any{
+		"email": data.Email, "reason": data.Reason, "limit": frame.PageSize, "cursor": q.Get(frame.ParamCursor),
+	}), &page); err != nil {
 		return err
 	}
 	for _, s := range page.Data {
 		data.Rows = append(data.Rows, h.suppressionRow(v, s))
 	}
-	data.Pager = frame.PagerOf(SuppressionsPath, q, len(page.Data), page.Pagination.NextCursor, -1)
+	data.Pager = frame.PagerOf(SuppressionsPath, q, len(page.Data), page.Next(), -1)
 	data.Empty = frame.Empty{Text: "The account suppresses no address. It adds one when a message bounces permanently or a recipient complains."}
 	if data.Narrow {
 		data.Empty.Text = "No suppressed address matches these filters, so the account does not refuse mail to it."
@@ -110,10 +95,10 @@ func (h suppressionHandlers) readSuppressions(r *http.Request, v people.Visitor,
 func (h suppressionHandlers) suppressionRow(v people.Visitor, s suppressed) suppressionRow {
 	row := suppressionRow{Email: frame.PlainName(s.Email), Reason: suppressionReasons[s.Reason], At: h.WhenText(s.SuppressedAt)}
 	if path := frame.Path + "/messages"; v.Member.Has(members.MaySearchRecipients) && h.MayOpen(v, path) {
-		row.Messages = path + "?" + url.Values{"recipient": {s.Email}}.Encode()
+		row.Messages = frame.Address(path, frame.Parameters{"recipient": s.Email})
 	}
 	if h.MayOpen(v, UndeliverablePath) {
-		row.Undeliverable = UndeliverablePath + "?" + url.Values{"q": {s.Email}}.Encode()
+		row.Undeliverable = frame.Address(UndeliverablePath, frame.Parameters{"q": s.Email})
 	}
 	return row
 }
@@ -124,5 +109,5 @@ func (h undeliverableHandlers) suppressionOf(v people.Visitor, e suppression.Ent
 	if !h.MayOpen(v, SuppressionsPath) {
 		return ""
 	}
-	return SuppressionsPath + "?" + url.Values{"email": {e.Email}}.Encode()
+	return frame.Address(SuppressionsPath, frame.Parameters{"email": e.Email})
 }

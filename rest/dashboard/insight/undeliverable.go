@@ -81,15 +81,15 @@ type undeliverableList struct {
 // invalid filter or cursor.
 func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data, err := h.readUndeliverable(r, v)
-	e := core.AsError(err)
+	problem, status := frame.Labels{"q": "The text"}.FilterProblem(err)
 	switch {
 	case err == nil:
 		h.Show(w, r, v, http.StatusOK, frame.Screen{
 			Page: "undeliverable", Title: "Undeliverable", Notice: undeliverableNotices.NoticeOf(r), Data: data,
 			Head: frame.Head{Title: "Undeliverable addresses", Actions: []frame.Action{{Path: rulesPath, Name: "Open rules"}}},
 		})
-	case e.Code == core.CodeValidationFailed:
-		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
+	case problem != "":
+		h.Refuse(w, r, v, status, "This filter is not supported", problem)
 	default:
 		h.Fail(w, r, v, err)
 	}
@@ -174,7 +174,7 @@ func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *ht
 	data := addressPage{All: UndeliverablePath, Address: newAddressRow(entry), Typed: typed, Longest: suppression.MaxExclusionReason}
 	data.Suppression = h.suppressionOf(v, entry)
 	if path := frame.Path + "/messages"; v.Member.Has(members.MaySearchRecipients) && h.MayOpen(v, path) {
-		data.Messages = path + "?" + url.Values{"recipient": {entry.Email}}.Encode()
+		data.Messages = frame.Address(path, frame.Parameters{"recipient": entry.Email})
 	}
 	if entry.Status == suppression.Listed && v.Member.Has(members.MayManageUndeliverable) {
 		exclude := frame.FormTo(v, data.Address.Path+"/exclude")

@@ -2,9 +2,9 @@ package messages
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -39,96 +39,41 @@ func filterOf(r *http.Request, v people.Visitor) filter {
 	return f
 }
 
-// query returns the filters as the query of an address.
-func (f filter) query() url.Values {
-	q := url.Values{}
-	for name, value := range map[string]string{
+// parameters returns the filters as the parameters of the page's address.
+func (f filter) parameters() frame.Parameters {
+	return frame.Parameters{
 		"status": f.Status, "template": f.Template, "channel": f.Channel, "recipient": f.Recipient, "identity": f.Identity, "from_day": f.From, "to_day": f.To,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
 	}
-	return q
 }
 
-// listArguments are the arguments of the operation messages_list.
-type listArguments struct {
-	From      *time.Time `json:"from,omitempty"`
-	To        *time.Time `json:"to,omitempty"`
-	Channel   string     `json:"channel,omitempty"`
-	Status    string     `json:"status,omitempty"`
-	Template  string     `json:"template,omitempty"`
-	Recipient string     `json:"recipient,omitempty"`
-	Identity  string     `json:"identity,omitempty"`
-	Limit     int        `json:"limit"`
-	Cursor    string     `json:"cursor,omitempty"`
+// filterLabels are the names of the filters in refusals.
+var filterLabels = frame.Labels{
+	"status": "The status", "channel": "The channel", "recipient": "The recipient", "template": "The template", "identity": "The domain of the sender",
+	"from": "The first day", "to": "The last day",
 }
 
-// arguments returns the arguments of the operation for the filters. channels has the ids of
-// channels by slug. If a filter cannot be used, arguments returns a text that says why.
-func (f filter) arguments(channels []channel, oldest time.Time) (listArguments, string) {
-	a := listArguments{Template: f.Template, Recipient: f.Recipient, Identity: f.Identity, Limit: frame.PageSize}
-	if f.Status != "" {
-		known, ok := statusNamed(f.Status)
-		if !ok {
-			return a, "The status " + quoted(f.Status) + " does not exist. Choose one of the list."
-		}
-		a.Status = known.Type
+// arguments returns the arguments of the operation messages_list for the filters. channels
+// has the ids of channels by slug. oldest is the first day whose messages the plan keeps.
+// arguments fails with validation_failed for a filter that cannot be used.
+func (f filter) arguments(channels frame.Channels, oldest time.Time) (map[string]any, error) {
+	known, ok := statusNamed(f.Status)
+	if !ok && f.Status != "" {
+		return nil, core.Invalid("status", frame.Quoted(f.Status)+" does not exist").WithNext("Choose one of the list.")
 	}
-	if f.Channel != "" {
-		if a.Channel = idOfChannel(channels, f.Channel); a.Channel == "" {
-			return a, "The channel " + quoted(f.Channel) + " does not exist, or you may not view channels. Choose another channel."
-		}
+	channel, err := channels.IDOf(f.Channel)
+	if err != nil {
+		return nil, err
 	}
-	from, okFrom := dayOf(f.From)
-	to, okTo := dayOf(f.To)
-	switch {
-	case !okFrom || !okTo:
-		return a, "A day has the form 2026-03-12. Choose the days again."
-	case from != nil && from.Before(oldest):
-		return a, "The plan does not keep messages of " + f.From + ". Choose a day from " + oldest.Format(time.DateOnly) + " on."
-	case from != nil && to != nil && to.Before(*from):
-		return a, "The first day is after the last day. Swap the days."
+	from, to, err := frame.DayRange(f.From, f.To)
+	if err != nil {
+		return nil, err
 	}
-	a.From = from
-	if to != nil {
-		end := to.AddDate(0, 0, 1)
-		a.To = &end
+	if !from.IsZero() && from.Before(oldest) {
+		return nil, core.Invalid("from", "is too early: the plan does not keep messages of "+f.From).
+			WithNext("Choose a day from " + oldest.Format(frame.DateLayout) + " on.")
 	}
-	return a, ""
+	return frame.SetArguments(map[string]any{
+		"status": known.Type, "template": f.Template, "channel": channel, "recipient": f.Recipient, "identity": f.Identity,
+		"from": from, "to": to, "limit": frame.PageSize,
+	}), nil
 }
-
-// oldestDay returns the first day of which the organization's plan keeps all messages.
-func oldestDay(now time.Time, retentionDays int) time.Time {
-	return now.UTC().AddDate(0, 0, -retentionDays).Truncate(24*time.Hour).AddDate(0, 0, 1)
-}
-
-// dayOf returns the beginning of a day in UTC, nil for "". It returns false for a text that
-// is not a day.
-func dayOf(text string) (*time.Time, bool) {
-	if text == "" {
-		return nil, true
-	}
-	day, err := time.Parse(time.DateOnly, text)
-	return &day, err == nil
-}
-
-// channel is a channel as the operation channels_list returns it.
-type channel struct {
-	ID   string `json:"id"`
-	Slug string `json:"slug"`
-}
-
-// idOfChannel returns the id of the channel with this slug, "" for an unknown one.
-func idOfChannel(channels []channel, slug string) string {
-	for _, c := range channels {
-		if c.Slug == slug {
-			return c.ID
-		}
-	}
-	return ""
-}
-
-// quoted returns a text of another person in quotation marks, without invisible characters.
-func quoted(text string) string { return "“" + frame.PlainName(text) + "”" }

@@ -127,7 +127,7 @@ func TestArguments(t *testing.T) {
 	_, _ = frametest.Get(t, o.pages, messages.Path+"?recipient=ada@example.com")
 	want := []frametest.CalledOperation{
 		{Name: "channels_list", Arguments: `{"limit":200}`},
-		{Name: "messages_list", Arguments: `{"from":"2026-03-11T00:00:00Z","to":"2026-03-12T00:00:00Z","channel":"0196f0a0-0000-7000-8000-000000000001","status":"Bounce","recipient":"ada@example.com","identity":"shop.example","limit":50,"cursor":"C"}`},
+		{Name: "messages_list", Arguments: `{"channel":"0196f0a0-0000-7000-8000-000000000001","cursor":"C","from":"2026-03-11T00:00:00Z","identity":"shop.example","limit":50,"recipient":"ada@example.com","status":"Bounce","to":"2026-03-12T00:00:00Z"}`},
 		{Name: "messages_list", Arguments: `{"limit":50}`},
 	}
 	if diff := cmp.Diff(want, o.operations.Calls()); diff != "" {

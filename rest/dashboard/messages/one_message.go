@@ -22,7 +22,6 @@ type diagnosis struct {
 	} `json:"evidence"`
 	NextSteps []nextStep      `json:"next_steps"`
 	Events    []diagnosedPart `json:"events"`
-	Total     int             `json:"events_total"`
 }
 
 // diagnosedPart is an event in a diagnosis, which names its recipient.
@@ -41,7 +40,6 @@ type messagePage struct {
 	Subject        string
 	Status         status
 	Sent, Last     frame.When
-	SentExact      string
 	// Template and Channel have links to other messages of the same template and channel,
 	// and to the channels page.
 	Template, Channel           string
@@ -129,10 +127,10 @@ func (m *Messages) messagePage(r *http.Request, v people.Visitor, d diagnosis) m
 		Masked: !v.Member.Has(members.MaySearchRecipients),
 	}
 	if page.Template != "" {
-		page.SameTemplate = Path + "?" + filter{Template: d.Message.Template}.query().Encode()
+		page.SameTemplate = frame.Address(Path, filter{Template: d.Message.Template}.parameters())
 	}
 	if page.Channel != "" && v.Member.Has(members.MayViewSending) {
-		page.SameChannel = Path + "?" + filter{Channel: d.Message.Channel}.query().Encode()
+		page.SameChannel = frame.Address(Path, filter{Channel: d.Message.Channel}.parameters())
 		if path := frame.Path + "/channels"; m.MayOpen(v, path) {
 			page.ChannelPath = path
 		}
@@ -175,10 +173,10 @@ func (m *Messages) recipientOf(r *http.Request, v people.Visitor, address string
 		return shown
 	}
 	if path := frame.Path + "/contacts"; m.MayOpen(v, path) {
-		shown.Contact = addressPath(path, "q", address)
+		shown.Contact = frame.Address(path, frame.Parameters{"q": address})
 	}
 	if path := frame.Path + "/suppressions"; m.MayOpen(v, path) {
-		shown.Suppression = addressPath(path, "email", address)
+		shown.Suppression = frame.Address(path, frame.Parameters{"email": address})
 	}
 	if path := frame.Path + "/undeliverable"; m.MayOpen(v, path) {
 		entry, err := m.Undeliverable.Entry(r.Context(), v.Org.ID, suppression.Entry{Key: suppression.AddressKey(address)}.ID())

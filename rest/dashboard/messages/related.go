@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // fillRelated adds the latest other messages to the same recipient. Without the permission
@@ -14,7 +15,7 @@ func (m *Messages) fillRelated(r *http.Request, v people.Visitor, message record
 	if page.Masked || message.To == "" {
 		return
 	}
-	var found recordPage
+	var found frame.List[record]
 	err := m.Read(r, v, "recipients_messages", map[string]any{"email": message.To, "limit": shownRelated + 1}, &found)
 	if err != nil {
 		page.RelatedProblem = core.AsError(err).Message
@@ -27,5 +28,5 @@ func (m *Messages) fillRelated(r *http.Request, v people.Visitor, message record
 		}
 	}
 	page.Related = m.rowsOf(others)
-	page.AllRelated = Path + "?" + filter{Recipient: message.To}.query().Encode()
+	page.AllRelated = frame.Address(Path, filter{Recipient: message.To}.parameters())
 }

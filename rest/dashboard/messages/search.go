@@ -24,14 +24,6 @@ type record struct {
 	Template    string `json:"template"`
 }
 
-// recordPage is a page of messages as the operations return it.
-type recordPage struct {
-	Data       []record `json:"data"`
-	Pagination struct {
-		NextCursor string `json:"next_cursor"`
-	} `json:"pagination"`
-}
-
 // row is the data of one message in a table.
 type row struct {
 	Path, Recipient, Subject, Template, Channel string
@@ -59,53 +51,40 @@ type listPage struct {
 // first. It shows an unusable filter as a problem above the form.
 func (m *Messages) showMessages(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	f := filterOf(r, v)
-	data := listPage{All: Path, Filter: f, Statuses: statusOptions(f.Status), Narrow: len(f.query()) > 0, Masked: !v.Member.Has(members.MaySearchRecipients)}
+	data := listPage{All: Path, Filter: f, Statuses: statusOptions(f.Status), Narrow: len(f.parameters().Values()) > 0, Masked: !v.Member.Has(members.MaySearchRecipients)}
 	channels := m.channels(r, v)
-	for _, c := range channels {
-		data.Channels = append(data.Channels, frame.Option{Value: c.Slug, Name: frame.PlainName(c.Slug)})
-	}
-	data.Channels = frame.ChooseOption(data.Channels, f.Channel)
+	data.Channels = channels.Options(f.Channel)
 	screen := frame.Screen{Page: "messages", Title: "Messages", Head: frame.Head{Title: "Messages", Lead: leadOf(f, v)}}
-	arguments, problem := f.arguments(channels, oldestDay(m.Clock(), v.Org.RetentionDays))
-	arguments.Cursor = r.URL.Query().Get(frame.ParamCursor)
-	var page recordPage
-	if problem == "" {
-		var err error
-		if problem, err = m.search(r, v, arguments, &page); err != nil {
-			m.Fail(w, r, v, err)
-			return
-		}
+	page, err := m.search(r, v, f, channels)
+	problem, status := filterLabels.FilterProblem(err)
+	if err != nil && problem == "" {
+		m.Fail(w, r, v, err)
+		return
 	}
 	m.fillList(&data, r, page)
 	screen.Data, screen.Problem = data, problem
-	status := http.StatusOK
-	if problem != "" {
-		status = http.StatusUnprocessableEntity
-	}
 	m.Show(w, r, v, status, screen)
 }
 
-// search calls messages_list. It returns the text of a refusal of the filters, or an error.
-func (m *Messages) search(r *http.Request, v people.Visitor, arguments listArguments, page *recordPage) (string, error) {
-	err := m.Read(r, v, "messages_list", arguments, page)
-	if err == nil {
-		return "", nil
+// search reads the page of messages at the cursor in the address. It fails with
+// validation_failed or plan_retention_exceeded for a filter that cannot be used.
+func (m *Messages) search(r *http.Request, v people.Visitor, f filter, channels frame.Channels) (frame.List[record], error) {
+	var page frame.List[record]
+	arguments, err := f.arguments(channels, core.OldestDay(m.Clock(), v.Org.RetentionDays))
+	if err != nil {
+		return page, err
 	}
-	switch e := core.AsError(err); e.Code {
-	case core.CodeValidationFailed, core.CodePlanRetentionExceeded:
-		problem := frame.Labels{"recipient": "The recipient", "template": "The template", "identity": "The domain of the sender"}.Problem(e)
-		if problem == "" {
-			problem = e.Message
-		}
-		return problem + " " + e.NextStep(), nil
+	if cursor := r.URL.Query().Get(frame.ParamCursor); cursor != "" {
+		arguments["cursor"] = cursor
 	}
-	return "", err
+	err = m.Read(r, v, "messages_list", arguments, &page)
+	return page, err
 }
 
 // fillList adds the rows, the pager and the text for an empty list.
-func (m *Messages) fillList(data *listPage, r *http.Request, page recordPage) {
+func (m *Messages) fillList(data *listPage, r *http.Request, page frame.List[record]) {
 	data.Rows = m.rowsOf(page.Data)
-	data.Pager = frame.PagerOf(Path, pageQuery(data.Filter, r), len(page.Data), page.Pagination.NextCursor, -1)
+	data.Pager = frame.PagerOf(Path, pageQuery(data.Filter, r), len(page.Data), page.Next(), -1)
 	data.Empty = frame.Empty{Text: "No message matches these filters."}
 	if !data.Narrow {
 		data.Empty = frame.Empty{
@@ -117,7 +96,7 @@ func (m *Messages) fillList(data *listPage, r *http.Request, page recordPage) {
 
 // pageQuery returns the filters with the position in the list, for the pager.
 func pageQuery(f filter, r *http.Request) url.Values {
-	q := f.query()
+	q := f.parameters().Values()
 	for _, name := range []string{frame.ParamCursor, frame.ParamFrom} {
 		if value := r.URL.Query().Get(name); value != "" {
 			q.Set(name, value)
@@ -149,17 +128,12 @@ func leadOf(f filter, v people.Visitor) string {
 	return "Messages of the last " + strconv.Itoa(min(30, v.Org.RetentionDays)) + " days, newest first. Choose days to see earlier ones."
 }
 
-// channels returns the channels of the organization, nil if the visitor may not view them
+// channels returns the channels of the organization, none if the visitor may not view them
 // or they cannot be read.
-func (m *Messages) channels(r *http.Request, v people.Visitor) []channel {
-	if !v.Member.Has(members.MayViewSending) {
-		return nil
+func (m *Messages) channels(r *http.Request, v people.Visitor) frame.Channels {
+	channels, err := m.Channels(r, v)
+	if err != nil {
+		return nil // the search is still useful
 	}
-	var page struct {
-		Data []channel `json:"data"`
-	}
-	if err := m.Read(r, v, "channels_list", map[string]any{"limit": 200}, &page); err != nil {
-		return nil
-	}
-	return page.Data
+	return channels
 }

@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"net/url"
-
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -41,15 +39,10 @@ func (m *Messages) stepsOf(v people.Visitor, d diagnosis) []step {
 		if ok && m.MayOpen(v, frame.Path+page.path) {
 			shown.Verb, shown.Path = page.verb, frame.Path+page.path
 			if page.argument != "" {
-				shown.Path = addressPath(shown.Path, page.query, s.Arguments[page.argument])
+				shown.Path = frame.Address(shown.Path, frame.Parameters{page.query: s.Arguments[page.argument]})
 			}
 		}
 		steps = append(steps, shown)
 	}
 	return steps
-}
-
-// addressPath returns a path with one query parameter.
-func addressPath(path, name, value string) string {
-	return path + "?" + url.Values{name: {value}}.Encode()
 }

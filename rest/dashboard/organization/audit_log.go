@@ -30,13 +30,7 @@ func readAuditQuery(values url.Values) auditQuery {
 
 // values returns the filter as query parameters, without empty ones.
 func (q auditQuery) values() url.Values {
-	values := url.Values{}
-	for name, value := range map[string]string{"action": q.Action, "actor": q.Actor, "from": q.From, "to": q.To} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	return values
+	return frame.Parameters{"action": q.Action, "actor": q.Actor, "from": q.From, "to": q.To}.Values()
 }
 
 // filter returns the filter for the store, with To at the end of its day. It fails with
@@ -49,14 +43,8 @@ func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
 		}
 	}
 	var err error
-	if f.From, err = day("from", q.From); err != nil {
+	if f.From, f.To, err = frame.DayRange(q.From, q.To); err != nil {
 		return f, err
-	}
-	if f.To, err = day("to", q.To); err != nil {
-		return f, err
-	}
-	if !f.To.IsZero() {
-		f.To = f.To.AddDate(0, 0, 1)
 	}
 	keys, err := core.DecodeCursor(q.values().Encode(), cursor, 2)
 	if err != nil || keys == nil {
@@ -68,19 +56,6 @@ func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
 	}
 	f.Before = &access.AuditCursor{OccurredAt: time.UnixMicro(micros), ID: keys[1]}
 	return f, nil
-}
-
-// day parses a date in UTC. It returns the zero time for "", and an error that names the
-// field for an invalid date.
-func day(field, value string) (time.Time, error) {
-	if value == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(frame.DateLayout, value)
-	if err != nil {
-		return time.Time{}, core.Invalid(field, "must be a date such as 2026-01-31")
-	}
-	return t, nil
 }
 
 // auditPage is the data of the page of the audit log.
@@ -100,14 +75,14 @@ type auditPage struct {
 func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	q, cursor := readAuditQuery(r.URL.Query()), r.URL.Query().Get("before")
 	data, err := h.readAudit(r, v, q, cursor)
-	e := core.AsError(err)
+	problem, status := frame.Labels{"action": "The action", "actor": "The actor", "from": "The first day", "to": "The last day"}.FilterProblem(err)
 	switch {
 	case err == nil:
 		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "audit", Title: "Audit log", Data: data, Head: frame.Head{
 			Lead: "What people, programs and assistants changed in this organization, newest first.",
 		}})
-	case e.Code == core.CodeValidationFailed:
-		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
+	case problem != "":
+		h.Refuse(w, r, v, status, "This filter is not supported", problem)
 	default:
 		h.Fail(w, r, v, err)
 	}

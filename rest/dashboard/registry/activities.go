@@ -3,9 +3,7 @@ package registry
 import (
 	"net/http"
 	"net/url"
-	"time"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -14,7 +12,7 @@ import (
 
 // activitiesNamed returns the path of the list of activities with one name.
 func activitiesNamed(name string) string {
-	return ActivitiesPath + "?" + url.Values{"name": {name}}.Encode()
+	return frame.Address(ActivitiesPath, frame.Parameters{"name": name})
 }
 
 // activity has the members of a recorded activity that the page shows.
@@ -49,26 +47,13 @@ func readActivityFilter(query url.Values) activityFilter {
 // arguments returns the arguments of activities_list. It fails with core.CodeValidationFailed
 // for a text that is not a day.
 func (f activityFilter) arguments(cursor string) (map[string]any, error) {
-	arguments := map[string]any{"limit": frame.PageSize}
-	for name, value := range map[string]string{"name": f.Name, "contact": f.Contact, "cursor": cursor} {
-		if value != "" {
-			arguments[name] = value
-		}
+	from, to, err := frame.DayRange(f.From, f.To)
+	if err != nil {
+		return nil, err
 	}
-	for name, bound := range map[string]struct {
-		day  string
-		days int
-	}{"from": {f.From, 0}, "to": {f.To, 1}} {
-		if bound.day == "" {
-			continue
-		}
-		day, err := time.Parse(time.DateOnly, bound.day)
-		if err != nil {
-			return nil, core.Invalid(name, "is not a day: "+core.Quotable(bound.day, 20)+"; write it as YYYY-MM-DD")
-		}
-		arguments[name] = day.AddDate(0, 0, bound.days)
-	}
-	return arguments, nil
+	return frame.SetArguments(map[string]any{
+		"name": f.Name, "contact": f.Contact, "from": from, "to": to, "limit": frame.PageSize, "cursor": cursor,
+	}), nil
 }
 
 // activitiesPage is the data of the page that lists activities.
@@ -99,12 +84,12 @@ type activityRow struct {
 func (h activityHandlers) showActivities(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	query := r.URL.Query()
 	data := activitiesPage{Filter: readActivityFilter(query)}
-	var page listOf[activity]
+	var page frame.List[activity]
 	arguments, err := data.Filter.arguments(query.Get(frame.ParamCursor))
 	if err == nil {
 		err = h.Read(r, v, "activities_list", arguments, &page)
 	}
-	problem, status := frame.Labels{"from": "The first day", "to": "The last day", "name": "The name", "contact": "The contact"}.Correctable(err)
+	problem, status := frame.Labels{"from": "The first day", "to": "The last day", "name": "The name", "contact": "The contact"}.FilterProblem(err)
 	if err != nil && problem == "" {
 		h.Fail(w, r, v, err)
 		return
@@ -113,7 +98,7 @@ func (h activityHandlers) showActivities(w http.ResponseWriter, r *http.Request,
 		h.Fail(w, r, v, err)
 		return
 	}
-	data.Pager = frame.PagerOf(ActivitiesPath, query, len(data.Rows), page.Pagination.Next, -1)
+	data.Pager = frame.PagerOf(ActivitiesPath, query, len(data.Rows), page.Next(), -1)
 	data.Empty = h.emptyActivities(data.Filter)
 	if data.Filter == (activityFilter{}) && query.Get(frame.ParamCursor) == "" {
 		if data.Chart, err = h.dailyChart(r, v); err != nil {

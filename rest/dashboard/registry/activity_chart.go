@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ func (h activityHandlers) dailyChart(r *http.Request, v people.Visitor) (*chart.
 	if err != nil || len(counts) == 0 {
 		return nil, err
 	}
-	today := h.Clock().UTC().Truncate(24 * time.Hour)
+	today := frame.DayStart(h.Clock())
 	days := make([]time.Time, chartDays)
 	for i := range days {
 		days[i] = today.AddDate(0, 0, i+1-chartDays)
@@ -46,7 +45,7 @@ func (h activityHandlers) dailyChart(r *http.Request, v people.Visitor) (*chart.
 		total += c.Count
 	}
 	panel := chart.Plan{
-		ID: "daily", Title: "Activities by day", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount, Days: days, Series: seriesOf(counts, days),
+		ID: "daily", Title: "Activities by day", Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Days: days, Series: seriesOf(counts, days),
 		Summary: fmt.Sprintf("%s activities in the last %d days.", frame.WithCommas(int64(total)), chartDays),
 	}.Panel()
 	return &panel, nil
@@ -79,13 +78,4 @@ func seriesOf(counts []activities.DayCount, days []time.Time) []chart.Series {
 		}
 	}
 	return series
-}
-
-// formatCount formats a count with commas. The label at the middle of an axis may have one
-// decimal.
-func formatCount(v float64) string {
-	if v != float64(int64(v)) {
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return frame.WithCommas(int64(v))
 }

@@ -22,9 +22,6 @@ var attributeNotices = frame.Notices{
 	"deleted": "The attribute is deleted. Its values stay stored and return if the name is registered again.",
 }
 
-// listLimit is the page size of reads that collect all definitions.
-const listLimit = 200
-
 // attribute has the members of a registered attribute that the pages show.
 type attribute struct {
 	ID          string   `json:"id"`
@@ -35,31 +32,6 @@ type attribute struct {
 	Origin      string   `json:"origin"`
 	CreatedAt   string   `json:"created_at"`
 	UpdatedAt   string   `json:"updated_at"`
-}
-
-// listOf is a page of a list, as operations return it.
-type listOf[T any] struct {
-	Data       []T `json:"data"`
-	Pagination struct {
-		Next string `json:"next_cursor"`
-	} `json:"pagination"`
-}
-
-// allOf returns all records of a list of definitions, which has no more than a few hundred.
-func allOf[T any](g *Registry, r *http.Request, v people.Visitor, operation string) ([]T, error) {
-	var all []T
-	arguments := map[string]any{"limit": listLimit}
-	for {
-		var page listOf[T]
-		if err := g.Read(r, v, operation, arguments, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Data...)
-		if page.Pagination.Next == "" {
-			return all, nil
-		}
-		arguments["cursor"] = page.Pagination.Next
-	}
 }
 
 // attributesPage is the data of the page that lists the attributes.
@@ -91,7 +63,7 @@ const shownValues = 6
 
 // showAttributes shows the registered attributes by name, with the segments that test them.
 func (h attributeHandlers) showAttributes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	all, err := allOf[attribute](h.Registry, r, v, "attributes_list")
+	all, err := frame.ReadAll[attribute](h.Frame, r, v, "attributes_list")
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return

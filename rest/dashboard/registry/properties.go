@@ -49,7 +49,7 @@ type propertyRow struct {
 
 // showProperties shows the promoted properties, ordered by activity and property.
 func (h propertyHandlers) showProperties(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	all, err := allOf[property](h.Registry, r, v, "activity_properties_list")
+	all, err := frame.ReadAll[property](h.Frame, r, v, "activity_properties_list")
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return

@@ -30,14 +30,6 @@ type memberRecord struct {
 	EnteredAt string `json:"entered_at"`
 }
 
-// memberPage is a page of members as the operation returns it.
-type memberPage struct {
-	Data       []memberRecord `json:"data"`
-	Pagination struct {
-		NextCursor string `json:"next_cursor"`
-	} `json:"pagination"`
-}
-
 // contactRow is the data of a contact in a table. Path is "" if the visitor may not see
 // contacts.
 type contactRow struct {
@@ -155,13 +147,11 @@ func (h *Segments) dependents(r *http.Request, v people.Visitor, s segments.Segm
 
 // addMembers reads a page of members.
 func (h *Segments) addMembers(r *http.Request, v people.Visitor, s segments.Segment, data *segmentPage) error {
-	var page memberPage
 	query := r.URL.Query()
-	arguments := map[string]any{"id": s.ID, "limit": frame.PageSize}
-	if cursor := query.Get(frame.ParamCursor); cursor != "" {
-		arguments["cursor"] = cursor
-	}
-	if err := h.Read(r, v, "segments_members", arguments, &page); err != nil {
+	var page frame.List[memberRecord]
+	if err := h.Read(r, v, "segments_members", frame.SetArguments(map[string]any{
+		"id": s.ID, "limit": frame.PageSize, "cursor": query.Get(frame.ParamCursor),
+	}), &page); err != nil {
 		return err
 	}
 	for _, m := range page.Data {
@@ -171,7 +161,7 @@ func (h *Segments) addMembers(r *http.Request, v people.Visitor, s segments.Segm
 		}
 		data.Contacts = append(data.Contacts, row)
 	}
-	data.Pager = frame.PagerOf(pathOf(s), query, len(page.Data), page.Pagination.NextCursor, int64(s.MemberCount))
+	data.Pager = frame.PagerOf(pathOf(s), query, len(page.Data), page.Next(), int64(s.MemberCount))
 	data.Empty = frame.Empty{Text: "No contact is in this segment."}
 	if s.LastEvaluatedAt == nil {
 		data.Empty = frame.Empty{Text: "The contacts have not been evaluated for this segment yet. The first evaluation begins within seconds of saving it."}

@@ -68,17 +68,8 @@ func chartOf(sizes []segments.Size, days int) chart.Panel {
 		change = frame.WithCommas(int64(-difference)) + " fewer than"
 	}
 	return chart.Plan{
-		ID: "size", Title: "Size", Draw: chart.Lines, Write: formatSize, Axis: formatSize, Days: all,
+		ID: "size", Title: "Size", Draw: chart.Lines, Write: frame.Count, Axis: frame.Count, Days: all,
 		Series:  []chart.Series{{Name: "Members", Values: values}},
 		Summary: fmt.Sprintf("%s members, %s on %s. Each day counts the members after its last evaluation, in UTC.", frame.WithCommas(int64(last.Members)), change, first.Day.Format("2 January 2006")),
 	}.Panel()
-}
-
-// formatSize formats a number of members with commas. The label at the middle of the axis
-// may have one decimal.
-func formatSize(v float64) string {
-	if v != math.Trunc(v) {
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return frame.WithCommas(int64(v))
 }

@@ -2,7 +2,6 @@ package templates
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/members"
@@ -48,14 +47,8 @@ func (h *Templates) performance(r *http.Request, v people.Visitor, name string) 
 	for _, t := range report.Data {
 		byName[strings.ToLower(t.Template)] = figures{
 			Sent: frame.WithCommas(t.Sent), Delivered: frame.WithCommas(t.Delivered), Bounced: frame.WithCommas(t.Bounced), Complained: frame.WithCommas(t.Complained),
-			BounceRate: percent(t.BounceRate), ComplaintRate: percent(t.ComplaintRate), OpenRate: percent(t.OpenRate), ClickRate: percent(t.ClickRate),
+			BounceRate: frame.Percentage(t.BounceRate), ComplaintRate: frame.Percentage(t.ComplaintRate), OpenRate: frame.Percentage(t.OpenRate), ClickRate: frame.Percentage(t.ClickRate),
 		}
 	}
 	return byName, nil
-}
-
-// percent formats a share of 1 as a percentage with two decimals.
-func percent(share float64) string {
-	const whole = 100
-	return strconv.FormatFloat(share*whole, 'f', 2, 64) + "%"
 }

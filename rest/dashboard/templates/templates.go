@@ -154,18 +154,9 @@ func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string,
 
 // list returns a page of all templates and the cursor of the next page.
 func (h *Templates) list(r *http.Request, v people.Visitor, cursor string) ([]template, string, error) {
-	arguments := map[string]any{"limit": frame.PageSize}
-	if cursor != "" {
-		arguments["cursor"] = cursor
-	}
-	var page struct {
-		Data       []template `json:"data"`
-		Pagination struct {
-			Next string `json:"next_cursor"`
-		} `json:"pagination"`
-	}
-	err := h.Read(r, v, "templates_list", arguments, &page)
-	return page.Data, page.Pagination.Next, err
+	var page frame.List[template]
+	err := h.Read(r, v, "templates_list", frame.SetArguments(map[string]any{"limit": frame.PageSize, "cursor": cursor}), &page)
+	return page.Data, page.Next(), err
 }
 
 // templatePage is the data of the page of one template.
@@ -211,7 +202,7 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 		Name: frame.PlainName(t.Name), Slug: t.Slug, Version: t.Version, Subject: t.Subject, Text: t.Text, HTML: t.HTML,
 		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Faults: t.Diagnostics,
 		MayReport: v.Member.Has(members.MayViewAnalytics), Figures: performance[strings.ToLower(t.Name)],
-		Messages: frame.Path + "/messages?" + url.Values{"template": {t.Name}}.Encode(),
+		Messages: frame.Address(frame.Path+"/messages", frame.Parameters{"template": t.Name}),
 	}
 	for _, used := range t.Variables {
 		data.Variables = append(data.Variables, variable{frame.PlainName(used.Name), used.Required})

@@ -16,7 +16,8 @@ import (
 // has the operation's scopes. So a page that passes a test with it fits the real operation.
 type Operations struct {
 	T *testing.T
-	// Results has the JSON results by the name of the operation, in the form of REST.
+	// Results has the JSON results by the name of the operation, in the form of REST. A result
+	// under the name "operation after CURSOR" is the page of a list at this cursor.
 	Results map[string]string
 	// Errors has errors by the name of the operation, which are returned instead.
 	Errors map[string]*core.Error
@@ -73,7 +74,7 @@ func (o *Operations) Call(_ context.Context, name string, req guardrails.Request
 	if asked := o.Confirm[name]; asked != nil && req.Confirmation == "" {
 		return guardrails.Result{Confirm: asked}, nil
 	}
-	prepared, ok := o.Results[name]
+	prepared, ok := o.resultOf(name, req.Arguments)
 	if !ok {
 		o.T.Errorf("no result for %s", name)
 		return guardrails.Result{}, core.Internal(nil)
@@ -82,4 +83,16 @@ func (o *Operations) Call(_ context.Context, name string, req guardrails.Request
 		o.T.Errorf("result of %s: %v", name, err)
 	}
 	return guardrails.Result{Value: json.RawMessage(prepared)}, nil
+}
+
+// resultOf returns the prepared result of a call.
+func (o *Operations) resultOf(name string, arguments json.RawMessage) (string, bool) {
+	var asked struct{ Cursor string }
+	if json.Unmarshal(arguments, &asked) == nil && asked.Cursor != "" {
+		if prepared, ok := o.Results[name+" after "+asked.Cursor]; ok {
+			return prepared, true
+		}
+	}
+	prepared, ok := o.Results[name]
+	return prepared, ok
 }
