@@ -144,56 +144,66 @@ func (h attributeHandlers) editAttribute(w http.ResponseWriter, r *http.Request,
 		return
 	}
 	f := readAttributeFields(r, before)
-	var err error
-	switch r.PostForm.Get(fieldStep) {
-	case stepEdit:
+	step := r.PostForm.Get(fieldStep)
+	if step == stepEdit {
 		h.attributeForm(w, r, v, before, f, nil)
 		return
-	case stepSave:
-		once, ok := h.ReadOnceID(w, r, v)
-		if !ok {
-			return
-		}
-		_, err = h.Do(r, v, frame.OperationCall{Operation: "attributes_update", Arguments: f, Once: once}, nil)
-		if err == nil {
-			frame.RedirectWithNotice(w, AttributesPath+"/"+before.ID, "saved")
-			return
-		}
-	default:
-		var preview mutation
-		err = h.Read(r, v, "attributes_preview", f, &preview)
-		if err == nil {
-			h.reviewAttribute(w, r, v, before, f, preview)
-			return
-		}
 	}
-	h.attributeForm(w, r, v, before, f, err)
+	var preview mutation
+	if err := h.Read(r, v, "attributes_preview", f, &preview); err != nil {
+		h.attributeForm(w, r, v, before, f, err)
+		return
+	}
+	if step == stepSave && !anyChanged(attributeChanges(before, f)) { // the form was sent twice
+		frame.RedirectWithNotice(w, AttributesPath+"/"+before.ID, "saved")
+		return
+	}
+	if step != stepSave || r.PostForm.Get(fieldReviewed) != reviewOf(before, preview) {
+		h.reviewAttribute(w, r, v, before, f, preview)
+		return
+	}
+	once, ok := h.ReadOnceID(w, r, v)
+	if !ok {
+		return
+	}
+	if _, err := h.Do(r, v, frame.OperationCall{Operation: "attributes_update", Arguments: f, Once: once}, nil); err != nil {
+		h.attributeForm(w, r, v, before, f, err)
+		return
+	}
+	frame.RedirectWithNotice(w, AttributesPath+"/"+before.ID, "saved")
 }
 
 // attributeReview is the data of the page that shows the impact of a change before it is
 // saved. Its form repeats the fields.
 type attributeReview struct {
-	Form   frame.Form
-	Once   string
-	Fields attributeFields
-	Values string
-	Rows   []reviewRow
-	Impact impact
+	Form     frame.Form
+	Once     string
+	Reviewed string // of [reviewOf]
+	Fields   attributeFields
+	Values   string
+	Rows     []reviewRow
+	Impact   impact
 }
 
 // reviewAttribute writes the page that shows the impact of a change.
 func (h attributeHandlers) reviewAttribute(w http.ResponseWriter, r *http.Request, v people.Visitor, before attribute, f attributeFields, preview mutation) {
 	here := AttributesPath + "/" + before.ID
 	h.Show(w, r, v, http.StatusOK, frame.Screen{
-		Page: "attribute_review", Title: "Review changes",
+		Page: "attribute_review", Title: "Review changes", Problem: problemOfReview(r),
 		Head: frame.Head{Title: "Review changes", Lead: "Nothing is saved yet.", Parents: append(parentOf(before), frame.Link{Path: here + "/edit", Name: "Edit attribute"})},
 		Data: attributeReview{
-			Form: frame.FormTo(v, here+"/edit"), Once: core.NewID(), Fields: f, Values: strings.Join(f.EnumValues, "\n"), Impact: preview.shown(),
-			Rows: []reviewRow{
-				newReviewRow("Name", before.Name, f.Name), newReviewRow("Type", before.Type, f.Type),
-				newReviewRow("Values", strings.Join(before.EnumValues, ", "), strings.Join(f.EnumValues, ", ")),
-				newReviewRow("Description", before.Description, f.Description),
-			},
+			Form: frame.FormTo(v, here+"/edit"), Once: core.NewID(), Reviewed: reviewOf(before, preview),
+			Fields: f, Values: strings.Join(f.EnumValues, "\n"), Impact: preview.shown(),
+			Rows: attributeChanges(before, f),
 		},
 	})
+}
+
+// attributeChanges returns the fields of an attribute before and after a change.
+func attributeChanges(before attribute, f attributeFields) []reviewRow {
+	return []reviewRow{
+		newReviewRow("Name", before.Name, f.Name), newReviewRow("Type", before.Type, f.Type),
+		newReviewRow("Values", strings.Join(before.EnumValues, ", "), strings.Join(f.EnumValues, ", ")),
+		newReviewRow("Description", before.Description, f.Description),
+	}
 }

@@ -2,8 +2,11 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -19,6 +22,40 @@ const (
 	stepEdit   = "edit"
 	stepSave   = "save"
 )
+
+// fieldReviewed is the form field with the [reviewOf] of the effects that the page showed.
+// A save or deletion with other effects shows them instead.
+const fieldReviewed = "reviewed"
+
+// changedSinceReview is shown above the effects of a change that are not those that the
+// person reviewed.
+const changedSinceReview = "Nothing was changed. Since you opened this page, the definition or the effects of the change have changed. Check the effects, then confirm again."
+
+// reviewOf identifies the effects of a change for a person who reviews them: the definition
+// as it is, the class of the change, the affected segments, and whether predicates no longer
+// find some contacts. The number of these contacts is left out, because it changes with
+// every new contact.
+func reviewOf(before any, m mutation) string {
+	seen := []any{before, m.Class}
+	if m.Impact != nil {
+		seen = append(seen, m.Impact.Dropout > 0, m.Impact.Segments)
+	}
+	text, err := json.Marshal(seen)
+	if err != nil {
+		panic(err) // the members are texts, numbers and lists of them
+	}
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// problemOfReview returns the problem to show above reviewed effects: "" on the first
+// review, and changedSinceReview if the person sent the form with other effects.
+func problemOfReview(r *http.Request) string {
+	if r.PostForm.Get(fieldReviewed) != "" && r.PostForm.Get(fieldStep) != stepReview {
+		return changedSinceReview
+	}
+	return ""
+}
 
 // repositoryReason is shown in place of forms while a repository owns the definitions.
 const repositoryReason = "The connected repository owns the definitions of this organization, so they are read-only here. Change the definition in the repository and let it sync."
@@ -119,4 +156,9 @@ type reviewRow struct {
 // newReviewRow returns the row of a field, with texts that have no invisible characters.
 func newReviewRow(name, before, after string) reviewRow {
 	return reviewRow{name, frame.PlainName(before), frame.PlainName(after), before != after}
+}
+
+// anyChanged reports whether a change affects one of the fields.
+func anyChanged(rows []reviewRow) bool {
+	return slices.ContainsFunc(rows, func(r reviewRow) bool { return r.Changed })
 }

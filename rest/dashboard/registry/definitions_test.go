@@ -1,8 +1,10 @@
 package registry_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -86,6 +88,7 @@ func TestChangesOfDefinitions(t *testing.T) {
 		if strings.HasPrefix(tc.path, registry.PropertiesPath) {
 			form = propertyForm(tc.step)
 		}
+		o.review(tc.path, form)
 		o.operations.Calls()
 		if location := o.send(tc.path, form); location != tc.location {
 			t.Errorf("%s redirects to %s, want %s", tc.path, location, tc.location)
@@ -105,6 +108,70 @@ func TestChangesOfDefinitions(t *testing.T) {
 	}
 }
 
+var reviewedField = regexp.MustCompile(`name="reviewed" value="([^"]+)"`)
+
+// review opens the page that shows the effects of a change, and copies its field "reviewed"
+// to the form. It does nothing for forms that create a definition.
+func (o *office) review(path string, form url.Values) {
+	o.T.Helper()
+	var page string
+	switch {
+	case strings.HasSuffix(path, "/new"):
+		return
+	case strings.HasSuffix(path, "/edit"):
+		first := maps.Clone(form)
+		first.Set("step", "review")
+		_, page = frametest.Post(o.T, o.pages, o.Site.Visitor, path, first)
+	default:
+		_, page = frametest.Get(o.T, o.pages, path)
+	}
+	found := reviewedField.FindStringSubmatch(page)
+	if found == nil {
+		o.T.Fatalf("%s shows no effects: %s", path, page)
+	}
+	form.Set("reviewed", found[1])
+}
+
+// TestEffectsThatChangeAreShownAgain checks that a change is not saved, and a definition not
+// deleted, with other effects than those that the person reviewed.
+func TestEffectsThatChangeAreShownAgain(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for path, form := range map[string]url.Values{
+		planPath + "/edit": planForm("save"), paidPath + "/edit": propertyForm("save"), planPath + "/delete": {"once": {core.NewID()}}, paidPath + "/end": {"once": {core.NewID()}},
+	} {
+		o.review(path, form)
+		for name, reviewed := range map[string]string{"other effects": strings.Repeat("A", 43), "none": ""} {
+			form.Set("reviewed", reviewed)
+			o.operations.Calls()
+			status, page := frametest.Post(t, o.pages, o.Site.Visitor, path, form)
+			if status != http.StatusOK || !reviewedField.MatchString(page) || (reviewed != "" && !strings.Contains(page, "Nothing was changed.")) {
+				t.Errorf("%s with %s: %d %s", path, name, status, page)
+			}
+			for _, call := range o.operations.Calls() {
+				if call.Once != "" {
+					t.Errorf("%s with %s calls %s", path, name, call.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestFormSentTwice checks that a form that is sent again after its change was saved is
+// answered as the first time.
+func TestFormSentTwice(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	form := planForm("save")
+	o.review(planPath+"/edit", form)
+	o.send(planPath+"/edit", form)
+	saved := `"name":"tariff","type":"enum","enum_values":["free","pro plus",` + marshal(t, hostile) + `],"description":` + marshal(t, hostile)
+	o.operations.Results["attributes_get"] = `{"id":"` + planID + `",` + saved + `,"origin":"managed",` + times + `}`
+	if location := o.send(planPath+"/edit", form); location != planPath+"?done=saved" {
+		t.Errorf("the second time the form leads to %q", location)
+	}
+}
+
 // TestEnumValuesWithLineBreaks checks that a form, which has one value on each line, keeps
 // values that contain line breaks.
 func TestEnumValuesWithLineBreaks(t *testing.T) {
@@ -114,7 +181,9 @@ func TestEnumValuesWithLineBreaks(t *testing.T) {
 	if _, page := frametest.Get(t, o.pages, planPath+"/edit"); strings.Contains(page, `name="enum_values"`) || !strings.Contains(page, "line break") {
 		t.Errorf("the form has values:\n%s", page)
 	}
-	o.send(planPath+"/edit", planForm("save"))
+	form := planForm("save")
+	o.review(planPath+"/edit", form)
+	o.send(planPath+"/edit", form)
 	calls := o.operations.Calls()
 	if got := calls[len(calls)-1].Arguments; !strings.Contains(got, `"enum_values":["a\nb",`+marshal(t, hostile)+`,"pro"]`) {
 		t.Errorf("saved %s", got)

@@ -100,24 +100,30 @@ func (h propertyHandlers) editProperty(w http.ResponseWriter, r *http.Request, v
 		return
 	}
 	f := readPropertyFields(r, before.ID)
-	switch r.PostForm.Get(fieldStep) {
-	case stepEdit:
+	step := r.PostForm.Get(fieldStep)
+	if step == stepEdit {
 		h.propertyForm(w, r, v, f, nil)
-	case stepSave:
-		once, ok := h.ReadOnceID(w, r, v)
-		if !ok {
-			return
-		}
-		_, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_replace", Arguments: f, Once: once}, nil)
-		h.afterSave(w, r, v, f, "saved", err)
-	default:
-		var preview mutation
-		if err := h.Read(r, v, "activity_properties_preview", f, &preview); err != nil {
-			h.afterSave(w, r, v, f, "", err)
-			return
-		}
-		h.reviewProperty(w, r, v, before, f, preview)
+		return
 	}
+	var preview mutation
+	if err := h.Read(r, v, "activity_properties_preview", f, &preview); err != nil {
+		h.propertyForm(w, r, v, f, err)
+		return
+	}
+	if step == stepSave && !anyChanged(propertyChanges(before, f)) { // the form was sent twice
+		frame.RedirectWithNotice(w, PropertiesPath, "saved")
+		return
+	}
+	if step != stepSave || r.PostForm.Get(fieldReviewed) != reviewOf(before, preview) {
+		h.reviewProperty(w, r, v, before, f, preview)
+		return
+	}
+	once, ok := h.ReadOnceID(w, r, v)
+	if !ok {
+		return
+	}
+	_, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_replace", Arguments: f, Once: once}, nil)
+	h.afterSave(w, r, v, f, "saved", err)
 }
 
 // afterSave redirects to the list with a notice if err is nil. Otherwise it shows the form
@@ -133,24 +139,33 @@ func (h propertyHandlers) afterSave(w http.ResponseWriter, r *http.Request, v pe
 // propertyReview is the data of the page that shows the impact of a change before it is
 // saved. Its form repeats the fields.
 type propertyReview struct {
-	Form   frame.Form
-	Once   string
-	Fields propertyFields
-	Rows   []reviewRow
-	Impact impact
+	Form     frame.Form
+	Once     string
+	Reviewed string // of [reviewOf]
+	Fields   propertyFields
+	Rows     []reviewRow
+	Impact   impact
 }
 
 // reviewProperty writes the page that shows the impact of a change.
 func (h propertyHandlers) reviewProperty(w http.ResponseWriter, r *http.Request, v people.Visitor, before property, f propertyFields, preview mutation) {
 	here := PropertiesPath + "/" + before.ID + "/edit"
 	h.Show(w, r, v, http.StatusOK, frame.Screen{
-		Page: "property_review", Title: "Review changes",
+		Page: "property_review", Title: "Review changes", Problem: problemOfReview(r),
 		Head: frame.Head{Title: "Review changes", Lead: "Nothing is saved yet.", Parents: append(propertyParents(), frame.Link{Path: here, Name: "Edit property"})},
-		Data: propertyReview{Form: frame.FormTo(v, here), Once: core.NewID(), Fields: f, Impact: preview.shown(), Rows: []reviewRow{
-			newReviewRow("Activity", before.Activity, f.Activity), newReviewRow("Property", before.Property, f.Property),
-			newReviewRow("Type", before.Type, f.Type), newReviewRow("Description", before.Description, f.Description),
-		}},
+		Data: propertyReview{
+			Form: frame.FormTo(v, here), Once: core.NewID(), Reviewed: reviewOf(before, preview), Fields: f, Impact: preview.shown(),
+			Rows: propertyChanges(before, f),
+		},
 	})
+}
+
+// propertyChanges returns the fields of a property before and after a change.
+func propertyChanges(before property, f propertyFields) []reviewRow {
+	return []reviewRow{
+		newReviewRow("Activity", before.Activity, f.Activity), newReviewRow("Property", before.Property, f.Property),
+		newReviewRow("Type", before.Type, f.Type), newReviewRow("Description", before.Description, f.Description),
+	}
 }
 
 // showEndProperty shows what ending the promotion of a property would do.
@@ -158,35 +173,27 @@ func (h propertyHandlers) showEndProperty(w http.ResponseWriter, r *http.Request
 	if h.refuseRepository(w, r, v) {
 		return
 	}
-	p, ok := h.propertyOf(w, r, v)
-	if !ok {
-		return
+	if p, ok := h.propertyOf(w, r, v); ok {
+		h.confirmDelete(w, r, v, h.endOf(v, p))
 	}
-	preview, err := h.previewDelete(r, v, func(ctx context.Context) (any, error) { return h.Activities.PreviewPropertyDelete(ctx, v.Org.ID, p.ID) })
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	title := "End promotion of " + frame.PlainName(p.Property)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "delete", Title: title, Head: frame.Head{Title: title, Parents: propertyParents()}, Data: deletePage{
-		Form: frame.FormTo(v, PropertiesPath+"/"+p.ID+"/end"), Once: core.NewID(), Button: "End promotion", Back: PropertiesPath, Impact: preview.shown(),
-		Text: "Recorded activities keep the property in their data. Predicates can no longer test it.",
-	}})
 }
 
 // endProperty ends the promotion of a property and redirects to the list.
 func (h propertyHandlers) endProperty(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	p, ok := h.propertyOf(w, r, v)
-	if !ok {
-		return
+	if p, ok := h.propertyOf(w, r, v); ok {
+		h.deleteReviewed(w, r, v, h.endOf(v, p))
 	}
-	once, ok := h.ReadOnceID(w, r, v)
-	if !ok {
-		return
+}
+
+// endOf describes the end of a property's promotion.
+func (h propertyHandlers) endOf(v people.Visitor, p property) deletion {
+	return deletion{
+		ID: p.ID, Definition: p, Operation: "activity_properties_delete", List: PropertiesPath, Notice: "ended",
+		Title: "End promotion of " + frame.PlainName(p.Property), Parents: propertyParents(),
+		Preview: func(ctx context.Context) (any, error) { return h.Activities.PreviewPropertyDelete(ctx, v.Org.ID, p.ID) },
+		Page: deletePage{
+			Form: frame.FormTo(v, PropertiesPath+"/"+p.ID+"/end"), Button: "End promotion", Back: PropertiesPath,
+			Text: "Recorded activities keep the property in their data. Predicates can no longer test it.",
+		},
 	}
-	if _, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_delete", Arguments: map[string]any{"id": p.ID}, Once: once}, nil); err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	frame.RedirectWithNotice(w, PropertiesPath, "ended")
 }
