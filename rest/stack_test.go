@@ -29,6 +29,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/storage"
@@ -126,7 +127,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 			Clock: s.clock.Now, Log: log,
 		}),
 		Contacts: contacts.New(contacts.Config{
-			Store: db.Contacts(), Visitors: db.Visitors(), Notes: db.AccountNotes(), Attributes: db.Attributes(), List: list, Lists: listed, Locks: locks, Account: sim, Clock: s.clock.Now,
+			Store: db.Contacts(), VisitorIDs: visitorids.New(visitorids.Config{Store: db.VisitorIDs()}), Notes: db.AccountNotes(), Attributes: db.Attributes(), List: list, Lists: listed, Locks: locks, Account: sim, Clock: s.clock.Now,
 		}),
 		Bulk: bulk.New(bulk.Config{
 			Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(), Lists: listed, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/usage"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
@@ -34,6 +35,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/templates"
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
+	visitorstore "github.com/mailhelm/mailhelm/storage/visitorids"
 )
 
 // Config selects the database to open; see [engine.Config].
@@ -117,8 +119,8 @@ func (db *DB) Contacts() contacts.Store { return contactstore.New(db.DB) }
 // ContactSearch returns the store that finds contacts by several filters.
 func (db *DB) ContactSearch() contacts.SearchStore { return contactstore.New(db.DB) }
 
-// Visitors returns the store of the ids by which contacts are recognized on websites.
-func (db *DB) Visitors() contacts.VisitorStore { return contactstore.NewVisitorStore(db.DB) }
+// VisitorIDs returns the store of the ids by which contacts are recognized on websites.
+func (db *DB) VisitorIDs() visitorids.Store { return visitorstore.New(db.DB) }
 
 // ContactCount returns the store that counts contacts.
 func (db *DB) ContactCount() topics.ContactCounter { return contactstore.New(db.DB) }

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 )
 
 // gatedAccount wraps the sending account. It calls a hook before each write of a contact,
@@ -78,7 +79,7 @@ func newWriter(p *product.Product) *writer {
 	quiet := slog.New(slog.DiscardHandler)
 	w.sync = servetest.NewSync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = contacts.New(contacts.Config{
-		Store: w.store, Visitors: p.DB.Visitors(), Notes: p.DB.AccountNotes(), Attributes: p.DB.Attributes(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Members: p.DB.ListMembers(), Clock: p.Clock.Now}), Locks: w.sync.Topics.Locks, Account: w.account, Clock: p.Clock.Now,
+		Store: w.store, VisitorIDs: visitorids.New(visitorids.Config{Store: p.DB.VisitorIDs()}), Notes: p.DB.AccountNotes(), Attributes: p.DB.Attributes(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Members: p.DB.ListMembers(), Clock: p.Clock.Now}), Locks: w.sync.Topics.Locks, Account: w.account, Clock: p.Clock.Now,
 	})
 	return w
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -20,7 +21,7 @@ func (o ownedObjects) ownBulk(t *testing.T, db *storage.DB) {
 	store := bulkstore.NewJobStore(db.DB)
 	job := bulk.Job{ID: sameJob, Status: bulk.Queued, Total: 1, CreatedAt: start}
 	must(t, store.InsertBulkJob(t.Context(), o.org, job, []bulk.Chunk{{Rows: []json.RawMessage{json.RawMessage(`{"of":"` + o.org + `"}`)}}}))
-	must(t, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), o.org, bulk.ContactsWrite{At: start, Push: map[string]contacts.PendingConsent{o.contact.ID: {OldEmails: []string{o.org}}}}))
+	must(t, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), o.org, bulk.ContactsWrite{At: start, Push: map[string]consent.Pending{o.contact.ID: {OldEmails: []string{o.org}}}}))
 	must(t, db.AccountNotes().NoteAccount(t.Context(), o.org, topics.AccountNote{ID: sameJob, ContactID: o.contact.ID, Put: "put@x", NotedAt: start}))
 }
 

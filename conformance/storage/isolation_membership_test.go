@@ -4,21 +4,22 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 func (o ownedObjects) ownVisitor(t *testing.T, db *storage.DB) {
 	t.Helper()
-	must(t, db.Visitors().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
+	must(t, db.VisitorIDs().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
 }
 
-func visitorOf(o ownedObjects) contacts.VisitorID {
-	return contacts.VisitorID{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
+func visitorOf(o ownedObjects) visitorids.Record {
+	return visitorids.Record{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
 }
 
 func (o ownedObjects) membershipState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
-	ctx, store := t.Context(), db.Visitors()
+	ctx, store := t.Context(), db.VisitorIDs()
 	list, err := db.Lists().List(ctx, o.org, o.list.Key)
 	must(t, err)
 	members, err := db.ListMembers().ListMembers(ctx, o.org, o.list.ID, nil, 10)
@@ -75,16 +76,16 @@ func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.ListMembers().MembershipLog(t.Context(), org, nil, 10)
 		},
 		"VisitorID": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Visitors().VisitorID(t.Context(), org, o.contact.ID)
+			return db.VisitorIDs().VisitorID(t.Context(), org, o.contact.ID)
 		},
 		"InsertVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Visitors().InsertVisitorID(t.Context(), org, visitorOf(o))
+			return nil, db.VisitorIDs().InsertVisitorID(t.Context(), org, visitorOf(o))
 		},
 		"DeleteVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Visitors().DeleteVisitorID(t.Context(), org, o.contact.ID)
+			return nil, db.VisitorIDs().DeleteVisitorID(t.Context(), org, o.contact.ID)
 		},
 		"ContactOfVisitor": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Visitors().ContactOfVisitor(t.Context(), org, visitorOf(o).Hash)
+			return db.VisitorIDs().ContactOfVisitor(t.Context(), org, visitorOf(o).Hash)
 		},
 	}
 }

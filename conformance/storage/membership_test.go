@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -97,9 +97,9 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 func TestAContactHasOneVisitorID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org, contact := t.Context(), db.Visitors(), newOrg(t, db), newContact("ada@x")
+		ctx, store, org, contact := t.Context(), db.VisitorIDs(), newOrg(t, db), newContact("ada@x")
 		must(t, db.Contacts().InsertContact(ctx, org, contact))
-		want := contacts.VisitorID{ContactID: contact.ID, Hash: []byte{0, 1, 255}, Sealed: []byte{7}, IssuedAt: start}
+		want := visitorids.Record{ContactID: contact.ID, Hash: []byte{0, 1, 255}, Sealed: []byte{7}, IssuedAt: start}
 		must(t, store.InsertVisitorID(ctx, org, want))
 		second := want
 		second.Hash = []byte{2}

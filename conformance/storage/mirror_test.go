@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -47,10 +48,10 @@ func TestMirrorConsent(t *testing.T) {
 			t.Errorf("the same page again: %+v, want %+v", again, want)
 		}
 
-		change := contacts.ConsentChange{At: later(60).UnixMicro(), By: contacts.ByAccount}
-		news := map[string]contacts.ConsentChange{"news": change}
+		change := consent.Change{At: later(60).UnixMicro(), By: consent.ByAccount}
+		news := map[string]consent.Change{"news": change}
 		known.UnsubscribeAll, known.UpdatedAt = true, later(60)
-		known.ConsentChanges = contacts.ConsentChanges{UnsubscribeAll: &change, Topics: news}
+		known.ConsentChanges = consent.Changes{UnsubscribeAll: &change, Topics: news}
 		known.TopicPreferences = []topics.Preference{prefer("news", sending.OptOut)}
 		created := newContact("New@x")
 		created.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}

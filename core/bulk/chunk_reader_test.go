@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -114,7 +114,7 @@ func TestImportTakesAtMostMaxRows(t *testing.T) {
 		rows = append(rows, json.RawMessage(row))
 	}
 	id := core.NewID()
-	if _, err := b.Bulk.Import(t.Context(), b.Org.ID, contacts.ByCommand, id, rows); err == nil {
+	if _, err := b.Bulk.Import(t.Context(), b.Org.ID, consent.ByCommand, id, rows); err == nil {
 		t.Error("it was imported")
 	}
 	if _, err := b.Bulk.TryImport(t.Context(), b.Org.ID, rows); err == nil {
@@ -123,7 +123,7 @@ func TestImportTakesAtMostMaxRows(t *testing.T) {
 	if _, err := b.Bulk.Store.BulkJob(t.Context(), b.Org.ID, id); !core.IsNotFound(err) {
 		t.Errorf("a bulk write was stored: %v", err)
 	}
-	if items, err := b.Bulk.Import(t.Context(), b.Org.ID, contacts.ByCommand, id, rows[:bulk.MaxRows]); err != nil || len(items) != bulk.MaxRows {
+	if items, err := b.Bulk.Import(t.Context(), b.Org.ID, consent.ByCommand, id, rows[:bulk.MaxRows]); err != nil || len(items) != bulk.MaxRows {
 		t.Errorf("%d outcomes, %v", len(items), err)
 	}
 }
@@ -150,14 +150,14 @@ func TestChunkThatCannotBeReadAhead(t *testing.T) {
 		for _, row := range people(2500) {
 			rows = append(rows, json.RawMessage(row))
 		}
-		if _, err := b.Bulk.Import(t.Context(), b.Org.ID, contacts.ByCommand, id, rows); !errors.Is(err, failure) {
+		if _, err := b.Bulk.Import(t.Context(), b.Org.ID, consent.ByCommand, id, rows); !errors.Is(err, failure) {
 			t.Fatalf("the failure came back as %v", err)
 		}
 		job, err := b.Bulk.Store.BulkJob(t.Context(), b.Org.ID, id)
 		if err != nil || job.Processed != 1000 || job.Attempts != 1 || job.Status != bulk.Processing {
 			t.Fatalf("%+v %v", job, err)
 		}
-		resumed, err := b.Bulk.Import(t.Context(), b.Org.ID, contacts.ByCommand, id, rows)
+		resumed, err := b.Bulk.Import(t.Context(), b.Org.ID, consent.ByCommand, id, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestChunkThatCannotBeReadAhead(t *testing.T) {
 		if diff := cmp.Diff(stored, resumed); diff != "" || err != nil || len(stored) != len(rows) {
 			t.Errorf("what an import returns is not what is stored: %v\n%s", err, diff)
 		}
-		whole, err := b.Bulk.Import(t.Context(), b.Org.ID, contacts.ByCommand, core.NewID(), rows)
+		whole, err := b.Bulk.Import(t.Context(), b.Org.ID, consent.ByCommand, core.NewID(), rows)
 		if err != nil || len(whole) != len(rows) || whole[2499].Status != bulk.ItemUpdated || whole[2499].Index != 2499 {
 			t.Errorf("done in one go: %d %v", len(whole), err)
 		}

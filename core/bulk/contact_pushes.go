@@ -48,7 +48,7 @@ func (PushArgs) Kind() string { return "contact_pushes" }
 // PushWorker returns the job that writes to the sending accounts the consent that bulk
 // writes have stored. For each contact it reads the account's consent, and merges it with
 // the stored consent by the times at which the choices were stated; see
-// [contacts.MergeConsent].
+// [consent.Pending.Merge].
 func (ps *Pushes) PushWorker() jobs.Worker[PushArgs] {
 	return jobs.Worker[PushArgs]{Work: ps.pushAll, Every: pushEvery, Timeout: pushTimeout}
 }
@@ -206,8 +206,8 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 			defer func() { <-free }()
 			held, err := b.pushes.accountConsent(ctx, b.org, pushes[i])
 			if failures[i] = err; err == nil {
-				consent := contacts.MergeConsent(held, pushes[i].Contact, pushes[i].Consent)
-				pushes[i].Contact = pushes[i].Contact.WithAccountConsent(withTopics(consent, known), b.pushes.Clock())
+				merged := pushes[i].Consent.Merge(held, contacts.ConsentOf(pushes[i].Contact))
+				pushes[i].Contact = pushes[i].Contact.WithAccountConsent(withTopics(merged, known), b.pushes.Clock())
 			}
 		})
 	}

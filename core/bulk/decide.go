@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -45,7 +46,7 @@ func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 // that change must be written first; see waits.
 type bulkState struct {
 	now        time.Time
-	by         contacts.ConsentSource // who writes the rows
+	by         consent.Source // who writes the rows
 	byEmail    map[string]*bulkContact
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
@@ -63,13 +64,13 @@ type bulkContact struct {
 	touched bool
 	lists   *lists.Change
 	// consent that was stated for the contact and is not yet written to the sending account
-	pending *contacts.PendingConsent
+	pending *consent.Pending
 	// whether the write must queue the consent in the field pending for the job that
 	// writes it to the sending account
 	tell bool
 }
 
-func newBulkState(now time.Time, by contacts.ConsentSource, known []NamedContact) *bulkState {
+func newBulkState(now time.Time, by consent.Source, known []NamedContact) *bulkState {
 	s := &bulkState{
 		now: now, by: by, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
 		vacated: map[string]bool{}, active: map[string]bool{},
@@ -150,9 +151,9 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	if err != nil {
 		return failedItem(row.index, plan.Claim, err)
 	}
-	consent := plan.DecideConsent(was, s.currentConsent(was, shell, after.Email))
-	after = after.Activate(consent, plan.KeepsStub(was, shell), s.now)
-	after.ConsentChanges = plan.ConsentChanges(was, after, contacts.ConsentChange{At: s.now.UnixMicro(), By: s.by}, time.Time{})
+	decided := plan.DecideConsent(was, s.currentConsent(was, shell, after.Email))
+	after = after.Activate(decided, plan.KeepsStub(was, shell), s.now)
+	after.ConsentChanges = plan.ConsentChanges(was, after, consent.ChangeAt(s.now, s.by), time.Time{})
 	status := ItemUpdated
 	if before == nil {
 		status = ItemCreated
@@ -201,10 +202,10 @@ func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Pl
 	if plan.Lists != nil {
 		c.lists = plan.Lists
 	}
-	if !after.Stub && (isNew || archived || wasStub || oldEmail != "" || plan.StatesConsent()) {
-		c.pending, c.tell = c.pending.Add(plan, oldEmail, s.now), true
+	if !after.Stub && (isNew || archived || wasStub || oldEmail != "" || !plan.StatedConsent().IsEmpty()) {
+		c.pending, c.tell = c.pending.Add(plan.StatedConsent(), oldEmail, s.now), true
 		if archived {
-			c.pending = c.pending.AddOptOuts(after, s.now)
+			c.pending = c.pending.AddOptOuts(contacts.ConsentOf(after), s.now)
 		}
 		c.pending.Fresh = c.pending.Fresh || (isNew || oldEmail != "") && s.vacated[contacts.EmailKey(after.Email)]
 	}
@@ -239,7 +240,7 @@ func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 // takeWrite returns the changes that are not yet written, and resets s: all its contacts
 // then count as stored.
 func (s *bulkState) takeWrite() ContactsWrite {
-	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]contacts.PendingConsent{}}
+	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]consent.Pending{}}
 	for _, c := range s.touched {
 		if c.stored {
 			w.Update = append(w.Update, c.Contact)

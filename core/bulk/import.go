@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 )
 
 // Import writes the rows as contacts_bulk does, waits until the bulk write is complete, and
 // returns the outcome of each row. It fails for more than MaxRows rows. The caller chooses
 // the id. by says who imports the rows. If a bulk write with this id exists, Import completes
 // that bulk write and ignores the parameters by and rows.
-func (b *Bulk) Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]Item, error) {
+func (b *Bulk) Import(ctx context.Context, orgID string, by consent.Source, id string, rows []json.RawMessage) ([]Item, error) {
 	if err := checkImportSize(rows); err != nil {
 		return nil, err
 	}

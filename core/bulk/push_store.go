@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
@@ -35,6 +36,6 @@ type ContactReader interface {
 // Attempts counts the attempts to write it, including the current one.
 type Push struct {
 	Contact  contacts.Contact
-	Consent  contacts.PendingConsent
+	Consent  consent.Pending
 	Attempts int
 }

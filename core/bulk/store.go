@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
@@ -69,7 +70,7 @@ const (
 type Job struct {
 	ID string
 	// Caller identifies who started the bulk write: an API caller (see
-	// core.Principal.Caller), or an import (see contacts.ConsentSource). It is "" for an
+	// core.Principal.Caller), or an import (see consent.Source). It is "" for an
 	// import that an earlier version of Mailhelm started.
 	Caller      string
 	Status      Status
@@ -83,7 +84,7 @@ type Job struct {
 }
 
 // source returns who changes the consent of the contacts that the bulk write names.
-func (j Job) source() contacts.ConsentSource { return contacts.ConsentSource(j.Caller) }
+func (j Job) source() consent.Source { return consent.Source(j.Caller) }
 
 // Chunk has consecutive rows of a bulk write, as the caller sent them. First is the index
 // of its first row.
@@ -96,7 +97,7 @@ type Chunk struct {
 // written to the sending account. Pending is nil if there is no such consent.
 type NamedContact struct {
 	contacts.Contact
-	Pending *contacts.PendingConsent
+	Pending *consent.Pending
 	// HasActivities is true if the contact is a shell (only a sync has written it) and has
 	// activities.
 	HasActivities bool
@@ -117,5 +118,5 @@ type ContactsWrite struct {
 	Lists map[string][]string
 	// Push maps the id of a contact to the consent that a job writes to the sending account
 	// after the transaction.
-	Push map[string]contacts.PendingConsent
+	Push map[string]consent.Pending
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -131,7 +132,7 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 
 // reportWritten calls Config.OnWrite with the contacts that a chunk changed.
 func (b *Bulk) reportWritten(ctx context.Context, org, caller string, outcomes []Item) error {
-	if _, _, called := contacts.ConsentSource(caller).Caller(); b.OnWrite == nil || !called {
+	if _, _, called := consent.Source(caller).Caller(); b.OnWrite == nil || !called {
 		return nil
 	}
 	ids := make([]string, 0, len(outcomes))
@@ -323,7 +324,7 @@ func (r *rowReader) read(row Row) (readRow, error) {
 // writeRows applies the rows in order and writes the changed contacts. It stores each row's
 // outcome in the slice outcomes. The parameter first is the index of the row to which
 // outcomes[0] belongs.
-func (b *Bulk) writeRows(ctx context.Context, org string, by contacts.ConsentSource, rows []readRow, outcomes []Item, first int) error {
+func (b *Bulk) writeRows(ctx context.Context, org string, by consent.Source, rows []readRow, outcomes []Item, first int) error {
 	state, err := b.loadState(ctx, org, by, rows)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -340,7 +341,7 @@ func (b *Bulk) writeRows(ctx context.Context, org string, by contacts.ConsentSou
 }
 
 // loadState reads every contact that the rows name by address or external id.
-func (b *Bulk) loadState(ctx context.Context, org string, by contacts.ConsentSource, rows []readRow) (*bulkState, error) {
+func (b *Bulk) loadState(ctx context.Context, org string, by consent.Source, rows []readRow) (*bulkState, error) {
 	var keys, externalIDs []string
 	for _, row := range rows {
 		if row.plan.Claim.Email != "" {

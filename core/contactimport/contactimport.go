@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contactfile"
-	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 )
 
@@ -36,7 +36,7 @@ const (
 // part with the id was stored, IsStarted whether it is stored or will be. TryImport checks
 // rows without storing them. JoinList puts contacts on a static list.
 type People interface {
-	Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]bulk.Item, error)
+	Import(ctx context.Context, orgID string, by consent.Source, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	IsImported(ctx context.Context, orgID, id string) (bool, error)
 	IsStarted(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
@@ -48,7 +48,7 @@ type Config struct {
 	People People
 	OrgID  string
 	// By says who imports the file. It is recorded with the consent of contacts.
-	By contacts.ConsentSource
+	By consent.Source
 	// DryRun checks the rows and changes nothing. If Again is true, Run imports the whole
 	// file. If Again is false, Run skips the parts (groups of consecutive rows) that an
 	// earlier run of the same file imported in the last seven days.

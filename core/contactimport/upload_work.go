@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contactfile"
-	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
@@ -174,7 +174,7 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	p.rejected.write, p.rejected.left = contactfile.NewRejectedWriter(&p.rejected.part, rows.Header(), rows.Delimiter()), p.uploads.maxRejected()
 	sum, err := Run(ctx, Config{
-		People: p.uploads.Contacts, OrgID: p.orgID, By: contacts.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
+		People: p.uploads.Contacts, OrgID: p.orgID, By: consent.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
 		Rejected: p.rejected.add, Each: p.note, Stored: p.store,
 	}, rows)
 	if errors.Is(err, errStopped) {

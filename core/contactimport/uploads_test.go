@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contactimport"
-	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -42,7 +42,7 @@ type desk struct {
 	// checking is called before each part is checked, changed after each transaction.
 	checking, changed func()
 	// by is the source of the changes of the latest part that was imported.
-	by contacts.ConsentSource
+	by consent.Source
 	// ended are the ids of processes that have ended.
 	ended map[string]bool
 	// config has the configuration of Uploads, for a test that needs others.
@@ -55,7 +55,7 @@ type cutting struct {
 	d *desk
 }
 
-func (c cutting) Import(ctx context.Context, orgID string, by contacts.ConsentSource, id string, rows []json.RawMessage) ([]bulk.Item, error) {
+func (c cutting) Import(ctx context.Context, orgID string, by consent.Source, id string, rows []json.RawMessage) ([]bulk.Item, error) {
 	if c.d.cut != nil {
 		if err := c.d.cut(); err != nil {
 			return nil, err
@@ -192,7 +192,7 @@ func TestUploadIsCheckedAndImported(t *testing.T) {
 		if err != nil || up.Status != contactupload.Completed || up.Import.Rows != 4 || up.Import.Created != 2 || up.Import.Rejected != 1 || up.CompletedAt == nil {
 			t.Fatalf("imported %+v, %v", up, err)
 		}
-		if d.by != contacts.ByImport(starter) {
+		if d.by != consent.ByImport(starter) {
 			t.Errorf("imported by %q", d.by)
 		}
 		if got := d.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); got["email"] != "ada@example.com" {

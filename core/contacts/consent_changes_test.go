@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -47,7 +47,7 @@ func TestConsentChangesAreRecorded(t *testing.T) {
 		}
 		imported := func() {
 			row := json.RawMessage(`{"email":"ada@x.example","topic_preferences":{"news":"OPT_OUT","offers":"OPT_IN"}}`)
-			if _, err := b.Bulk.Import(t.Context(), b.Org.ID, contacts.ByImport("user"), core.NewID(), []json.RawMessage{row}); err != nil {
+			if _, err := b.Bulk.Import(t.Context(), b.Org.ID, consent.ByImport("user"), core.NewID(), []json.RawMessage{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -97,7 +97,7 @@ func changesOf(t *testing.T, db *storage.DB, orgID, email string, start time.Tim
 		t.Fatal(err)
 	}
 	changes := map[string]string{}
-	note := func(choice string, made contacts.ConsentChange) {
+	note := func(choice string, made consent.Change) {
 		changes[choice] = fmt.Sprintf("%d %s", int(made.Time().Sub(start).Hours()), made.By)
 	}
 	if c.ConsentChanges.UnsubscribeAll != nil {
@@ -120,7 +120,7 @@ func TestUnrecordedChangesStayUnrecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.ConsentChanges = contacts.ConsentChanges{}
+		c.ConsentChanges = consent.Changes{}
 		if err := db.Contacts().UpdateContact(t.Context(), b.Org.ID, c); err != nil {
 			t.Fatal(err)
 		}

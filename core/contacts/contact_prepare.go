@@ -50,5 +50,5 @@ func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
 		}
 		p.Attributes = coerced
 	}
-	return wr.consents().knownTopics(ctx, org, p.Topics)
+	return wr.consents().checkTopics(ctx, org, p.Topics)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -46,7 +47,7 @@ type Contact struct {
 	Stub bool `json:"-"`
 	// ConsentChanges says since when and by whom the choices above are as they are stored. No
 	// result shows it.
-	ConsentChanges ConsentChanges `json:"-"`
+	ConsentChanges consent.Changes `json:"-"`
 	// Lists is set in results about one contact; it is nil and absent in pages of contacts.
 	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time   `json:"created_at"`

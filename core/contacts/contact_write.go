@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -82,8 +83,6 @@ func (w *write) findExisting(ctx context.Context, store contactFinder, org strin
 
 // writer writes contacts to the sending account and to the database.
 type writer struct{ *Config }
-
-func (wr writer) consents() consentReader { return consentReader(wr) }
 
 // push is the step of a write before the transaction. It writes the consent to the sending
 // account and records in w what the account accepted. It locks the addresses of the write,
@@ -178,42 +177,6 @@ func addressKey(c *core.Call, address string) string {
 	return sending.AddressLockKey(c.Principal.Org.ID, address)
 }
 
-// consentInForce returns the consent that a write to the address email starts from. For an
-// active contact that keeps its address, this is the result of liveConsent. Otherwise it
-// joins the contact's earlier consent with the sending account's consent for email; an
-// opt-out in either of the two counts. The second result reports whether the account has
-// the address. It is always true for an active contact that keeps its address.
-func (r consentReader) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
-	var inForce sending.Contact
-	switch {
-	case existing != nil && existing.Status == Active:
-		var err error
-		if inForce, err = r.liveConsent(ctx, org, *existing); err != nil {
-			return inForce, false, err
-		}
-		if EmailKey(existing.Email) == EmailKey(email) {
-			return inForce, true, nil
-		}
-	case existing != nil:
-		var err error
-		if inForce, err = r.rememberedConsent(ctx, org, *existing); err != nil {
-			return inForce, false, err
-		}
-		if EmailKey(existing.Email) != EmailKey(email) {
-			atOldEmail, err := r.Account.Contact(ctx, org, existing.Email)
-			if err != nil && !sending.IsNotFound(err) {
-				return inForce, false, topics.Unavailable(err)
-			}
-			inForce = topics.JoinConsent(inForce, atOldEmail)
-		}
-	}
-	known, err := r.Account.Contact(ctx, org, email)
-	if sending.IsNotFound(err) {
-		return inForce, false, nil
-	}
-	return topics.JoinConsent(inForce, known), true, topics.Unavailable(err)
-}
-
 // store is the step of a write inside the transaction. Between its read and its insert, a
 // sync or an activity may create a contact with the address. The insert then fails, and
 // store reads and writes once more.
@@ -266,14 +229,14 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	// UpdatedAt with the time at which it read the account's contacts, to see which is
 	// newer.
 	now := wr.Clock()
-	consent := w.Consent
+	accepted := w.Consent
 	if w.Spared && existing != nil {
 		// push did not call the account, so w.Consent has no choices. Keep the stored
 		// consent, which another write may have set when it ended the stub.
-		consent = ConsentOf(*existing)
+		accepted = ConsentOf(*existing)
 	}
-	after = after.Activate(consent, w.Spared && after.Stub, now)
-	stated := ConsentChange{now.UnixMicro(), ConsentSource(c.Principal.Caller())}
+	after = after.Activate(accepted, w.Spared && after.Stub, now)
+	stated := consent.ChangeAt(now, consent.Source(c.Principal.Caller()))
 	after.ConsentChanges = w.ConsentChanges(existing, after, stated, w.AccountUpdated)
 	if existing == nil {
 		return ContactWritten{Contact: after, Result: "created"}, wr.Store.InsertContact(ctx, org, after)
@@ -291,10 +254,10 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 // Activate returns the contact as active, with this consent. The parameter at becomes the
 // time of its last change. stub is true if the contact is a stub, which is known only from
 // activities. A contact without an id gets one.
-func (c Contact) Activate(consent sending.Contact, stub bool, at time.Time) Contact {
+func (c Contact) Activate(given sending.Contact, stub bool, at time.Time) Contact {
 	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
 	if c.ID == "" {
 		c.ID, c.CreatedAt = core.NewID(), at
 	}
-	return c.WithConsent(consent)
+	return c.WithConsent(given)
 }

@@ -15,11 +15,11 @@ import (
 type Config struct {
 	Store    Store
 	Searches SearchStore
-	// Visitors stores visitor ids. Notes stores a note before a write changes the sending
-	// account; a note that remains shows an interrupted write.
-	Visitors VisitorStore
-	Notes    NoteStore
-	Account  sending.Account
+	// Notes stores a note before a write changes the sending account; a note that remains
+	// shows an interrupted write.
+	Notes      NoteStore
+	VisitorIDs VisitorIDs
+	Account    sending.Account
 	// Attributes reads the defined attributes, against which values of contacts are checked.
 	Attributes AttributeReader
 	// List is the contact list of the sending account.
@@ -29,16 +29,11 @@ type Config struct {
 	// Locks makes writes to the same email address run one at a time. The job that syncs
 	// contacts must use the same locks.
 	Locks *sending.KeyedLocks
-	// Sealer encrypts visitor ids.
-	Sealer sending.Sealer
-	Clock  core.Clock
+	Clock core.Clock
 
 	// OnChange is called in the transaction of a write, with the ids of the contacts whose
 	// fields, consent or lists changed. nil means that changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
-	// Record stores an activity of a contact, in the transaction of the write that caused
-	// it. nil means that activities are not stored.
-	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
 	// SegmentsOf returns the number of segments that a contact is in. nil means that the
 	// number is reported as 0.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
@@ -81,8 +76,19 @@ type Memberships interface {
 	LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error)
 }
 
+// VisitorIDs issues the ids by which the customer's website recognizes contacts. They are
+// credentials.
+type VisitorIDs interface {
+	// Current returns the contact's visitor id, "" if it has none.
+	Current(ctx context.Context, orgID, contactID string) (string, error)
+	// Issue returns the contact's visitor id, and creates one if there is none. It runs in
+	// the transaction of a write that locks the contact. Revoke deletes the id.
+	Issue(ctx context.Context, orgID, contactID string, now time.Time) (string, error)
+	Revoke(ctx context.Context, orgID, contactID string) error
+}
+
 // Contacts implements the operations of this package. Code that several operations share is
-// in [writer], [consentReader] and [visitors], which have the same Config.
+// in [writer] and [consentReader], which have the same Config.
 type Contacts struct {
 	Config
 }
@@ -92,9 +98,7 @@ func New(cfg Config) *Contacts { return &Contacts{cfg} }
 
 func (cs *Contacts) writer() writer { return writer{&cs.Config} }
 
-func (cs *Contacts) consents() consentReader { return consentReader{&cs.Config} }
-
-func (cs *Contacts) visitors() visitors { return visitors{&cs.Config} }
+func (c *Config) consents() consentReader { return consentReader{c} }
 
 // reportChanged calls Config.OnChange with the id of one contact. It does nothing if
 // OnChange is nil.

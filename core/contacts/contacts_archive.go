@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -99,7 +100,7 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	if err != nil {
 		return ArchivedContact{}, err
 	}
-	if err := cs.Visitors.DeleteVisitorID(ctx, org, contact.ID); err != nil {
+	if err := cs.VisitorIDs.Revoke(ctx, org, contact.ID); err != nil {
 		return ArchivedContact{}, err
 	}
 	return ArchivedContact{Archived: true, Summary: archivedSummary(listsLeft)}, cs.reportChanged(ctx, org, contact.ID)
@@ -110,4 +111,13 @@ func (in ArchiveContactIn) claim() Claim { return Claim{Email: in.Email, Externa
 
 func archivedSummary(lists int) string {
 	return "The contact is archived, is no longer mailable and left " + countOf(lists, "list") + ". Its address, external id, attributes and opt-outs are kept."
+}
+
+// countOf returns a number with its noun, in the plural unless it is 1: "1 list", "2
+// lists".
+func countOf(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -54,7 +54,7 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 		Do:      cs.identify,
 		Recall: func(ctx context.Context, c *core.Call, out Identified) (Identified, error) {
 			var err error
-			out.VisitorID, err = cs.visitors().visitorID(ctx, c.Principal.Org.ID, out.ContactID)
+			out.VisitorID, err = cs.VisitorIDs.Current(ctx, c.Principal.Org.ID, out.ContactID)
 			if err == nil && out.VisitorID == "" {
 				err = core.Conflict("The visitor id that this call issued has been revoked.", "Call again with a fresh idempotency key to get a new visitor id.")
 			}
@@ -148,6 +148,6 @@ func (cs *Contacts) identify(ctx context.Context, c *core.Call, in IdentifyConta
 			found.Result = "created"
 		}
 	}
-	found.VisitorID, err = cs.visitors().issueVisitorID(ctx, org, found.ContactID, c.Now)
+	found.VisitorID, err = cs.VisitorIDs.Issue(ctx, org, found.ContactID, c.Now)
 	return found, err
 }

@@ -38,16 +38,16 @@ func TestIdentifyGivesOneVisitorID(t *testing.T) {
 		if want := []string{"site_identified " + b.Org.ID + "/" + first["contact_id"].(string)}; !cmp.Equal(b.Activities(), want) {
 			t.Errorf("recorded %v, want %v", b.Activities(), want)
 		}
-		found, err := b.Contacts.ContactOfVisitor(t.Context(), b.Org.ID, first["visitor_id"].(string))
+		found, err := b.VisitorIDs.ContactOf(t.Context(), b.Org.ID, first["visitor_id"].(string))
 		if err != nil || found != first["contact_id"] {
 			t.Errorf("the visitor is %q, %v", found, err)
 		}
 		for _, none := range []string{"", "vis_", first["visitor_id"].(string) + "0", "VIS_" + first["visitor_id"].(string)[4:]} {
-			if _, err := b.Contacts.ContactOfVisitor(t.Context(), b.Org.ID, none); err == nil {
+			if _, err := b.VisitorIDs.ContactOf(t.Context(), b.Org.ID, none); err == nil {
 				t.Errorf("%q is a visitor", none)
 			}
 		}
-		if _, err := b.Contacts.ContactOfVisitor(t.Context(), core.NewID(), first["visitor_id"].(string)); err == nil {
+		if _, err := b.VisitorIDs.ContactOf(t.Context(), core.NewID(), first["visitor_id"].(string)); err == nil {
 			t.Error("another organization knows the visitor")
 		}
 	})
@@ -85,7 +85,7 @@ func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	b.Want(t, "contacts_create", `{"email":"ada@example.com","unsubscribe_all":true}`)
 	first := b.Want(t, identify, `{"email":"ada@example.com"}`)
 	b.Want(t, "contacts_archive", `{"email":"ada@example.com"}`)
-	if _, err := b.Contacts.ContactOfVisitor(t.Context(), b.Org.ID, first["visitor_id"].(string)); err == nil {
+	if _, err := b.VisitorIDs.ContactOf(t.Context(), b.Org.ID, first["visitor_id"].(string)); err == nil {
 		t.Error("the id of an archived contact still leads to it")
 	}
 	b.Want(t, "contacts_create", `{"email":"both@example.com"}`)

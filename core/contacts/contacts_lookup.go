@@ -65,7 +65,7 @@ func (cs *Contacts) lookup(ctx context.Context, c *core.Call, in LookupContactIn
 		return found, nil
 	}
 	org, err := c.Principal.Org.ID, error(nil)
-	if found.VisitorID, err = cs.visitors().visitorID(ctx, org, in.found.ID); err != nil || cs.SegmentsOf == nil {
+	if found.VisitorID, err = cs.VisitorIDs.Current(ctx, org, in.found.ID); err != nil || cs.SegmentsOf == nil {
 		return found, err
 	}
 	found.Segments, err = cs.SegmentsOf(ctx, org, in.found.ID)
@@ -78,11 +78,11 @@ func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupCo
 	if err != nil {
 		return in, err
 	}
-	consent, err := cs.consents().liveConsent(ctx, org, found)
+	live, err := cs.consents().liveConsent(ctx, org, found)
 	if err != nil {
 		return in, err
 	}
-	in.found = found.WithConsent(consent)
+	in.found = found.WithConsent(live)
 	return in, nil
 }
 

@@ -49,7 +49,7 @@ func (cs *Contacts) contactsUpsert() core.Operation {
 		Replay:  core.ReplayUntilNextWrite,
 		Prepare: cs.prepareUpsert,
 		Do:      cs.upsert,
-		Recall:  cs.visitors().recall,
+		Recall:  cs.recallVisitorID,
 	})
 }
 
@@ -71,12 +71,20 @@ func (cs *Contacts) upsert(ctx context.Context, c *core.Call, in UpsertContactIn
 	if err != nil {
 		return ContactWritten{}, raceError(err)
 	}
-	show := cs.visitors().visitorID
+	show := cs.VisitorIDs.Current
 	if in.IssueVisitorID {
 		show = func(ctx context.Context, org, contactID string) (string, error) {
-			return cs.visitors().issueVisitorID(ctx, org, contactID, c.Now)
+			return cs.VisitorIDs.Issue(ctx, org, contactID, c.Now)
 		}
 	}
 	written.VisitorID, err = show(ctx, c.Principal.Org.ID, written.Contact.ID)
+	return written, err
+}
+
+// recallVisitorID adds the contact's current visitor id to the stored result that a repeated
+// call gets.
+func (cs *Contacts) recallVisitorID(ctx context.Context, c *core.Call, written ContactWritten) (ContactWritten, error) {
+	var err error
+	written.VisitorID, err = cs.VisitorIDs.Current(ctx, c.Principal.Org.ID, written.Contact.ID)
 	return written, err
 }

@@ -9,7 +9,9 @@
 //
 // Attributes, lists and topics are defined in core/attributes, core/lists and core/topics.
 // Package core/topics also syncs the mirror with the account. This package uses the types
-// of these three packages, and calls them through the interfaces in contacts.go.
+// of these three packages, and calls them through the interfaces in contacts.go. The rules
+// of consent are functions in core/consent: what a write leaves in force, and since when and
+// by whom a choice is as it is. Package core/visitorids issues visitor ids.
 //
 // Each operation has its own file: contacts_upsert.go is the whole of contacts_upsert.
 // Files named after a noun have what several operations share: contact_record.go,
@@ -17,9 +19,4 @@
 //
 // The package contains no SQL (store.go declares the storage that it needs), no HTTP and no
 // code for a particular provider.
-//
-// # Size
-//
-// It is one package because all operations share the contact, its consent and the plan of a
-// write, which must not differ between them. The search for people reads the same record.
 package contacts

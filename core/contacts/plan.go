@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -114,8 +115,10 @@ func (p Plan) check(existing *Contact) error {
 // sync or an activity.
 func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.Stub }
 
-// StatesConsent reports whether the plan sets a choice about a topic or the global opt-out.
-func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
+// StatedConsent returns the consent that the plan states.
+func (p Plan) StatedConsent() consent.Statement {
+	return consent.Statement{UnsubscribeAll: p.UnsubscribeAll, Topics: topics.ChoicesByTopic(p.Topics)}
+}
 
 // KeepsStub reports whether the contact is a stub before and after the write. A stub is
 // known only from activities. After a write that creates or replaces the contact or states
@@ -125,41 +128,37 @@ func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Top
 // write sets; "" for none. After a write that sets such an address, the contact is no stub
 // either.
 func (p Plan) KeepsStub(existing *Contact, shell string) bool {
-	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.StatesConsent() && shell == ""
+	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && p.StatedConsent().IsEmpty() && shell == ""
 }
 
-// DecideConsent returns the consent to store. inForce is the consent before the write. The
-// global opt-out changes only if the plan states it.
+// DecideConsent returns the consent to store. inForce is the consent before the write.
 func (p Plan) DecideConsent(existing *Contact, inForce sending.Contact) sending.Contact {
-	decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: p.choices(existing, inForce.Preferences)}
-	if p.UnsubscribeAll != nil {
-		decided.UnsubscribeAll = *p.UnsubscribeAll
-	}
-	return decided
+	return p.StatedConsent().Decide(inForce, p.keepsEarlier(existing))
 }
 
-// choices returns the contact's choices about topics after the write. p.Topics has the
-// choices that the write sets, and inForce has the earlier ones.
-//
-//   - Replacing an active contact that a caller has written: exactly the choices in
-//     p.Topics.
-//   - Creating, and Replacing any other contact: the choices in p.Topics, and earlier
-//     opt-outs about other topics. A caller that creates a contact cannot know of earlier
-//     opt-outs.
-//   - In every other case: the choices in p.Topics, and all earlier choices about other
-//     topics.
-func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription) map[string]sending.Subscription {
-	named := topics.ChoicesByTopic(p.Topics)
-	if p.Way == Replacing && existing != nil && existing.isInUse() {
-		return named
+// keepsEarlier says which earlier choices about topics the write leaves in force. A caller
+// that creates a contact cannot know of earlier opt-outs, so they stay. A caller that
+// replaces an active contact can read them first.
+func (p Plan) keepsEarlier(existing *Contact) consent.Earlier {
+	switch {
+	case p.Way == Replacing && existing != nil && existing.isInUse():
+		return consent.KeepNone
+	case p.Way == Creating || p.Way == Replacing:
+		return consent.KeepOptOuts
 	}
-	states := p.Way == Creating || p.Way == Replacing
-	for topic, choice := range inForce {
-		if _, is := named[topic]; !is && (!states || choice == sending.OptOut) {
-			named[topic] = choice
-		}
+	return consent.KeepAll
+}
+
+// ConsentChanges returns the consent changes to store with after, the result of the plan.
+// was is the contact before, nil for a new one. stated is the change of a choice that the
+// plan states. The sending account last changed the contact at the time updated; the zero
+// time means that this is unknown.
+func (p Plan) ConsentChanges(was *Contact, after Contact, stated consent.Change, updated time.Time) consent.Changes {
+	before := Contact{}
+	if was != nil {
+		before = *was
 	}
-	return named
+	return before.ConsentChanges.ByStatement(ConsentOf(before), ConsentOf(after), p.StatedConsent(), stated, updated)
 }
 
 // StubOf returns a new stub: the contact that an activity creates if no contact has the

@@ -225,5 +225,5 @@ func (d Directory) Contact(ctx context.Context, orgID, id string) (Contact, erro
 
 // VisitorID returns the visitor id of a contact, or "" if it has none. It is a credential.
 func (d Directory) VisitorID(ctx context.Context, orgID, contactID string) (string, error) {
-	return d.visitors().visitorID(ctx, orgID, contactID)
+	return d.VisitorIDs.Current(ctx, orgID, contactID)
 }

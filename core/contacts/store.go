@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -35,9 +36,9 @@ type Store interface {
 	// c.Stub. It fails with core.CodeConflict if another contact has the address or the
 	// external id.
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
-	// PendingPush returns the consent of a contact that is still to be pushed to the sending
+	// PendingPush returns the consent of a contact that is still to be written to the sending
 	// account; nil for none.
-	PendingPush(ctx context.Context, orgID, contactID string) (*PendingConsent, error)
+	PendingPush(ctx context.Context, orgID, contactID string) (*consent.Pending, error)
 }
 
 // ContactFilter selects a page of contacts. A contact must match all fields that are set.

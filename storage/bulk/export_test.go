@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/slots"
@@ -60,7 +61,7 @@ func LoadBare(ctx context.Context, db *engine.DB, orgID, jobID string, chunks []
 		total += chunk.size
 	}
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := db.Exec(ctx, insertBulkJob, orgID, jobID, string(contacts.ByCommand), "queued", total, engine.At(at)); err != nil {
+		if _, err := db.Exec(ctx, insertBulkJob, orgID, jobID, string(consent.ByCommand), "queued", total, engine.At(at)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -22,7 +22,7 @@ func TestBareLoaderWritesWhatAnImportWrites(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const rows = 2*importChunk + 7
 		before := columnFigures(t, db)
-		items, err := importing(db).Import(t.Context(), importOrg(t, db), contacts.ByCommand, core.NewID(), importRows(0, rows))
+		items, err := importing(db).Import(t.Context(), importOrg(t, db), consent.ByCommand, core.NewID(), importRows(0, rows))
 		if err != nil || len(items) != rows || items[rows-1].Status != bulk.ItemCreated {
 			t.Fatal(err, len(items))
 		}

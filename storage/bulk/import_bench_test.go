@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -37,7 +38,7 @@ func BenchmarkImport(b *testing.B) {
 				var most uint64
 				timed(b, func() {
 					for from := 0; from < importedContacts; from += importedAtOnce {
-						items, err := people.Import(b.Context(), orgID, contacts.ByCommand, core.NewID(), importRows(from, importedAtOnce))
+						items, err := people.Import(b.Context(), orgID, consent.ByCommand, core.NewID(), importRows(from, importedAtOnce))
 						if err != nil || len(items) != importedAtOnce || items[0].Status != bulk.ItemCreated {
 							b.Fatal(err, len(items))
 						}

@@ -3,12 +3,12 @@ package contacts
 import (
 	"encoding/json"
 
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 )
 
 // EncodeChanges returns the changes of a contact's consent as JSON. It is short for most
 // contacts, which have no explicit choice.
-func EncodeChanges(c contacts.ConsentChanges) string {
+func EncodeChanges(c consent.Changes) string {
 	if c.UnsubscribeAll == nil && len(c.Topics) == 0 {
 		return emptyObject
 	}
@@ -17,8 +17,8 @@ func EncodeChanges(c contacts.ConsentChanges) string {
 }
 
 // decodeChanges parses the JSON of EncodeChanges.
-func decodeChanges(stored string) (contacts.ConsentChanges, error) {
-	var c contacts.ConsentChanges
+func decodeChanges(stored string) (consent.Changes, error) {
+	var c consent.Changes
 	if stored == emptyObject {
 		return c, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -13,7 +13,7 @@ var pendingPush = engine.RegisterPoint("pending contact push", `SELECT said FROM
 
 // PendingPush returns the contact's consent that is queued for the sending account, or nil
 // if none is queued.
-func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.PendingConsent, error) {
+func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*consent.Pending, error) {
 	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -24,8 +24,8 @@ func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*conta
 
 // DecodePendingConsent parses queued consent from the column said of contact_pushes,
 // which is JSON.
-func DecodePendingConsent(stored string) (contacts.PendingConsent, error) {
-	var pending contacts.PendingConsent
+func DecodePendingConsent(stored string) (consent.Pending, error) {
+	var pending consent.Pending
 	if err := json.Unmarshal([]byte(stored), &pending); err != nil {
 		return pending, fmt.Errorf("storage: pending consent of a contact: %w", err)
 	}

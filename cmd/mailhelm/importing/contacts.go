@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/contactimport"
-	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 )
 
@@ -106,7 +106,7 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 	rejected := &rejectedFile{name: c.rejectedName(), header: rows.Header(), comma: rows.Delimiter()}
 	line := cli.NewProgress(s.Stderr, file.size, s.Config.Clock)
 	sum, err := contactimport.Run(ctx, contactimport.Config{
-		People: people, OrgID: org.ID, By: audience.ByCommand, DryRun: c.DryRun, Again: c.Again, Rejected: rejected.write,
+		People: people, OrgID: org.ID, By: consent.ByCommand, DryRun: c.DryRun, Again: c.Again, Rejected: rejected.write,
 		Progress: func(sum contactupload.Summary) {
 			line.Show(sum.Bytes, fmt.Sprintf("%d rows, %d created, %d updated, %d rejected", sum.Rows, sum.Created, sum.Updated, sum.Rejected))
 		},

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,9 +71,10 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Activities: done,
 		Segments:   divided,
 		Contacts: contacts.New(contacts.Config{
-			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
-			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,
-			OnChange: divided.ObserveChange, Record: done.Record, SegmentsOf: divided.SegmentsOf,
+			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
+			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
+			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
+			OnChange:   divided.ObserveChange, SegmentsOf: divided.SegmentsOf,
 		}),
 		Bulk: bulk.New(bulk.Config{
 			Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
@@ -34,6 +35,7 @@ type World struct {
 	// Credential is the credential of the calls; New sets none.
 	Credential core.Credential
 
+	VisitorIDs *visitorids.VisitorIDs
 	Contacts   *contacts.Contacts
 	Bulk       *bulk.Bulk
 	Pushes     *bulk.Pushes
@@ -81,9 +83,10 @@ func (w *World) assemble(t testing.TB) {
 		Store: w.DB.TopicSync(), Subscribers: w.DB.Subscribers(), Topics: w.Topics, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, OnChange: w.NoteChanged,
 	})
 	w.Lists = lists.New(lists.Config{Store: w.DB.Lists(), Members: w.DB.ListMembers(), Clock: w.Clock})
+	w.VisitorIDs = visitorids.New(visitorids.Config{Store: w.DB.VisitorIDs(), Sealer: key, Record: w.noteActivity})
 	w.Contacts = contacts.New(contacts.Config{
-		Store: w.DB.Contacts(), Searches: w.DB.ContactSearch(), Visitors: w.DB.Visitors(), Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
-		Locks: locks, Account: w.Account, Sealer: key, Clock: w.Clock, OnChange: w.NoteChanged, Record: w.noteActivity,
+		Store: w.DB.Contacts(), Searches: w.DB.ContactSearch(), VisitorIDs: w.VisitorIDs, Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
+		Locks: locks, Account: w.Account, Clock: w.Clock, OnChange: w.NoteChanged,
 	})
 	w.Bulk = bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(w.DB.DB), Contacts: bulkstore.NewContactStore(w.DB.DB), Transactor: w.DB, Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), Lists: w.Lists,

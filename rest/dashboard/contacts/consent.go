@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/consent"
 	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -27,8 +28,8 @@ type Clients interface {
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
 }
 
-// consent has a contact's choices about topics.
-type consent struct {
+// consentSection has a contact's choices about topics.
+type consentSection struct {
 	UnsubscribeAll bool
 	// All says since when the global opt-out is set, or since when it is removed; nil if it
 	// was never set.
@@ -67,9 +68,9 @@ type consentView struct {
 
 // consentOf returns the contact's choices, and for each topic what decides whether the
 // contact gets it. It fails if the names of credentials cannot be read.
-func (v consentView) consentOf(ctx context.Context, known choices, old string) (consent, error) {
+func (v consentView) consentOf(ctx context.Context, known choices, old string) (consentSection, error) {
 	c := v.shown
-	shown := consent{
+	shown := consentSection{
 		UnsubscribeAll: c.UnsubscribeAll, Old: old,
 		None: frame.Empty{Text: "The sending account has no topics, or did not answer.", Action: &frame.Action{Path: topicsPath, Name: "Open topics"}},
 	}
@@ -119,7 +120,7 @@ func (v consentView) topicRow(ctx context.Context, t topic) (topicRow, error) {
 	if c.TopicPreferences[at].SubscriptionStatus == sending.OptIn {
 		what = "Opted in"
 	}
-	var recorded *audience.ConsentChange
+	var recorded *consent.Change
 	if change, is := v.stored.ConsentChanges.Topics[t.Name]; is {
 		recorded = &change
 	}
@@ -130,7 +131,7 @@ func (v consentView) topicRow(ctx context.Context, t topic) (topicRow, error) {
 
 // choiceOf returns the data of a choice. newer is true if the sending account has another
 // choice than the database.
-func (v consentView) choiceOf(ctx context.Context, what string, recorded *audience.ConsentChange, newer bool) (choice, error) {
+func (v consentView) choiceOf(ctx context.Context, what string, recorded *consent.Change, newer bool) (choice, error) {
 	switch {
 	case newer:
 		return choice{What: what, By: "in the sending account, after the last sync"}, nil
@@ -151,11 +152,11 @@ type sourceNames struct {
 }
 
 // of returns the source in words that begin with "by" or "in".
-func (n *sourceNames) of(ctx context.Context, source audience.ConsentSource) (string, error) {
+func (n *sourceNames) of(ctx context.Context, source consent.Source) (string, error) {
 	switch source {
-	case audience.ByAccount:
+	case consent.ByAccount:
 		return "in the sending account: by the recipient, or by a program that writes there", nil
-	case audience.ByCommand:
+	case consent.ByCommand:
 		return "by the command mailhelm import contacts", nil
 	}
 	if userID, imported := source.ImportedBy(); imported {

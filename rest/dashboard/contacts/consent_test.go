@@ -8,7 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	audience "github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
@@ -43,19 +43,19 @@ func TestConsentSaysSinceWhenAndByWhom(t *testing.T) {
 	ada := &o.found[0]
 	ada.UnsubscribeAll = true
 	at := frametest.Now().Add(-3 * time.Hour).UnixMicro()
-	for source, want := range map[audience.ConsentSource]string{
-		"account":                              "in the sending account: by the recipient, or by a program that writes there",
-		"command":                              "by the command mailhelm import contacts",
-		audience.ByImport("grace"):             "by an import of Grace",
-		audience.ByImport(""):                  "by an import of a former member",
-		"grace/grace":                          "by Grace",
-		audience.ConsentSource("key/"):         "by the API key Shop",
-		"client/grace":                         "by the application Helper for Grace",
-		"unknown/grace":                        "by an application for Grace",
-		audience.ConsentSource("unknown/gone"): "by an application for a former member",
+	for source, want := range map[consent.Source]string{
+		"account":                      "in the sending account: by the recipient, or by a program that writes there",
+		"command":                      "by the command mailhelm import contacts",
+		consent.ByImport("grace"):      "by an import of Grace",
+		consent.ByImport(""):           "by an import of a former member",
+		"grace/grace":                  "by Grace",
+		consent.Source("key/"):         "by the API key Shop",
+		"client/grace":                 "by the application Helper for Grace",
+		"unknown/grace":                "by an application for Grace",
+		consent.Source("unknown/gone"): "by an application for a former member",
 	} {
-		made := audience.ConsentChange{At: at, By: source}
-		ada.ConsentChanges = audience.ConsentChanges{UnsubscribeAll: &made}
+		made := consent.Change{At: at, By: source}
+		ada.ConsentChanges = consent.Changes{UnsubscribeAll: &made}
 		_, page := frametest.Get(t, o.pages, contacts.Path+"/"+ada.ID)
 		if !strings.Contains(page, `Opted out <time datetime="2026-03-12T12:30:00Z" title="12 March 2026, 12:30:00 UTC">3 h ago</time> <bdi>`+want) {
 			t.Errorf("%s: the page does not say %q", source, want)

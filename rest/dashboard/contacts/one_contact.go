@@ -17,7 +17,7 @@ import (
 // contactPage is the data of the page of one contact.
 type contactPage struct {
 	Facts      facts
-	Consent    consent
+	Consent    consentSection
 	Lists      []listRow
 	Attributes []valueRow
 	NoList     frame.Empty // in place of the lists

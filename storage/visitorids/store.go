@@ -1,10 +1,12 @@
-package contacts
+// Package visitorids is the storage of core/visitorids: the ids by which the customer's
+// website recognizes a contact.
+package visitorids
 
 import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -35,35 +37,35 @@ var (
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
 
-// VisitorStore stores the ids by which contacts are recognized on websites.
-type VisitorStore struct{ db *engine.DB }
+// Store stores the ids by which contacts are recognized on websites.
+type Store struct{ db *engine.DB }
 
-var _ contacts.VisitorStore = VisitorStore{}
+var _ visitorids.Store = Store{}
 
-// NewVisitorStore returns the store of visitor ids on the database.
-func NewVisitorStore(db *engine.DB) VisitorStore { return VisitorStore{db} }
+// New returns the store of visitor ids on the database.
+func New(db *engine.DB) Store { return Store{db} }
 
-func (s VisitorStore) VisitorID(ctx context.Context, orgID, contactID string) (contacts.VisitorID, error) {
+func (s Store) VisitorID(ctx context.Context, orgID, contactID string) (visitorids.Record, error) {
 	row, err := engine.One[visitorRow](ctx, s.db, "visitor id", visitorOf, orgID, contactID)
 	if err != nil {
-		return contacts.VisitorID{}, err
+		return visitorids.Record{}, err
 	}
-	return contacts.VisitorID{ContactID: row.ContactID, Hash: row.Hash, Sealed: row.Sealed, IssuedAt: row.IssuedAt.Time()}, nil
+	return visitorids.Record{ContactID: row.ContactID, Hash: row.Hash, Sealed: row.Sealed, IssuedAt: row.IssuedAt.Time()}, nil
 }
 
-func (s VisitorStore) InsertVisitorID(ctx context.Context, orgID string, v contacts.VisitorID) error {
+func (s Store) InsertVisitorID(ctx context.Context, orgID string, v visitorids.Record) error {
 	taken := core.Conflict("The contact has a visitor id already.", "Use the one it has.")
 	return s.db.Insert(ctx, taken, insertVisitor, orgID, v.ContactID, v.Hash, v.Sealed, engine.At(v.IssuedAt))
 }
 
-func (s VisitorStore) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
+func (s Store) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
 	return err
 }
 
 // ContactOfVisitor returns the id of the contact with the visitor id. It fails with
 // NotFound if the visitor id was never issued or was deleted.
-func (s VisitorStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
+func (s Store) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
 	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
 	if err != nil {
 		return "", err
