@@ -77,7 +77,10 @@ func (f *fakeUploads) Stop(context.Context, string, string) error {
 }
 
 func (*fakeUploads) UserByID(_ context.Context, id string) (access.User, error) {
-	return access.User{ID: id, Name: "Grace " + hostile}, nil
+	if id == "former" {
+		return access.User{}, core.NotFound("user")
+	}
+	return access.User{ID: id, Name: strings.ToUpper(id) + " " + hostile}, nil
 }
 
 func (f *fakeUploads) Discard(context.Context, string, string) error {
@@ -145,15 +148,15 @@ func TestGoldenPages(t *testing.T) {
 	}
 	o.uploads.up.Check, o.uploads.up.Status, o.uploads.up.Run = counted, contactupload.Checked, "run-1"
 	golden("checked", o.path(""))
-	o.uploads.up.Status, o.uploads.up.Import = contactupload.Importing, counted
+	o.uploads.up.Status, o.uploads.up.Import, o.uploads.up.ImportedBy = contactupload.Importing, counted, "ada"
 	golden("importing", o.path(""))
 	o.uploads.up.Settings.Stopping = true
 	golden("stopping", o.path(""))
-	o.uploads.up.Status = contactupload.Stopped
+	o.uploads.up.Status, o.uploads.up.ImportedBy = contactupload.Stopped, "former"
 	o.uploads.up.Import.Rows, o.uploads.up.Settings.ListName = 1000, "VIP"
 	golden("stopped", o.path(""))
 	o.uploads.up.Import, o.uploads.up.Settings.Stopping = counted, false
-	o.uploads.up.Status = contactupload.Completed
+	o.uploads.up.Status, o.uploads.up.ImportedBy = contactupload.Completed, o.Site.Visitor.User.ID
 	golden("completed", o.path(""))
 	o.uploads.up.Import.Rejected, o.uploads.up.Import.NotKept, o.uploads.up.Import.NotKeptLine = 1000, 998, 1101
 	golden("not_kept", o.path(""))

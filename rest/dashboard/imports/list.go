@@ -61,10 +61,10 @@ func (h *Imports) listWith(w http.ResponseWriter, r *http.Request, v people.Visi
 		Text:   "No file was imported. Export contacts from another program as CSV and choose that file, or create a single contact.",
 		Action: &frame.Action{Path: newContactPath, Name: "New contact"}, Guide: h.Guide("/guides/contacts", "Read the guide about contacts"),
 	}
-	names := uploaders{h, v, map[string]string{}}
+	names := userNames{h, v, map[string]string{}}
 	for _, up := range all {
 		row := h.newImportRow(up)
-		if row.By, err = names.of(r.Context(), up); err != nil {
+		if row.By, err = names.of(r.Context(), up.UploadedBy); err != nil {
 			h.Fail(w, r, v, err)
 			return
 		}
@@ -85,28 +85,27 @@ func (h *Imports) newImportRow(up contactupload.Upload) importRow {
 	return row
 }
 
-// uploaders reads the names of people who uploaded files, each once.
-type uploaders struct {
+// userNames reads the names of people who uploaded files or started imports, each once.
+type userNames struct {
 	h       *Imports
 	visitor people.Visitor
 	names   map[string]string
 }
 
-// of returns the name of the person who uploaded the file: "you" for the visitor, and "" if
-// that is not stored.
-func (u uploaders) of(ctx context.Context, up contactupload.Upload) (string, error) {
-	switch name, read := u.names[up.UploadedBy]; {
-	case up.UploadedBy == "" || read:
+// of returns the name of the person with the id: "you" for the visitor, and "" for the id "".
+func (u userNames) of(ctx context.Context, id string) (string, error) {
+	switch name, read := u.names[id]; {
+	case id == "" || read:
 		return name, nil
-	case up.UploadedBy == u.visitor.User.ID:
+	case id == u.visitor.User.ID:
 		return "you", nil
 	}
-	user, err := u.h.Users.UserByID(ctx, up.UploadedBy)
+	user, err := u.h.Users.UserByID(ctx, id)
 	name := frame.PlainName(cmp.Or(user.Name, user.Email))
 	if core.IsNotFound(err) {
 		name, err = "a former member", nil
 	}
-	u.names[up.UploadedBy] = name
+	u.names[id] = name
 	return name, err
 }
 

@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -36,6 +37,7 @@ type importPage struct {
 	List       string      // the list that the contacts join, "" for none
 	Left       string      // the number of rows that a stopped import did not read, "" otherwise
 	By         string      // who uploaded the file, "" if that is unknown
+	StartedBy  string      // who started the import, "" if it has not started or that is unknown
 	Columns    string      // the path of the form with the columns, "" if they cannot change
 	Discard    *frame.Form
 	Uploaded   frame.When
@@ -71,8 +73,11 @@ func (h *Imports) showImport(w http.ResponseWriter, r *http.Request, v people.Vi
 // none.
 func (h *Imports) importWith(w http.ResponseWriter, r *http.Request, v people.Visitor, up contactupload.Upload, problem string, status int) {
 	data := h.newImportPage(v, up)
-	var err error
-	if data.By, err = (uploaders{h, v, map[string]string{}}).of(r.Context(), up); err != nil {
+	names := userNames{h, v, map[string]string{}}
+	var errUploaded, errStarted error
+	data.By, errUploaded = names.of(r.Context(), up.UploadedBy)
+	data.StartedBy, errStarted = names.of(r.Context(), up.ImportedBy)
+	if err := errors.Join(errUploaded, errStarted); err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
