@@ -43,7 +43,7 @@ func newDashboard(
 	}
 	around := frame.New(frame.Config{
 		Site: entrance, Organizations: s.db.Members(), Membership: members, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
-		Operations: operations, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
+		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
 	if err != nil {
@@ -52,7 +52,7 @@ func newDashboard(
 	entrance.SurroundWith(surround)
 	start, err1 := home.New(around, home.Config{
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Grants: s.db.Grants(), Members: s.db.Members(), Factors: factors,
-		Reports: domains.Reports, Account: domains.Account, Syncs: s.db.SyncResults(), Audit: s.db.Audit(), Expensive: guard.RunExpensive,
+		Reports: domains.Reports, Account: domains.Account, Syncs: s.db.SyncResults(), Audit: s.db.Audit(),
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,
@@ -60,14 +60,14 @@ func newDashboard(
 		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock, Log: cfg.Log,
 	})
 	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics(), Users: s.db.Users()})
-	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments, Expensive: guard.RunExpensive})
-	outcomes, err2 := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression, Expensive: guard.RunExpensive})
+	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments})
+	outcomes, err2 := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression})
 	mail, err3 := messages.New(around, messages.Config{Undeliverable: domains.Suppression})
 	directory, err9 := contacts.New(around, contacts.Config{
-		Directory: corecontacts.NewDirectory(domains.Contacts), Standings: segments.NewStandings(domains.Segments), Memberships: domains.Lists, Expensive: guard.RunExpensive,
+		Directory: corecontacts.NewDirectory(domains.Contacts), Standings: segments.NewStandings(domains.Segments), Memberships: domains.Lists,
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Users: s.db.Users(),
 	})
-	definitions, err7 := registry.New(around, registry.Config{Attributes: domains.Attributes, Activities: domains.Activities, Segments: domains.Segments, Expensive: guard.RunExpensive})
+	definitions, err7 := registry.New(around, registry.Config{Attributes: domains.Attributes, Activities: domains.Activities, Segments: domains.Segments})
 	contents, err8 := templates.New(around, domains.Templates)
 	credentials, err4 := developers.New(around, developers.Config{
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Public: s.db.Clients(), Blocked: s.db.OpenClients(), Grants: s.db.Grants(),

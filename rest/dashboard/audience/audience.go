@@ -36,10 +36,6 @@ type Segments interface {
 type Config struct {
 	Lists    Lists
 	Segments Segments
-	// Expensive runs a function that reads many rows. The number of such reads at a time is
-	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
-	// with core.CodeOverloaded.
-	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
 // Audience has the pages about lists and topics; see dashboard.Room.

@@ -71,7 +71,6 @@ func newOffice(t *testing.T) *office {
 	o.Frame.Operations = o.operations
 	room, err := audience.New(o.Frame, audience.Config{
 		Lists: fakeLists{}, Segments: fakeSegments{},
-		Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
 	o.pages = o.Open(room)

@@ -56,11 +56,8 @@ type affected struct {
 
 // affectedBy returns the segments that would no longer compile after the change.
 func (a *Audience) affectedBy(r *http.Request, v people.Visitor, what segments.Redefinition) (affected, error) {
-	var found []segments.Affected
-	err := a.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		found, err = a.Segments.PreviewRedefinition(ctx, v.Org.ID, what)
-		return err
+	found, err := frame.ReadExpensive(a.Frame, r, v, func(ctx context.Context) ([]segments.Affected, error) {
+		return a.Segments.PreviewRedefinition(ctx, v.Org.ID, what)
 	})
 	if err != nil {
 		return affected{}, err

@@ -98,11 +98,8 @@ func (h listHandlers) readMembers(r *http.Request, v people.Visitor, data *listP
 		query = url.Values{} // a refused form
 	}
 	data.Query = query.Get("q")
-	var page core.Page[lists.Member]
-	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		page, err = h.Lists.SearchMembers(ctx, v.Org.ID, data.List.ID, data.Query, query.Get(frame.ParamCursor), frame.PageSize)
-		return err
+	page, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (core.Page[lists.Member], error) {
+		return h.Lists.SearchMembers(ctx, v.Org.ID, data.List.ID, data.Query, query.Get(frame.ParamCursor), frame.PageSize)
 	})
 	if err != nil {
 		return err

@@ -57,11 +57,8 @@ func (h listHandlers) newListRow(l lists.List) listRow {
 func (h listHandlers) showLists(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	query := r.URL.Query()
 	data := listsPage{Path: ListsPath, Query: query.Get("q")}
-	var page core.Page[lists.List]
-	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		page, err = h.Lists.Search(ctx, v.Org.ID, data.Query, query.Get(frame.ParamCursor), frame.PageSize)
-		return err
+	page, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (core.Page[lists.List], error) {
+		return h.Lists.Search(ctx, v.Org.ID, data.Query, query.Get(frame.ParamCursor), frame.PageSize)
 	})
 	if err != nil {
 		h.Fail(w, r, v, err)

@@ -61,10 +61,6 @@ type Config struct {
 	Keys    Keys
 	Clients Clients
 	Users   Users
-	// Expensive runs a function that reads many rows. The number of such reads at a time is
-	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
-	// with core.CodeOverloaded.
-	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
 // Contacts has the pages about contacts; see dashboard.Room.

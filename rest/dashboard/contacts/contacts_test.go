@@ -147,7 +147,7 @@ func newOffice(t *testing.T) *office {
 	}}
 	o.Frame.Operations = o.operations
 	room, err := contacts.New(o.Frame, contacts.Config{
-		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Keys: names{}, Clients: names{}, Users: names{}, Expensive: frametest.RunDirectly,
+		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Keys: names{}, Clients: names{}, Users: names{},
 	})
 	o.Must(err)
 	o.pages = o.Open(room)

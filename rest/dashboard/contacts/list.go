@@ -54,10 +54,8 @@ func (h listHandlers) showContacts(w http.ResponseWriter, r *http.Request, v peo
 	search.Limit, search.Cursor = frame.PageSize, query.Get(frame.ParamCursor)
 	var found audience.Found
 	if err == nil {
-		err = h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-			var err error
-			found, err = h.Directory.Search(ctx, v.Org.ID, search)
-			return err
+		found, err = frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (audience.Found, error) {
+			return h.Directory.Search(ctx, v.Org.ID, search)
 		})
 	}
 	shown, status := frame.Screen{Page: "contacts", Title: "Contacts", Head: frame.Head{Title: "Contacts"}}, http.StatusOK

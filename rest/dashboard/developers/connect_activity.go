@@ -23,11 +23,8 @@ type activityRow struct {
 
 // activityPage is the data of the page of calls.
 type activityPage struct {
-	Windows []activityWindow
-	// Kept is the number of days for which the organization's plan keeps calls. It is 0 if
-	// the plan keeps them for all windows.
-	Kept int
-	Rows []activityRow
+	Periods frame.Periods
+	Rows    []activityRow
 	// Client is the name of the only client whose calls are shown, "" for all clients. Access
 	// has the grants of this client, to revoke them.
 	Client string
@@ -38,13 +35,6 @@ type activityPage struct {
 	Everyone string
 	Pager    frame.Pager
 	Empty    frame.Empty
-}
-
-// activityWindow is a link to the page with the calls of another number of days. Current is
-// the value of aria-current, "" for other windows than the shown one.
-type activityWindow struct {
-	Days          int
-	Path, Current string
 }
 
 // activityWindows are the numbers of days that the page can show.
@@ -94,21 +84,6 @@ func (a activityRequest) withPage(page int) activityRequest {
 	return a
 }
 
-// windows returns the links to other numbers of days, as far as the plan keeps calls.
-func (p *activityPage) windows(a activityRequest, retentionDays int) {
-	for _, days := range activityWindows {
-		if days > retentionDays {
-			p.Kept = retentionDays
-			continue
-		}
-		shown := activityWindow{Days: days, Path: activityRequest{a.Client, days, 1}.path()}
-		if days == a.Days {
-			shown.Current = "true"
-		}
-		p.Windows = append(p.Windows, shown)
-	}
-}
-
 // showActivity shows the calls of assistants by tool. The page's address states the number
 // of days and the client.
 func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v people.Visitor) {
@@ -128,7 +103,9 @@ func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v 
 		Text:   nothingCalled(whose(v) == ""),
 		Action: &frame.Action{Path: ConnectPath, Name: "Connect an assistant"},
 	}}
-	data.windows(a, v.Org.RetentionDays)
+	data.Periods = frame.PeriodsOf("Window", activityWindows, a.Days, v.Org.RetentionDays, func(days int) string {
+		return activityRequest{a.Client, days, 1}.path()
+	})
 	if len(rows) > frame.PageSize {
 		rows, data.Pager.Next = rows[:frame.PageSize], a.withPage(a.Page+1).path()
 	}

@@ -89,6 +89,10 @@ type Config struct {
 	// Pace counts a request of a person. It fails with core.CodeRateLimited if the person
 	// sent too many in the last minute, for example by a script with the session cookie.
 	Pace func(ctx context.Context, userID string) error
+	// Expensive runs a function that reads many rows. The number of such reads at a time is
+	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
+	// with core.CodeOverloaded.
+	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 	// DocsURL is the address of the documentation, without a trailing slash.
 	DocsURL string
 	// Areas are the entries of the sidebar, in order.

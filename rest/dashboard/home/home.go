@@ -90,8 +90,6 @@ type Config struct {
 	Syncs   Syncs
 	Audit   AuditLog
 	Links   Links
-	// Expensive runs a function that reads many rows; see guardrails.
-	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
 	// the OAuth server. The overview shows addresses on them.
 	APIURL, MCPURL, AuthURL string

@@ -49,11 +49,8 @@ func (h *Home) readMail(r *http.Request, v people.Visitor) *mail {
 	}
 	m := &mail{Health: frame.Path + "/health"}
 	days := min(2*week, v.Org.RetentionDays)
-	var o reports.Overview
-	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		o, err = h.Reports.Overview(ctx, v.Org.ID, days, false)
-		return err
+	o, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
+		return h.Reports.Overview(ctx, v.Org.ID, days, false)
 	})
 	if err != nil {
 		m.Problem = h.problemOf(r, v, "mail", err)

@@ -124,7 +124,6 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 	}}
 	room, err := home.New(o.Frame, home.Config{
 		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Clock: core.Clock(frametest.Now),
-		Expensive: frametest.RunDirectly,
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 			Activity: "/dashboard/connect/activity",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,10 +24,7 @@ var healthWindows = []int{7, 30, 90}
 
 // healthPage is the data of the page about sending health.
 type healthPage struct {
-	Windows []window
-	// Kept is the number of days for which the organization's plan stores messages. It is 0
-	// if the plan stores them for all periods in healthWindows.
-	Kept     int
+	Periods  frame.Periods
 	Days     int
 	Empty    bool
 	Warnings []reports.Warning
@@ -37,13 +35,6 @@ type healthPage struct {
 	Domains    []domainShown
 	Bounces    []bounceShown
 	Masked     bool
-}
-
-// window is a period, given as a number of days, that a visitor can choose on the page.
-type window struct {
-	Days    int
-	Path    string
-	Current string // the value of aria-current for the chosen period; "" for the other periods
 }
 
 // figure is a number on the page and its name, both as text. Path is the page with its
@@ -72,28 +63,16 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 		days, _ = strconv.Atoi(asked)
 	}
 	data := healthPage{Days: days, Masked: !v.Member.Has(members.MaySearchRecipients)}
-	known := false
-	for _, n := range healthWindows {
-		if n > v.Org.RetentionDays {
-			data.Kept = v.Org.RetentionDays
-			continue
-		}
-		shown := window{Days: n, Path: HealthPath + "?days=" + strconv.Itoa(n)}
-		if n == days {
-			known, shown.Current = true, "true"
-		}
-		data.Windows = append(data.Windows, shown)
-	}
-	if !known {
+	data.Periods = frame.PeriodsOf("Window", healthWindows, days, v.Org.RetentionDays, func(days int) string {
+		return HealthPath + "?days=" + strconv.Itoa(days)
+	})
+	if !slices.Contains(healthWindows, days) || days > v.Org.RetentionDays {
 		h.Refuse(w, r, v, http.StatusUnprocessableEntity, "This window is not supported", fmt.Sprintf(
 			"Choose one of the windows on the page. The plan keeps %d days.", v.Org.RetentionDays))
 		return
 	}
-	var o reports.Overview
-	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		o, err = h.Reports.Overview(ctx, v.Org.ID, days, !data.Masked)
-		return err
+	o, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
+		return h.Reports.Overview(ctx, v.Org.ID, days, !data.Masked)
 	})
 	if err != nil {
 		h.Fail(w, r, v, err)

@@ -38,10 +38,6 @@ type Undeliverable interface {
 type Config struct {
 	Reports       Reports
 	Undeliverable Undeliverable
-	// Expensive runs a function that reads many rows. The number of such reads at a time is
-	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
-	// with core.CodeOverloaded.
-	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
 // Insight has the pages about the results of sending; see

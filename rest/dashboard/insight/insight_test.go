@@ -40,7 +40,6 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	o.figures = reports.New(reports.Config{Store: db.Reports(), Clock: frametest.Now})
 	room, err := insight.New(o.Frame, insight.Config{
 		Reports: o.figures, Undeliverable: o.list,
-		Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
 	o.pages = o.Open(room)

@@ -128,11 +128,8 @@ func testing(uses []segments.Use, name string) []segments.Use {
 // progressOf returns the progress of the job that converts stored contacts, or nil if no
 // contacts are left to convert.
 func (h attributeHandlers) progressOf(r *http.Request, v people.Visitor) (*progress, error) {
-	var p attributes.Progress
-	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		p, err = h.Attributes.PassProgress(ctx, v.Org.ID)
-		return err
+	p, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (attributes.Progress, error) {
+		return h.Attributes.PassProgress(ctx, v.Org.ID)
 	})
 	if err != nil || !p.Due {
 		return nil, err

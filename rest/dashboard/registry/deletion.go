@@ -36,12 +36,7 @@ type deletePage struct {
 
 // previewDelete returns the effects of a deletion.
 func (g *Registry) previewDelete(r *http.Request, v people.Visitor, d deletion) (mutation, error) {
-	var effects any
-	err := g.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		effects, err = d.Preview(ctx)
-		return err
-	})
+	effects, err := frame.ReadExpensive(g.Frame, r, v, d.Preview)
 	if err != nil {
 		return mutation{}, err
 	}

@@ -55,10 +55,6 @@ type Config struct {
 	Attributes Attributes
 	Activities Activities
 	Segments   Segments
-	// Expensive runs a function that reads many rows. The number of such reads at a time is
-	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
-	// with core.CodeOverloaded.
-	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
 // Registry has the pages about attributes, promoted properties and activities; see

@@ -130,7 +130,6 @@ func newOffice(t *testing.T) *office {
 	o.Frame.Operations = o.operations
 	room, err := registry.New(o.Frame, registry.Config{
 		Attributes: &o.domains, Activities: &o.domains, Segments: &o.domains,
-		Expensive: frametest.RunDirectly,
 	})
 	o.Must(err)
 	o.pages = o.Open(room)

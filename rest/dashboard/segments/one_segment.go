@@ -66,7 +66,7 @@ type segmentPage struct {
 	// Sizes is the chart of the number of members, nil without one. Periods are those that
 	// can be chosen.
 	Sizes    *chart.Panel
-	Periods  []period
+	Periods  frame.Periods
 	Contacts []contactRow
 	Pager    frame.Pager
 	Empty    frame.Empty

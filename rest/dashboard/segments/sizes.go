@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,13 +17,6 @@ import (
 // sizeDays are the periods of the chart of a segment's size that a visitor can choose, in
 // days. The first is shown by default.
 var sizeDays = []int{30, 90}
-
-// period is a period of the chart that a visitor can choose. Current is "true" for the
-// shown one.
-type period struct {
-	Days          int
-	Path, Current string
-}
 
 // addSizes adds the chart of the segment's size over the chosen period. There is no chart
 // until the size is known for two days.
@@ -37,13 +31,9 @@ func (h *Segments) addSizes(r *http.Request, v people.Visitor, s segments.Segmen
 	if err != nil || len(sizes) < 2 {
 		return err
 	}
-	for _, n := range sizeDays {
-		p := period{Days: n, Path: pathOf(s) + "?days=" + strconv.Itoa(n)}
-		if n == days {
-			p.Current = "true"
-		}
-		data.Periods = append(data.Periods, p)
-	}
+	data.Periods = frame.PeriodsOf("Days of the chart", sizeDays, days, slices.Max(sizeDays), func(days int) string {
+		return pathOf(s) + "?days=" + strconv.Itoa(days)
+	})
 	panel := chartOf(sizes, days)
 	data.Sizes = &panel
 	return nil

@@ -46,8 +46,8 @@ func DatabaseOf(db *storage.DB) Database {
 	}
 }
 
-// RunDirectly calls read. It stands in for the bulkhead, which lets expensive reads wait.
-func RunDirectly(ctx context.Context, _ string, read func(context.Context) error) error {
+// runDirectly calls read. It stands in for the bulkhead, which lets expensive reads wait.
+func runDirectly(ctx context.Context, _ string, read func(context.Context) error) error {
 	return read(ctx)
 }
 
@@ -74,7 +74,7 @@ func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
 	o.Must(db.Orgs.InsertOrg(t.Context(), o.Org))
 	o.Must(db.Users.InsertUser(t.Context(), o.User))
 	o.Frame = frame.New(frame.Config{
-		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Pace: Unpaced, DocsURL: "https://docs.example/docs", Areas: areas, Built: catalogue.NeededScopes(catalogue.Operations(catalogue.Domains{})),
+		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Pace: Unpaced, Expensive: runDirectly, DocsURL: "https://docs.example/docs", Areas: areas, Built: catalogue.NeededScopes(catalogue.Operations(catalogue.Domains{})),
 	})
 	o.Join(members.Member{Role: members.Owner})
 	return o
