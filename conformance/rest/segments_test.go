@@ -178,8 +178,11 @@ func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
 		if archived := a.segmentOn(t, agent); archived.Status != "archived" || archived.Members != before.Members || before.Members == 0 {
 			t.Errorf("archived it is %+v, was %+v", archived, before)
 		}
-		if tool := a.callTool(t, agent, "segments_preview_predicate", `{"source":"in segment \"good-customers\""}`); !strings.Contains(string(tool.body), `no segment`) {
+		if tool := a.callTool(t, agent, "segments_preview_predicate", `{"source":"in segment \"good-customers\""}`); !strings.Contains(string(tool.body), `is archived; restore it`) {
 			t.Errorf("an archived segment may be tested: %s", tool.body)
+		}
+		if route := a.do(t, "POST", "/v1/segments/preview", `{"source":"in segment \"good-customers\""}`).want(422); !strings.Contains(string(route.body), `is archived; restore it`) {
+			t.Errorf("over REST: %s", route.body)
 		}
 	})
 }

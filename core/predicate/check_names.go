@@ -128,17 +128,29 @@ func (c *checker) unknownProperty(f Field) {
 	c.fail(f.Offset, fault)
 }
 
-// failUnknown records the fault that a topic, list or segment with this name does not
-// exist. The parameter what is "topic", "list" or "segment"; known has the names that
-// exist.
-func (c *checker) failUnknown(at Offset, what, name string, known []string) {
-	fault := Error{Message: "there is no " + what + " " + quote(name)}
+// failUnknown records the fault that predicates cannot name this topic, list or segment:
+// none with this name exists, or it is archived. known has the names that predicates can
+// use.
+func (c *checker) failUnknown(at Offset, kind SetKind, name string, known []string) {
+	if c.schema.Archived[Archived{kind, name}] {
+		c.fail(at, Error{Message: "the " + string(kind) + " " + quote(name) + " is archived; " + restoring[kind], Known: append([]string{}, known...)})
+		return
+	}
+	fault := Error{Message: "there is no " + string(kind) + " " + quote(name)}
 	if meant := nearestWord(name, known); meant != "" {
 		fault.Suggestion = textLiteral(meant)
 	} else {
 		fault.Known = append([]string{}, known...)
 	}
 	c.fail(at, fault)
+}
+
+// restoring says what to do if a predicate names an archived set. A topic or list is archived
+// only when the repository that defined it does so no longer.
+var restoring = map[SetKind]string{
+	TopicSet:   "define it in its repository again, or name another topic",
+	ListSet:    "define it in its repository again, or name another list",
+	SegmentSet: "restore it on its page in the dashboard, or name another segment",
 }
 
 func (c *checker) eventTest(n EventTest) Node {
@@ -163,16 +175,16 @@ func (c *checker) consent(n Consent) Node {
 	}
 	in, ok := c.schema.Topics[n.Topic]
 	if !ok {
-		c.failUnknown(n.TopicAt, "topic", n.Topic, sortedKeys(c.schema.Topics))
+		c.failUnknown(n.TopicAt, TopicSet, n.Topic, sortedKeys(c.schema.Topics))
 	}
 	n.DefaultIn = in
 	return &n
 }
 
 func (c *checker) membership(n Membership) Node {
-	known, kind := c.schema.Lists, "list"
+	known, kind := c.schema.Lists, ListSet
 	if n.Segment {
-		known, kind = c.schema.Segments, "segment"
+		known, kind = c.schema.Segments, SegmentSet
 	}
 	id, ok := known[n.Key]
 	if !ok {

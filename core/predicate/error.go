@@ -19,9 +19,9 @@ type Error struct {
 	Expected string
 	// Suggestion is the likely correction, "" if there is none.
 	Suggestion string
-	// Known has the existing names if the predicate names an attribute, topic, list or
-	// segment that does not exist, and none of the existing names is similar. It is empty
-	// but not nil if there are no names. The method Error does not show Known, because its
+	// Known has the names that predicates can use if the predicate names an archived topic,
+	// list or segment, or an attribute, topic, list or segment that does not exist and whose
+	// name is similar to none. It is empty but not nil if there are no names. The method Error does not show Known, because its
 	// result is also shown to people who cannot change the predicate.
 	Known []string
 	// Limit is the limit that the predicate exceeds, "" for other faults.

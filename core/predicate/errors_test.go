@@ -102,6 +102,26 @@ func TestSuggestionsRepeatNoLongWord(t *testing.T) {
 	}
 }
 
+// TestArchivedNamesSayWhy checks that a fault distinguishes archived topics, lists and
+// segments from those that do not exist, and says what to do about each kind.
+func TestArchivedNamesSayWhy(t *testing.T) {
+	t.Parallel()
+	partly := schema
+	partly.Archived = map[predicate.Archived]bool{{Kind: predicate.TopicSet, Key: "gone"}: true, {Kind: predicate.ListSet, Key: "vipp"}: true, {Kind: predicate.SegmentSet, Key: "gone"}: true}
+	for source, want := range map[string][2]string{
+		`opted out of "gone"`: {`the topic "gone" is archived; define it in its repository again, or name another topic`, "news offers"},
+		`in list "vipp"`:      {`the list "vipp" is archived; define it in its repository again, or name another list`, "beta vip"},
+		`in segment "gone"`:   {`the segment "gone" is archived; restore it on its page in the dashboard, or name another segment`, "engaged"},
+		`in list "gone"`:      {`there is no list "gone"`, "beta vip"},
+	} {
+		_, err := predicate.Compile(source, partly)
+		fault, ok := errors.AsType[*predicate.Error](err)
+		if !ok || fault.Message != want[0] || strings.Join(fault.Known, " ") != want[1] || fault.Suggestion != "" {
+			t.Errorf("%s: %+v", source, fault)
+		}
+	}
+}
+
 // TestNamesThatAreKnown checks that the fault for an unknown name lists the existing names
 // if none of them is similar.
 func TestNamesThatAreKnown(t *testing.T) {

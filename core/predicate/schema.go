@@ -16,10 +16,30 @@ type Schema struct {
 	// Lists and Segments map the keys of lists and segments to their ids. They do not
 	// contain archived ones.
 	Lists, Segments map[string]string
+	// Archived has the archived topics, lists and segments. Predicates cannot name them; the
+	// fault for such a name says why.
+	Archived map[Archived]bool
 	// Activities has the names of recorded activities, for suggestions and warnings.
 	// Predicates may use other names. If it is empty, there are no such suggestions and
 	// warnings.
 	Activities []string
+}
+
+// SetKind says what a predicate names: a topic, a list or a segment.
+type SetKind string
+
+// The kinds of sets of contacts that predicates name.
+const (
+	TopicSet   SetKind = "topic"
+	ListSet    SetKind = "list"
+	SegmentSet SetKind = "segment"
+)
+
+// Archived is an archived topic, list or segment. Key is the name of a topic, or the key of a
+// list or segment.
+type Archived struct {
+	Kind SetKind
+	Key  string
 }
 
 // AttributeType is the registered type of an attribute.

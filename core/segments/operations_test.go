@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -89,6 +90,33 @@ func TestPreviewSaysWhereThePredicateIsWrong(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("to an agent %s, %v", got, err)
 	}
+}
+
+// TestPreviewNamesWhatIsArchived checks that both surfaces say of an archived list and of an
+// archived segment that it is archived, and what to do.
+func TestPreviewNamesWhatIsArchived(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		must(t, w.db.Lists().InsertList(t.Context(), w.org, lists.List{ID: core.NewID(), Key: "vip", Name: "VIP", Status: "archived", CreatedAt: w.now, UpdatedAt: w.now}))
+		saved := w.save(t, "old", "attr.mrr > 1")
+		if _, err := w.SetStatus(t.Context(), w.org, saved.ID, segments.Archived); err != nil {
+			t.Fatal(err)
+		}
+		for source, want := range map[string]string{
+			`in list "vip"`:    `the list "vip" is archived; define it in its repository again, or name another list; there are none`,
+			`in segment "old"`: `the segment "old" is archived; restore it on its page in the dashboard, or name another segment; there are none`,
+		} {
+			arguments := fmt.Sprintf(`{"source":%q}`, source)
+			_, err := w.call(t, core.REST, "segments_preview_predicate", arguments)
+			if err == nil || len(err.Fields) != 1 || !strings.HasSuffix(err.Fields[0].Reason, ": "+want) {
+				t.Errorf("%s over REST: %+v", source, err)
+			}
+			got, err := w.call(t, core.Agent, "segments_preview_predicate", arguments)
+			if err != nil || !strings.Contains(got, fmt.Sprintf(`"error":{"message":%q,`, want)) {
+				t.Errorf("%s to an agent: %s, %v", source, got, err)
+			}
+		}
+	})
 }
 
 func TestPreviewGivesUpInTime(t *testing.T) {

@@ -89,12 +89,13 @@ var (
 		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
 	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
-	// namedSets selects the topics, lists and segments that a predicate may name. The column
-	// value is the default subscription of a topic, and the id of a list or segment.
+	// namedSets selects the topics, lists and segments, archived ones too, which a predicate
+	// may not name. The column value is the default subscription of a topic, and the id of a
+	// list or segment.
 	namedSets = engine.RegisterPoint("what predicates may name", `
-		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
-		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
-		UNION ALL SELECT 'segment', key, id FROM segments WHERE org_id = $1 AND status <> 'archived'`)
+		SELECT 'topic' AS kind, name AS key, default_subscription AS value, status FROM topics WHERE org_id = $1
+		UNION ALL SELECT 'list', key, id, status FROM lists WHERE org_id = $1
+		UNION ALL SELECT 'segment', key, id, status FROM segments WHERE org_id = $1`)
 	// seenActivities selects the distinct names of activities. It takes one step in the
 	// index for each name, so its cost does not depend on the number of activities.
 	seenActivities = engine.Register("names of activities", `
@@ -181,17 +182,18 @@ type propertyTypeRow struct {
 
 // namedSetRow is a result row of namedSets: a topic, list or segment.
 type namedSetRow struct {
-	Kind  string `db:"kind"`
-	Key   string `db:"key"`
-	Value string `db:"value"`
+	Kind   predicate.SetKind `db:"kind"`
+	Key    string            `db:"key"`
+	Value  string            `db:"value"`
+	Status string            `db:"status"`
 }
 
 // PredicateSchema returns the attributes, properties, topics, lists and segments that
-// predicates of the organization may name. It runs three statements.
+// predicates of the organization may name, and the archived ones. It runs three statements.
 func (s Store) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
 		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
-		Topics: map[string]bool{}, Lists: map[string]string{}, Segments: map[string]string{},
+		Topics: map[string]bool{}, Lists: map[string]string{}, Segments: map[string]string{}, Archived: map[predicate.Archived]bool{},
 	}}
 	if err := s.attributeTypes(ctx, orgID, schema); err != nil {
 		return schema, err
@@ -208,10 +210,12 @@ func (s Store) PredicateSchema(ctx context.Context, orgID string) (segments.Sche
 		return schema, err
 	}
 	for _, set := range sets {
-		switch set.Kind {
-		case "topic":
+		switch {
+		case set.Status == string(segments.Archived):
+			schema.Archived[predicate.Archived{Kind: set.Kind, Key: set.Key}] = true
+		case set.Kind == predicate.TopicSet:
 			schema.Topics[set.Key] = set.Value == string(sending.OptIn)
-		case "list":
+		case set.Kind == predicate.ListSet:
 			schema.Lists[set.Key] = set.Value
 		default:
 			schema.Segments[set.Key] = set.Value
