@@ -60,6 +60,7 @@ func (a *Attributes) GetSchema() core.Operation {
 		Effect: core.Reads,
 		Cost:   core.Light,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
+		Fails:  []core.Code{core.CodeUpstreamUnavailable},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {
 			var err error
 			in.live, err = a.Topics.Topics(ctx, c.Principal.Org.ID)

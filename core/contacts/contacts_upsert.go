@@ -44,7 +44,7 @@ func (cs *Contacts) contactsUpsert() core.Operation {
 		Example: `{"email": "noor.visser@example.com", "external_id": "customer-1042", "attributes": {"first_name": "Noor", "orders": 1}, "topic_preferences": {"offers": "OPT_IN"}}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
-		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactExternalIDMismatch, core.CodeContactEmailTaken, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
+		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactExternalIDMismatch, core.CodeContactEmailTaken, core.CodeUnknownExternalID, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Replay:  core.ReplayUntilNextWrite,
 		Prepare: cs.prepareUpsert,

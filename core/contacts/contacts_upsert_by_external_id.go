@@ -33,7 +33,7 @@ func (cs *Contacts) contactsUpsertByExternalID() core.Operation {
 		Example: `{"external_id": "customer-1043", "email": "milan.bakker@example.com", "attributes": {"first_name": "Milan"}, "lists": ["newsletter"]}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
-		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactExternalIDMismatch, core.CodeContactEmailTaken, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
+		Fails:   []core.Code{core.CodeAttributeValidationFailed, core.CodeContactExternalIDMismatch, core.CodeContactEmailTaken, core.CodeUnknownExternalID, core.CodeContactClaimRace, core.CodeUpstreamUnavailable},
 		Writes:  core.OneContact,
 		Prepare: cs.prepareUpsertByExternalID,
 		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {

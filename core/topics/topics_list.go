@@ -20,6 +20,7 @@ func (t *Topics) topicsList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TopicsView},
+		Fails:   []core.Code{core.CodeUpstreamUnavailable},
 		Prepare: func(ctx context.Context, c *core.Call, in ListTopicsIn) (ListTopicsIn, error) {
 			var err error
 			in.live, err = t.Live.Topics(ctx, c.Principal.Org.ID)

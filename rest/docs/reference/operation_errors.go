@@ -20,7 +20,7 @@ var everyCall = []core.Code{
 // follow from its declaration, and those that it declares.
 func (o operation) errors(b *strings.Builder, surface core.Surface) {
 	t := newTable("Code", "Status", "Meaning", "What to do")
-	codes := o.codes(surface)
+	codes := codes(o.OperationInfo, surface)
 	for _, info := range core.Codes() {
 		if slices.Contains(codes, info.Code) {
 			t.row(errorLink(info.Code), fmt.Sprint(info.Status), article.Escape(info.Meaning), article.Escape(info.Remedy))
@@ -33,9 +33,15 @@ func (o operation) errors(b *strings.Builder, surface core.Surface) {
 	section(b, "Errors", t.String()+"\nEvery call can also fail with "+strings.Join(common, ", ")+".\n")
 }
 
-// codes returns the codes of the errors of the operation on a surface, without those that
+// Codes returns the codes of all errors that the documentation names for an operation on a
+// surface.
+func Codes(o core.OperationInfo, surface core.Surface) []core.Code {
+	return append(codes(o, surface), everyCall...)
+}
+
+// codes returns the codes of the errors of an operation on a surface, without those that
 // every call can have.
-func (o operation) codes(surface core.Surface) []core.Code {
+func codes(o core.OperationInfo, surface core.Surface) []core.Code {
 	codes := slices.Clone(o.Fails)
 	if len(o.Scopes) > 0 {
 		codes = append(codes, core.CodeInvalidScope)
@@ -55,8 +61,5 @@ func (o operation) codes(surface core.Surface) []core.Code {
 	if o.Confirms && surface == core.Agent {
 		codes = append(codes, core.CodeConfirmationInvalid)
 	}
-	if len(o.declared.Input(surface).Members()) > 0 {
-		codes = append(codes, core.CodeValidationFailed)
-	}
-	return codes
+	return append(codes, core.CodeValidationFailed) // also for arguments that the operation does not have
 }

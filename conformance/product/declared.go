@@ -1,0 +1,95 @@
+package product
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/rest/docs/reference"
+)
+
+// undeclared is a handler of logs that collects calls which failed with a code that the
+// documentation does not name for their operation. It passes all records on.
+type undeclared struct {
+	slog.Handler
+	found *foundCalls
+}
+
+// foundCalls are texts such as "contacts_get on rest: conflict".
+type foundCalls struct {
+	mu   sync.Mutex
+	text map[string]bool
+}
+
+// checkDeclared returns a handler in front of another that makes the test fail if a call of
+// an operation failed with an undeclared code. The check runs when the test ends.
+func checkDeclared(t testing.TB, next slog.Handler) slog.Handler {
+	found := &foundCalls{text: map[string]bool{}}
+	t.Cleanup(func() {
+		found.mu.Lock()
+		defer found.mu.Unlock()
+		for text := range found.text {
+			t.Errorf("a call failed with a code that the operation does not declare: %s", text)
+		}
+	})
+	return undeclared{next, found}
+}
+
+// Enabled reports true for the level of calls, so that Handle receives them.
+func (u undeclared) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelInfo || u.Handler.Enabled(ctx, level)
+}
+
+// Handle checks the log line of a finished call.
+func (u undeclared) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "call" {
+		u.check(r)
+	}
+	if !u.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return u.Handler.Handle(ctx, r)
+}
+
+func (u undeclared) check(r slog.Record) {
+	called := map[string]string{}
+	r.Attrs(func(a slog.Attr) bool {
+		called[a.Key] = a.Value.String()
+		return true
+	})
+	code := core.Code(called["outcome"])
+	if !slices.ContainsFunc(core.Codes(), func(info core.CodeInfo) bool { return info.Code == code }) {
+		return // a success, or the caller is gone
+	}
+	key := [2]string{called["operation"], called["surface"]}
+	if codes, known := declaredCodes()[key]; known && !slices.Contains(codes, code) {
+		u.found.mu.Lock()
+		defer u.found.mu.Unlock()
+		u.found.text[key[0]+" on "+key[1]+": "+string(code)] = true
+	}
+}
+
+// WithAttrs keeps the check.
+func (u undeclared) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return undeclared{u.Handler.WithAttrs(attrs), u.found}
+}
+
+// WithGroup keeps the check.
+func (u undeclared) WithGroup(name string) slog.Handler {
+	return undeclared{u.Handler.WithGroup(name), u.found}
+}
+
+// declaredCodes has the codes that the documentation names, by operation and surface.
+var declaredCodes = sync.OnceValue(func() map[[2]string][]core.Code {
+	codes := map[[2]string][]core.Code{}
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		for _, surface := range []core.Surface{core.REST, core.Agent} {
+			codes[[2]string{op.Info().Name, string(surface)}] = reference.Codes(op.Info(), surface)
+		}
+	}
+	return codes
+})
