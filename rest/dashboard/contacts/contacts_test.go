@@ -3,6 +3,7 @@ package contacts_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -214,6 +215,47 @@ func TestFiltersAreSearched(t *testing.T) {
 	o.refused = &core.Error{Code: core.CodeOverloaded, Message: "Too many reads."}
 	if status, _ := frametest.Get(t, o.pages, contacts.Path); status != o.refused.(*core.Error).HTTPStatus() { //nolint:errorlint // it is one
 		t.Errorf("overloaded: status %d", status)
+	}
+}
+
+// TestFiltersReachEveryList checks that the page with more lists and segments than a select
+// field offers has a text field that suggests the first of them, and that the address may
+// name any other one, by key or id. An archived one is refused.
+func TestFiltersReachEveryList(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	item := func(i int, status string) string {
+		return fmt.Sprintf(`{"id":"00000000-0000-4000-8000-%012d","key":"set-%d","name":"Set %d","description":"","source":"api","profile_version":1,"eval_class":"incremental","origin":"managed","status":%q,"member_count":0,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`, i, i, i, status)
+	}
+	var first []string
+	for i := range 200 {
+		first = append(first, item(i, "active"))
+	}
+	asked := map[string]string{"list": "00000000-0000-4000-8000-000000000200", "segment": "00000000-0000-4000-8000-000000000200"}
+	for filter, id := range asked {
+		o.operations.Results[filter+"s_list"] = `{"data":[` + strings.Join(first, ",") + `],"pagination":{"has_more":true,"next_cursor":"next"}}`
+		o.operations.Results[filter+"s_get"] = item(200, "active")
+		for _, name := range []string{"set-200", id} {
+			o.asked = audience.Search{}
+			status, page := frametest.Get(t, o.pages, contacts.Path+"?"+filter+"="+name)
+			if status != http.StatusOK || o.asked.List+o.asked.Segment != id {
+				t.Errorf("%s=%s: %d, searched %+v", filter, name, status, o.asked)
+			}
+			for _, want := range []string{`type="text" value="set-200" maxlength="64" placeholder="Key of a ` + filter + `" list="` + filter + `s"`, `<option value="set-0">Set 0</option>`, `<option value="set-199">`} {
+				if !strings.Contains(page, want) {
+					t.Errorf("%s=%s: the page has no %s", filter, name, want)
+				}
+			}
+		}
+		o.operations.Results[filter+"s_get"] = item(200, "archived")
+		if status, _ := frametest.Get(t, o.pages, contacts.Path+"?"+filter+"=set-200"); status != http.StatusUnprocessableEntity {
+			t.Errorf("an archived %s: status %d", filter, status)
+		}
+		delete(o.operations.Results, filter+"s_get")
+		if status, _ := frametest.Get(t, o.pages, contacts.Path+"?"+filter+"=set-7"); status != http.StatusOK {
+			t.Errorf("one of the first: status %d", status)
+		}
+		o.operations.Results = maps.Clone(results)
 	}
 }
 

@@ -71,7 +71,7 @@ func (k choices) fieldsOf(c audience.Contact, typed url.Values) editPage {
 	for _, t := range k.Topics {
 		page.Topics = append(page.Topics, topicChoice(c, t, field))
 	}
-	for _, l := range k.Lists {
+	for _, l := range k.Lists.All {
 		on := slices.ContainsFunc(c.Lists, func(r lists.Ref) bool { return r.ID == l.ID })
 		page.Lists = append(page.Lists, field(listField+l.ID, frame.PlainName(l.Name), strconv.FormatBool(on)))
 	}
@@ -154,7 +154,7 @@ func (k choices) argumentsOf(changes map[string]string) map[string]any {
 			chosen[t.Name] = choice
 		}
 	}
-	for _, l := range k.Lists {
+	for _, l := range k.Lists.All {
 		switch changes[listField+l.ID] {
 		case "true":
 			add = append(add, l.ID)

@@ -53,7 +53,7 @@ func exportFormOf(v people.Visitor, query url.Values) exportForm {
 // export can take long. If a page cannot be read, the connection is closed, so that the
 // browser reports an incomplete file.
 func (h listHandlers) exportContacts(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	known := h.readChoices(r, v)
+	known := h.readFilters(r, v, r.PostForm)
 	search, err := known.searchOf(r.PostForm)
 	var first []audience.Contact
 	var after *core.After

@@ -49,7 +49,7 @@ func statusOf(c audience.Contact) mark {
 // showContacts lists the contacts that match the filters in the query.
 func (h listHandlers) showContacts(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	query := r.URL.Query()
-	known := h.readChoices(r, v)
+	known := h.readFilters(r, v, query)
 	search, err := known.searchOf(query)
 	search.Limit, search.Cursor = frame.PageSize, query.Get(frame.ParamCursor)
 	var found audience.Found

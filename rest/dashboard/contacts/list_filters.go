@@ -22,25 +22,42 @@ const notSubscribed = "!"
 // filterLabels has the names of the filters in refusals.
 var filterLabels = frame.Labels{"q": "The search", "attribute": "The attribute", "list": "The list", "segment": "The segment", "cursor": "The page's address"}
 
-// filters has the values of the filters, with the options of each select field. A select
-// field without options is not shown.
+// filters has the values of the filters, with the options of each select field. A field
+// without options is not shown.
 type filters struct {
-	Query                           string
-	State                           string
-	States, Topics, Lists, Segments []frame.Option
-	Attributes                      []frame.Option
-	Value                           string
-	Narrow                          bool // whether any filter is set
-	More                            bool // whether a filter among the further ones is set
+	Query          string
+	State          string
+	States, Topics []frame.Option
+	Sets           []setFilter // by list and by segment
+	Attributes     []frame.Option
+	Value          string
+	Narrow         bool // whether any filter is set
+	More           bool // whether a filter among the further ones is set
+}
+
+// setFilter is the field of a list or segment. It is a select field, or a text field that
+// suggests the options if there are more sets than options.
+type setFilter struct {
+	Name, Label string
+	Options     []frame.Option
+	Typed       bool
+	Value       string // the key of the chosen set, "" for none
 }
 
 // choices has the topics, lists, segments and attributes that exist, as far as the visitor
 // may see them.
 type choices struct {
 	Topics     []topic
-	Lists      []named
-	Segments   []named
+	Lists      sets
+	Segments   sets
 	Attributes []attribute
+}
+
+// sets has lists or segments: the newest, and the one that the address of the page names.
+// More is true if there are others.
+type sets struct {
+	All  []named
+	More bool
 }
 
 // topic, named and attribute have members of the results of operations.
@@ -79,22 +96,54 @@ const mostChoices = 200
 // the topics if the sending account does not answer.
 func (c *Contacts) readChoices(r *http.Request, v people.Visitor) choices {
 	known := c.readDefinitions(r, v)
-	var lists, segments struct{ Data []named }
-	page := map[string]any{"limit": mostChoices}
-	for _, read := range []struct {
-		needs     members.Permission
-		operation string
-		out       any
-	}{
-		{members.MayViewLists, "lists_list", &lists},
-		{members.MayViewSegments, "segments_list", &segments},
-	} {
+	for _, read := range known.setReads() {
+		var page struct {
+			Data       []named
+			Pagination pagination
+		}
 		if v.Member.Has(read.needs) {
-			_ = c.Read(r, v, read.operation, page, read.out) // without the answer, the filter is missing
+			_ = c.Read(r, v, read.list, map[string]any{"limit": mostChoices}, &page) // without the answer, the filter is missing
+		}
+		read.into.All = slices.DeleteFunc(page.Data, named.isArchived)
+		read.into.More = page.Pagination.NextCursor != ""
+	}
+	return known
+}
+
+// setRead names the operations that read lists or segments, the permission that they need,
+// and where their results belong.
+type setRead struct {
+	filter, list, get string
+	needs             members.Permission
+	into              *sets
+}
+
+func (k *choices) setReads() []setRead {
+	return []setRead{
+		{"list", "lists_list", "lists_get", members.MayViewLists, &k.Lists},
+		{"segment", "segments_list", "segments_get", members.MayViewSegments, &k.Segments},
+	}
+}
+
+func (n named) isArchived() bool { return n.Status == "archived" }
+
+// isNamed reports whether the text is the key or the id of the list or segment.
+func (n named) isNamed(text string) bool { return n.Key == text || n.ID == text }
+
+// readFilters reads what the filters offer, with the list and the segment that the query
+// names.
+func (c *Contacts) readFilters(r *http.Request, v people.Visitor, query url.Values) choices {
+	known := c.readChoices(r, v)
+	for _, read := range known.setReads() {
+		name := query.Get(read.filter)
+		if name == "" || !read.into.More || slices.ContainsFunc(read.into.All, func(n named) bool { return n.isNamed(name) }) {
+			continue
+		}
+		var found named
+		if err := c.Read(r, v, read.get, map[string]string{"id": name}, &found); err == nil && !found.isArchived() { // without the answer, the filter is refused
+			read.into.All = append(read.into.All, found)
 		}
 	}
-	known.Lists = lists.Data
-	known.Segments = slices.DeleteFunc(segments.Data, func(s named) bool { return s.Status == "archived" })
 	return known
 }
 
@@ -157,16 +206,16 @@ func (k choices) searchOf(query url.Values) (audience.Search, error) {
 }
 
 // idOf returns the id of the list or segment whose key is in the query, or "".
-func idOf(all []named, filter string, query url.Values) (string, error) {
+func idOf(known sets, filter string, query url.Values) (string, error) {
 	key := query.Get(filter)
 	if key == "" {
 		return "", nil
 	}
-	at := slices.IndexFunc(all, func(n named) bool { return n.Key == key || n.ID == key })
+	at := slices.IndexFunc(known.All, func(n named) bool { return n.isNamed(key) })
 	if at < 0 {
 		return "", core.Invalid(filter, fmt.Sprintf("%q does not exist, or you may not see it", frame.PlainName(key)))
 	}
-	return all[at].ID, nil
+	return known.All[at].ID, nil
 }
 
 // filtersOf returns the filters of the query with their options.
@@ -178,7 +227,7 @@ func (k choices) filtersOf(query url.Values) filters {
 			{Value: string(audience.Unmailable), Name: "Not mailable"},
 			{Value: string(audience.OnlyArchived), Name: "Archived"},
 		}, query.Get("status")),
-		Lists: optionsOf(k.Lists, query.Get("list")), Segments: optionsOf(k.Segments, query.Get("segment")),
+		Sets: []setFilter{k.Lists.filter("list", "List", query), k.Segments.filter("segment", "Segment", query)},
 	}
 	for _, t := range k.Topics {
 		f.Topics = append(f.Topics, frame.Option{Value: t.Name, Name: "Gets " + t.title()}, frame.Option{Value: notSubscribed + t.Name, Name: "Does not get " + t.title()})
@@ -193,12 +242,17 @@ func (k choices) filtersOf(query url.Values) filters {
 	return f
 }
 
-func optionsOf(all []named, chosen string) []frame.Option {
-	var options []frame.Option
-	for _, n := range all {
-		options = append(options, frame.Option{Value: n.Key, Name: frame.PlainName(n.Name)})
+// filter returns the field with this name, with the value that the query has for it.
+func (s sets) filter(name, label string, query url.Values) setFilter {
+	f := setFilter{Name: name, Label: label, Typed: s.More, Value: query.Get(name)}
+	for _, n := range s.All {
+		if n.isNamed(f.Value) {
+			f.Value = n.Key
+		}
+		f.Options = append(f.Options, frame.Option{Value: n.Key, Name: frame.PlainName(n.Name)})
 	}
-	return frame.ChooseOption(options, chosen)
+	f.Options = frame.ChooseOption(f.Options, f.Value)
+	return f
 }
 
 // isIn reports whether the contact gets mail about the topic: by its own choice or by the
