@@ -10,9 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactimport"
+	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	contactimportstore "github.com/mailhelm/mailhelm/storage/contactimport"
 )
 
 // demoRead has the arguments of a read of the demo organization, with texts that its answer
@@ -62,6 +65,7 @@ func TestDemo(t *testing.T) {
 	product.OnceWith(t, product.Options{Past: true, Recipients: demodata.Recipients}, func(t *testing.T, p *product.Product) {
 		t.Run("there is something to look at", func(t *testing.T) { checkReads(t, p) })
 		t.Run("a message gets its events", func(t *testing.T) { checkSending(t, p) })
+		t.Run("a contact file was imported", func(t *testing.T) { checkImport(t, p) })
 		t.Run("history is seeded once", func(t *testing.T) { checkSecondStart(t, p) })
 	})
 }
@@ -195,5 +199,29 @@ func checkSecondStart(t *testing.T, p *product.Product) {
 	p.MakePast(t)
 	if after := count(); before < 5_000 || after != before {
 		t.Errorf("%d messages, and %d after another start", before, after)
+	}
+}
+
+// checkImport checks that the demo has an import whose counts fit together, and that the file
+// of its rejected rows has the reasons.
+func checkImport(t *testing.T, p *product.Product) {
+	t.Helper()
+	uploads := contactimport.NewUploads(contactimport.UploadConfig{Store: contactimportstore.New(p.DB.DB), Clock: p.Clock.Now})
+	all, err := uploads.Uploads(t.Context(), p.OrgID)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d imports, %v", len(all), err)
+	}
+	got := all[0].Import
+	if all[0].Status != contactupload.Completed || all[0].CompletedAt == nil || got.Updated < 10 || got.Created != 0 || got.Rejected != 3 || got.Rows != got.Updated+got.Rejected {
+		t.Errorf("the import is %s, with %+v", all[0].Status, got)
+	}
+	var rejected strings.Builder
+	if err := uploads.WriteRejected(t.Context(), p.OrgID, all[0].ID, &rejected); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"roastery at example.com", "about twenty", "has 2 fields where the header has 4"} {
+		if !strings.Contains(rejected.String(), text) {
+			t.Errorf("the rejected rows lack %q:\n%s", text, rejected.String())
+		}
 	}
 }

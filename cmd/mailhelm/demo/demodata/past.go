@@ -17,8 +17,8 @@ import (
 )
 
 // Past creates a connected sending account and 90 days of email events for the demo
-// organization, the members that its segments had in this time, and the calls of an
-// assistant. All fields except Progress are required.
+// organization, the members that its segments had in this time, the calls of an assistant,
+// and an import of a contact file. All fields except Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
@@ -70,7 +70,7 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		return err
 	}
 	return p.DB.InTx(ctx, func(ctx context.Context) error {
-		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.assistant} {
+		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.assistant, p.importFile} {
 			if err := step(ctx, orgID); err != nil {
 				return err
 			}
