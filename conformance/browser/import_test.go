@@ -4,9 +4,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // TestImportOfContacts uploads a file, changes the assignment of a column, and imports the
@@ -47,4 +49,40 @@ func TestImportOfContacts(t *testing.T) {
 		tab.Expect(http.StatusOK, "The contact is on the list.", "ada@upload.example")
 		tab.Picture("list")
 	})
+}
+
+// TestImportByKeyboard imports a file without a mouse and without scripts: it uploads the
+// file, assigns a column, starts the import and reads the rejected rows. Only the choice of
+// the file, a window of the system, is not made by keys.
+func TestImportByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
+	file := filepath.Join(t.TempDir(), "night.csv")
+	if err := os.WriteFile(file, []byte("Mail,Where\nowl@keys.example,Graz\nnobody,Graz\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.openSignedIn(tab, "/dashboard/contacts/import")
+	tab.ChooseFile("#file", file)
+	tab.TabTo("input file")
+	follow(tab, "Upload file")
+	tab.Expect(http.StatusOK, "Assign columns", "owl@keys.example")
+	tab.TabTo("select column.0")
+	tab.Press("Addr") // selects the option that begins with it
+	tab.TabTo("select column.1")
+	tab.Press("Attribute ci")
+	if city := tab.Focused(); !strings.Contains(city, "attributes.city") {
+		t.Fatalf("the second column is assigned as %q", city)
+	}
+	follow(tab, "Check file")
+	tab.ReloadUntil("ready to import")
+	tab.Expect(http.StatusOK, "First rows", "owl@keys.example", "Rejected rows begin at line 3.")
+	follow(tab, "Import 1 row")
+	tab.ReloadUntil("Import another file")
+	tab.Expect(http.StatusOK, "imported", "created", "rejected", "by you; import started by you")
+	tab.TabTo("rejected.csv")
+	if rows := tab.Download("a[download]"); !strings.Contains(rows, "\nnobody,Graz,3,") {
+		t.Errorf("the rejected rows are %q", rows)
+	}
+	follow(tab, "Import another file")
+	tab.Expect(http.StatusOK, "night.csv")
 }
