@@ -105,10 +105,10 @@ func chatGPT(address string) Assistant {
 		ID: "chatgpt", Name: "ChatGPT", Kind: Application, Public: true,
 		Steps: []Step{
 			{Text: publicServer},
-			{Text: "Open *Settings*, *Apps & Connectors*, *Advanced settings*, and turn on *Developer mode*. In a workspace, an administrator allows it first."},
-			{Text: "Choose *Create*, enter the name Mailhelm and this address, and choose OAuth.", Language: Shell, Code: address},
+			{Text: "Open *Settings*, *Apps*, *Advanced settings*, and turn on *Developer mode*. In a workspace, an administrator allows it first."},
+			{Text: "Choose *Create app*, enter the name Mailhelm and this address, and choose OAuth.", Language: Shell, Code: address},
 			{Text: signInText},
-			{Text: "In a conversation, choose *+*, *Developer mode*, and turn on Mailhelm."},
+			{Text: "In a conversation, choose *+*, *More*, *Developer mode*, and turn on Mailhelm."},
 		},
 	}
 }
@@ -117,7 +117,7 @@ func gemini(address string) Assistant {
 	return Assistant{
 		ID: "gemini-cli", Name: "Gemini CLI", Kind: Application,
 		Steps: []Step{
-			{Text: "Add the server in a terminal.", Language: Shell, Code: "gemini mcp add --transport http " + name + " " + address},
+			{Text: "Add the server in a terminal. Without `--scope user` it is added for the current folder only.", Language: Shell, Code: "gemini mcp add --scope user --transport http " + name + " " + address},
 			{
 				Text: "Or write it into the settings. The member must be `httpUrl`, because `url` means an older transport.", File: "~/.gemini/settings.json", Language: JSON,
 				Code: indented(servers{"mcpServers": servers{name: geminiServer{address}}}),
