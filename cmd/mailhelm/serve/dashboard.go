@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
@@ -59,13 +60,14 @@ func newDashboard(
 		},
 		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics(), Users: s.db.Users()})
+	by := actors.Actors{Members: s.db.Members(), Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients()}
+	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics(), Actors: by})
 	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments})
 	outcomes, err2 := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression})
 	mail, err3 := messages.New(around, messages.Config{Undeliverable: domains.Suppression})
 	directory, err9 := contacts.New(around, contacts.Config{
 		Directory: corecontacts.NewDirectory(domains.Contacts), Standings: segments.NewStandings(domains.Segments), Memberships: domains.Lists,
-		Keys: s.db.Keys(), Clients: s.db.Clients(), Users: s.db.Users(),
+		Actors: by,
 	})
 	definitions, err7 := registry.New(around, registry.Config{Attributes: domains.Attributes, Activities: domains.Activities, Segments: domains.Segments})
 	contents, err8 := templates.New(around, domains.Templates)

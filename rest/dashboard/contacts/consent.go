@@ -4,29 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/consent"
 	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
-
-// Users reads the account of a person.
-type Users interface {
-	UserByID(ctx context.Context, userID string) (access.User, error)
-}
-
-// Keys lists an organization's API keys, including expired and revoked ones.
-type Keys interface {
-	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
-}
-
-// Clients lists an organization's OAuth clients, including revoked ones.
-type Clients interface {
-	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
-}
 
 // consentSection has a contact's choices about topics.
 type consentSection struct {
@@ -62,7 +46,7 @@ type choice struct {
 // in the database, shown the contact with the consent that the page shows.
 type consentView struct {
 	h             contactHandlers
-	names         *sourceNames
+	names         *actors.Names
 	stored, shown audience.Contact
 }
 
@@ -138,21 +122,12 @@ func (v consentView) choiceOf(ctx context.Context, what string, recorded *consen
 	case recorded == nil:
 		return choice{What: what, By: "before Mailhelm recorded such times"}, nil
 	}
-	by, err := v.names.of(ctx, recorded.By)
+	by, err := v.sourceWords(ctx, recorded.By)
 	return choice{what, v.h.When(recorded.Time()), by}, err
 }
 
-// sourceNames reads the names of people and credentials that changed a contact's consent. It
-// reads each list only once.
-type sourceNames struct {
-	h      contactHandlers
-	orgID  string
-	tokens map[string]string // names of credentials by id; nil if they are not read yet
-	people map[string]string
-}
-
-// of returns the source in words that begin with "by" or "in".
-func (n *sourceNames) of(ctx context.Context, source consent.Source) (string, error) {
+// sourceWords returns the source of a change in words that begin with "by" or "in".
+func (v consentView) sourceWords(ctx context.Context, source consent.Source) (string, error) {
 	switch source {
 	case consent.ByAccount:
 		return "in the sending account: by the recipient, or by a program that writes there", nil
@@ -160,63 +135,18 @@ func (n *sourceNames) of(ctx context.Context, source consent.Source) (string, er
 		return "by the command mailhelm import contacts", nil
 	}
 	if userID, imported := source.ImportedBy(); imported {
-		person, err := n.person(ctx, userID)
+		person, err := v.names.Person(ctx, userID)
 		return "by an import of " + person, err
 	}
 	credentialID, userID, called := source.Caller()
 	if called && credentialID == userID {
-		person, err := n.person(ctx, userID)
+		person, err := v.names.Person(ctx, userID)
 		return "by " + person, err
 	}
-	if n.tokens == nil {
-		if err := n.readTokens(ctx); err != nil {
-			return "", err
-		}
+	credential, err := v.names.Credential(ctx, credentialID, userID)
+	if err != nil || userID == "" {
+		return "by " + credential, err
 	}
-	name, known := n.tokens[credentialID]
-	if !known {
-		name = "an application"
-	}
-	if userID == "" {
-		return "by " + name, nil
-	}
-	person, err := n.person(ctx, userID)
-	return "by " + name + " for " + person, err
-}
-
-// readTokens reads the names of the organization's API keys and applications.
-func (n *sourceNames) readTokens(ctx context.Context) error {
-	keys, err := n.h.Keys.APIKeysOf(ctx, n.orgID)
-	if err != nil {
-		return err
-	}
-	clients, err := n.h.Clients.ClientsOf(ctx, n.orgID)
-	if err != nil {
-		return err
-	}
-	n.tokens = map[string]string{}
-	for _, key := range keys {
-		n.tokens[key.ID] = "the API key " + frame.PlainName(key.Name)
-	}
-	for _, client := range clients {
-		n.tokens[client.ID] = "the application " + frame.PlainName(client.Name)
-	}
-	return nil
-}
-
-// person returns the name of a user, or their address.
-func (n *sourceNames) person(ctx context.Context, userID string) (string, error) {
-	if name, read := n.people[userID]; read {
-		return name, nil
-	}
-	user, err := n.h.Users.UserByID(ctx, userID)
-	name := frame.PlainName(user.Name)
-	switch {
-	case core.IsNotFound(err):
-		name, err = "a former member", nil
-	case name == "":
-		name = frame.PlainName(user.Email)
-	}
-	n.people[userID] = name
-	return name, err
+	person, err := v.names.Person(ctx, userID)
+	return "by " + credential + " for " + person, err
 }

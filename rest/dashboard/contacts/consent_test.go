@@ -9,14 +9,23 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/consent"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 )
 
-// names has an API key, an application and a person with hostile names.
+// names has an API key with a hostile name, an application, the member Grace, and Alan, who
+// was a member.
 type names struct{}
+
+func (names) Member(_ context.Context, _, id string) (members.Member, error) {
+	if id != "grace" {
+		return members.Member{}, core.NotFound("member")
+	}
+	return members.Member{}, nil
+}
 
 func (names) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
 	return []access.APIKey{{ID: "key", Name: "Shop" + hostile}}, nil
@@ -27,10 +36,11 @@ func (names) ClientsOf(context.Context, string) ([]access.Client, error) {
 }
 
 func (names) UserByID(_ context.Context, id string) (access.User, error) {
-	if id != "grace" {
+	name, is := map[string]string{"grace": "Grace", "alan": "Alan"}[id]
+	if !is {
 		return access.User{}, core.NotFound("user")
 	}
-	return access.User{ID: id, Email: "grace@example.com", Name: "Grace"}, nil
+	return access.User{ID: id, Email: id + "@example.com", Name: name}, nil
 }
 
 // TestConsentSaysSinceWhenAndByWhom checks the words for each source of a choice, for
@@ -76,5 +86,34 @@ func TestConsentSaysSinceWhenAndByWhom(t *testing.T) {
 	o.operations.Results["contacts_lookup"] = results["contacts_lookup"]
 	if _, page := frametest.Get(t, o.pages, contacts.Path+"/"+ada.ID); !strings.Contains(page, "The global opt-out was removed <bdi>in the sending account, after the last sync</bdi>.") {
 		t.Error("the page does not say that the global opt-out was removed")
+	}
+}
+
+// TestConsentHidesNamesFromViewers checks that a viewer sees the kind of a key, of an
+// application and of a former member, and that an owner sees their names.
+func TestConsentHidesNamesFromViewers(t *testing.T) {
+	t.Parallel()
+	viewer, _ := members.RoleSetOf("viewer")
+	for source, want := range map[consent.Source][2]string{
+		"key/":                     {"by the API key Shop", "by an API key</bdi>"},
+		"client/grace":             {"by the application Helper for Grace", "by an application for Grace"},
+		"alan/alan":                {"by Alan", "by a former member"},
+		consent.ByImport("alan"):   {"by an import of Alan", "by an import of a former member"},
+		consent.Source("key/alan"): {" for Alan", "by an API key for a former member"},
+	} {
+		o := newOffice(t)
+		ada := &o.found[0]
+		ada.UnsubscribeAll = true
+		made := consent.ChangeAt(frametest.Now(), source)
+		ada.ConsentChanges = consent.Changes{UnsubscribeAll: &made}
+		o.operations.Results["contacts_lookup"] = strings.Replace(results["contacts_lookup"], `"unsubscribe_all":false`, `"unsubscribe_all":true`, 1)
+		if _, page := frametest.Get(t, o.pages, contacts.Path+"/"+ada.ID); !strings.Contains(page, want[0]) {
+			t.Errorf("%s: an owner does not see %q", source, want[0])
+		}
+		o.Allow(viewer.Permissions...)
+		_, page := frametest.Get(t, o.pages, contacts.Path+"/"+ada.ID)
+		if !strings.Contains(page, want[1]) || strings.Contains(page, "Shop") || strings.Contains(page, "Helper") || strings.Contains(page, "Alan") {
+			t.Errorf("%s: a viewer does not see %q, or sees a name", source, want[1])
+		}
 	}
 }

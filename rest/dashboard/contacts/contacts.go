@@ -9,6 +9,7 @@ import (
 	audience "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -57,10 +58,8 @@ type Config struct {
 	Directory   Directory
 	Standings   Standings
 	Memberships Memberships
-	// Keys, Clients and Users name who changed a contact's consent.
-	Keys    Keys
-	Clients Clients
-	Users   Users
+	// Actors names who changed a contact's consent.
+	Actors actors.Actors
 }
 
 // Contacts has the pages about contacts; see dashboard.Room.

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/storage"
@@ -148,7 +149,7 @@ func newOffice(t *testing.T) *office {
 	}}
 	o.Frame.Operations = o.operations
 	room, err := contacts.New(o.Frame, contacts.Config{
-		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Keys: names{}, Clients: names{}, Users: names{},
+		Directory: o.directory, Standings: o.directory, Memberships: o.directory, Actors: actors.Actors{Members: names{}, Users: names{}, Keys: names{}, Clients: names{}},
 	})
 	o.Must(err)
 	o.pages = o.Open(room)

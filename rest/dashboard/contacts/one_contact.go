@@ -67,7 +67,7 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 		NoList: frame.Empty{Text: "The contact is on no list."}, NoValue: frame.Empty{Text: "No attribute has a value."},
 		Why: h.readWhy(r, v, c, 0), Activities: h.readActivities(r, v, c.ID, shortList, ""), Messages: h.readMessages(r, v, c, shortList, ""),
 	}
-	view := consentView{h: h, names: &sourceNames{h: h, orgID: v.Org.ID, people: map[string]string{v.User.ID: "you"}}, stored: stored, shown: c}
+	view := consentView{h: h, names: h.Actors.For(v), stored: stored, shown: c}
 	if data.Consent, err = view.consentOf(r.Context(), known, old); err != nil {
 		h.Fail(w, r, v, err)
 		return

@@ -5,10 +5,10 @@ import (
 	"embed"
 	"io"
 
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -40,16 +40,12 @@ type Topics interface {
 	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
 }
 
-// Users reads the account of a person.
-type Users interface {
-	UserByID(ctx context.Context, userID string) (access.User, error)
-}
-
 // Config configures the pages of this package. All fields are required.
 type Config struct {
 	Uploads Uploads
 	Topics  Topics
-	Users   Users
+	// Actors names who uploaded a file and who imported it.
+	Actors actors.Actors
 }
 
 // Imports has the pages that import contacts; see dashboard.Room.

@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
@@ -116,7 +117,7 @@ func newOffice(t *testing.T) *office {
 		Sample:   contactfile.Sample{Header: []string{"E-Mail", hostile}, Delimiter: ',', Rows: [][]string{{"ada@example.com", "=1+1" + hostile}}},
 		Settings: contactupload.Settings{Delimiter: ',', Targets: []string{"email", ""}},
 	}}, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: imports.Path, Name: "Import"})}
-	room, err := imports.New(o.Frame, imports.Config{Uploads: o.uploads, Topics: o.uploads, Users: o.uploads})
+	room, err := imports.New(o.Frame, imports.Config{Uploads: o.uploads, Topics: o.uploads, Actors: actors.Actors{Users: o.uploads}})
 	o.Must(err)
 	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{"lists_list": `{"data":[{"id":"11111111-1111-4111-8111-111111111111","key":"vip","name":"VIP","description":"","source":"api","origin":"managed","status":"active","member_count":3,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}],"pagination":{"has_more":false,"next_cursor":null}}`}}
 	o.pages = o.Open(room)

@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -61,10 +61,10 @@ func (h *Imports) listWith(w http.ResponseWriter, r *http.Request, v people.Visi
 		Text:   "No file was imported. Export contacts from another program as CSV and choose that file, or create a single contact.",
 		Action: &frame.Action{Path: newContactPath, Name: "New contact"}, Guide: h.Guide("/guides/contacts", "Read the guide about contacts"),
 	}
-	names := userNames{h, v, map[string]string{}}
+	names := h.Actors.For(v)
 	for _, up := range all {
 		row := h.newImportRow(up)
-		if row.By, err = names.of(r.Context(), up.UploadedBy); err != nil {
+		if row.By, err = personWords(r.Context(), names, up.UploadedBy); err != nil {
 			h.Fail(w, r, v, err)
 			return
 		}
@@ -85,28 +85,12 @@ func (h *Imports) newImportRow(up contactupload.Upload) importRow {
 	return row
 }
 
-// userNames reads the names of people who uploaded files or started imports, each once.
-type userNames struct {
-	h       *Imports
-	visitor people.Visitor
-	names   map[string]string
-}
-
-// of returns the name of the person with the id: "you" for the visitor, and "" for the id "".
-func (u userNames) of(ctx context.Context, id string) (string, error) {
-	switch name, read := u.names[id]; {
-	case id == "" || read:
-		return name, nil
-	case id == u.visitor.User.ID:
-		return "you", nil
+// personWords returns the words for the person with the id, and "" for the id "".
+func personWords(ctx context.Context, names *actors.Names, id string) (string, error) {
+	if id == "" {
+		return "", nil
 	}
-	user, err := u.h.Users.UserByID(ctx, id)
-	name := frame.PlainName(cmp.Or(user.Name, user.Email))
-	if core.IsNotFound(err) {
-		name, err = "a former member", nil
-	}
-	u.names[id] = name
-	return name, err
+	return names.Person(ctx, id)
 }
 
 // count formats a number of rows.

@@ -73,10 +73,10 @@ func (h *Imports) showImport(w http.ResponseWriter, r *http.Request, v people.Vi
 // none.
 func (h *Imports) importWith(w http.ResponseWriter, r *http.Request, v people.Visitor, up contactupload.Upload, problem string, status int) {
 	data := h.newImportPage(v, up)
-	names := userNames{h, v, map[string]string{}}
+	names := h.Actors.For(v)
 	var errUploaded, errStarted error
-	data.By, errUploaded = names.of(r.Context(), up.UploadedBy)
-	data.StartedBy, errStarted = names.of(r.Context(), up.ImportedBy)
+	data.By, errUploaded = personWords(r.Context(), names, up.UploadedBy)
+	data.StartedBy, errStarted = personWords(r.Context(), names, up.ImportedBy)
 	if err := errors.Join(errUploaded, errStarted); err != nil {
 		h.Fail(w, r, v, err)
 		return

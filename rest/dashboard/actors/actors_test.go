@@ -1,0 +1,84 @@
+package actors_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
+)
+
+// org is an organization with the member Grace. Alan was a member, and Mary never was.
+type org struct{}
+
+func (org) Member(_ context.Context, orgID, userID string) (members.Member, error) {
+	if orgID != "org" || userID != "grace" {
+		return members.Member{}, core.NotFound("member")
+	}
+	return members.Member{UserID: userID}, nil
+}
+
+func (org) UserByID(_ context.Context, userID string) (access.User, error) {
+	user, is := map[string]access.User{"grace": {Name: "Grace"}, "alan": {Email: "alan@example.com"}, "ada": {Name: "Ada"}}[userID]
+	if !is {
+		return access.User{}, core.NotFound("user")
+	}
+	return user, nil
+}
+
+func (org) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
+	return []access.APIKey{{ID: "key", Name: "Shop"}}, nil
+}
+
+func (org) ClientsOf(context.Context, string) ([]access.Client, error) {
+	return []access.Client{{ID: "client", Name: "Helper"}}, nil
+}
+
+// TestNamesNeedPermissions checks who sees the names of members, former members, keys and
+// applications, for each role and for single permissions. The visitor is Ada.
+func TestNamesNeedPermissions(t *testing.T) {
+	t.Parallel()
+	all := []string{"you", "Grace", "alan@example.com", "a former member", "the API key Shop", "the application Helper", "the application Helper", "an application"}
+	credentials := []string{"you", "Grace", "a former member", "a former member", "the API key Shop", "the application Helper", "the application Helper", "an application"}
+	former := []string{"you", "Grace", "alan@example.com", "a former member", "an API key", "an application", "the application Helper", "an application"}
+	none := []string{"you", "Grace", "a former member", "a former member", "an API key", "an application", "the application Helper", "an application"}
+	visitors := map[string]struct {
+		may  []members.Permission
+		want []string
+	}{
+		"viewer": {may("viewer"), none}, "marketer": {may("marketer"), none}, "developer": {may("developer"), all}, "owner": {may("owner"), all},
+		"credentials": {[]members.Permission{members.MayManageCredentials}, credentials}, "members": {[]members.Permission{members.MayManageMembers}, former},
+	}
+	for name, v := range visitors {
+		visitor := people.Visitor{User: access.User{ID: "ada"}, Org: core.Org{ID: "org"}, Member: members.Member{Role: members.PlainMember, Permissions: v.may}}
+		names := actors.Actors{Members: org{}, Users: org{}, Keys: org{}, Clients: org{}}.For(visitor)
+		var got []string
+		for _, userID := range []string{"ada", "grace", "alan", "mary"} {
+			words, err := names.Person(t.Context(), userID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, words)
+		}
+		for _, c := range [][2]string{{"key", ""}, {"client", "grace"}, {"client", "ada"}, {"unknown", "grace"}} {
+			words, err := names.Credential(t.Context(), c[0], c[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, words)
+		}
+		if diff := cmp.Diff(v.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// may returns the permissions of a named role.
+func may(role string) []members.Permission {
+	set, _ := members.RoleSetOf(role)
+	return set.Permissions
+}
