@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	_ "modernc.org/sqlite" // registers the driver "sqlite", written in Go; see RegisterFunction
@@ -105,10 +106,21 @@ func createPrivate(path string) error {
 	return nil
 }
 
+// fileURI returns the URI of a database file for SQLite. path is absolute. On Windows it
+// begins with a drive, and the URI of C:\data\a.db is file:///C:/data/a.db: without the
+// third slash, SQLite takes the drive for the name of another machine.
+func fileURI(path string) *url.URL {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return &url.URL{Scheme: "file", Path: path}
+}
+
 // openSQLitePool returns a pool of up to size connections to the database file. It opens
 // no connection.
 func openSQLitePool(path string, size int, busy string, options ...string) (*pool, error) {
-	name := (&url.URL{Scheme: "file", Path: path}).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+	name := fileURI(path).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	for _, option := range options {
 		name += "&" + option
 	}

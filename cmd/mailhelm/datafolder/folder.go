@@ -4,12 +4,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+
+	"github.com/gofrs/flock"
 )
 
+// hasModes is whether permission bits of files say who may write. On Windows, access lists
+// say so, which are not checked.
+const hasModes = runtime.GOOS != "windows"
+
 // Hold creates the data folder dir if it is missing. It fails if other users may write to
-// the folder, because they could replace the master key. If exclusive is true, it locks the
-// folder for this process, except on systems without flock. The returned function releases
-// the lock.
+// the folder, because they could replace the master key; on Windows it does not check that.
+// If exclusive is true, it locks the folder until the returned function is called or the
+// process ends, even by a crash.
 //
 // A server on SQLite needs the lock, because it orders writes, caches data and counts rate
 // limits in its own memory. With two servers on one SQLite file, caches would be outdated
@@ -29,12 +36,12 @@ func Hold(dir string, exclusive bool) (func() error, error) {
 	if !exclusive {
 		return func() error { return nil }, nil
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock := flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))
+	held, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if err := lockFile(lock); err != nil {
-		_ = lock.Close() // the lock error matters more
+	if !held {
 		return nil, fmt.Errorf("another mailhelm runs on the data folder %s: stop it, choose another folder with --data, or use PostgreSQL, which several processes may share", dir)
 	}
 	return lock.Close, nil

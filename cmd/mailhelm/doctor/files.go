@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // configurationFile checks the permissions of the configuration file, which may contain
@@ -19,7 +20,7 @@ func (e *examination) configurationFile(path string) {
 	switch {
 	case err != nil:
 		e.add("configuration file", Fail, err.Error(), "")
-	case info.Mode().Perm()&0o077 != 0 && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != "" || e.cfg.RedisURL != "" || e.cfg.SystemSMTP != ""):
+	case othersHaveAccess(info) && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != "" || e.cfg.RedisURL != "" || e.cfg.SystemSMTP != ""):
 		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may contain secrets", path, info.Mode().Perm()), "chmod 600 "+path)
 	default:
 		e.add("configuration file", OK, path, "")
@@ -40,10 +41,10 @@ func (e *examination) dataFolder() {
 		e.add("data folder", Fail, dir+" is a file", "Choose another folder with --data.")
 	case !writable(dir):
 		e.add("data folder", Fail, dir+" cannot be written to", "Let the user that runs mailhelm write to it: chown or chmod u+rwx.")
-	case info.Mode().Perm()&0o077 != 0:
+	case othersHaveAccess(info):
 		e.add("data folder", Warn, fmt.Sprintf("%s has mode %04o: other users of this machine can read it", dir, info.Mode().Perm()), "chmod 700 "+dir)
 	default:
-		e.add("data folder", OK, dir+", only its owner has access", "")
+		e.add("data folder", OK, private(dir), "")
 	}
 	e.masterKey()
 }
@@ -92,7 +93,22 @@ func (e *examination) masterKey() {
 	}
 	where := "from the configuration"
 	if e.cfg.MasterKey == "" {
-		where = path + ", only its owner has access"
+		where = private(path)
 	}
 	e.add(name, OK, where, "")
+}
+
+// othersHaveAccess reports whether the permission bits of a file give other users any
+// access. On Windows it returns false, because access lists decide there, and the bits say
+// nothing.
+func othersHaveAccess(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+}
+
+// private returns the text for a file or folder that passed the check of its permissions.
+func private(path string) string {
+	if runtime.GOOS == "windows" {
+		return path + "; who else has access is not checked on Windows"
+	}
+	return path + ", only its owner has access"
 }

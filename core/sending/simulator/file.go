@@ -85,6 +85,17 @@ func create(path string) error {
 	return f.Close()
 }
 
+// fileURI returns the URI of a database file for SQLite. path is absolute. On Windows it
+// begins with a drive, and the URI of C:\data\a.db is file:///C:/data/a.db: without the
+// third slash, SQLite takes the drive for the name of another machine.
+func fileURI(path string) *url.URL {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return &url.URL{Scheme: "file", Path: path}
+}
+
 func openHandle(path string, connections, busyMillis int, key, value string) (*sql.DB, error) {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
@@ -92,7 +103,9 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 	q.Add("_pragma", "synchronous(NORMAL)")
 	q.Add("_error_rc", "1")
 	q.Add(key, value)
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	name := fileURI(path)
+	name.RawQuery = q.Encode()
+	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, err
 	}
