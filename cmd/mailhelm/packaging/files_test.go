@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // TestCompose checks the compose file: its services, that only published ports of this
-// machine lead to Mailhelm, and that the other services are not published at all.
+// machine lead to Mailhelm, that the other services are not published at all, and that a
+// stopping server has time for calls in flight.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	var file struct {
@@ -23,6 +25,7 @@ func TestCompose(t *testing.T) {
 			Volumes   []string
 			ReadOnly  bool                                  `yaml:"read_only"`
 			DependsOn map[string]struct{ Condition string } `yaml:"depends_on"`
+			StopGrace time.Duration                         `yaml:"stop_grace_period"`
 		}
 		Volumes map[string]any
 	}
@@ -32,6 +35,10 @@ func TestCompose(t *testing.T) {
 	own := file.Services["mailhelm"]
 	if len(file.Services) != 3 || !own.ReadOnly || own.DependsOn["postgres"].Condition != "service_healthy" || own.DependsOn["redis"].Condition != "service_healthy" {
 		t.Errorf("services: %+v", file.Services)
+	}
+	// The default, 10 seconds, is less than the 15 seconds that a stopping server waits.
+	if own.StopGrace < 20*time.Second {
+		t.Errorf("Mailhelm is killed %s after the signal to stop", own.StopGrace)
 	}
 	for _, port := range own.Ports {
 		if !strings.HasPrefix(port, "127.0.0.1:") || strings.HasSuffix(port, ":9090") {
@@ -81,6 +88,9 @@ func TestUnit(t *testing.T) {
 		if got, ok := values[name]; !ok || got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+	if subset, ok := values["ProcSubset"]; ok {
+		t.Errorf("ProcSubset=%s hides /proc/stat, which process_start_time_seconds is read from, and the length of the queue of connections", subset)
 	}
 	if !strings.Contains(string(packaged("mailhelm.toml")), `data = "/var/lib/`+values["StateDirectory"]+`"`) || !strings.HasPrefix(values["SystemCallFilter"], "@system-service") {
 		t.Error("the data folder is not the state folder of the unit, or all system calls are allowed")

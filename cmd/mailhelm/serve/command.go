@@ -74,7 +74,7 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 		// that line may send a second signal, which must end the process. The function main
 		// restores it too, but possibly later.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
-		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout)
+		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout.String())
 	case failure = <-h.Failed():
 		log.Error("stopping: a listener failed", "error", failure)
 	}
