@@ -65,19 +65,19 @@ func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 // The methods that follow return rates between 0 and 1. A rate is 0 if its denominator is
 // 0.
 
-func (c Counts) deliveryRate() float64  { return ratio(c.Delivered, c.Sent) }
-func (c Counts) bounceRate() float64    { return ratio(c.Bounced, c.Sent) }
-func (c Counts) complaintRate() float64 { return ratio(c.Complained, c.Sent) }
-func (c Counts) openRate() float64      { return ratio(c.UniqueOpens, c.Delivered) }
-func (c Counts) clickRate() float64     { return ratio(c.UniqueClicks, c.Delivered) }
+func (c Counts) deliveryRate() float64  { return Share(c.Delivered, c.Sent) }
+func (c Counts) bounceRate() float64    { return Share(c.Bounced, c.Sent) }
+func (c Counts) complaintRate() float64 { return Share(c.Complained, c.Sent) }
+func (c Counts) openRate() float64      { return Share(c.UniqueOpens, c.Delivered) }
+func (c Counts) clickRate() float64     { return Share(c.UniqueClicks, c.Delivered) }
 
 func (c Counts) rates() Rates {
 	return Rates{Delivery: c.deliveryRate(), Bounce: c.bounceRate(), Complaint: c.complaintRate(), Open: c.openRate(), Click: c.clickRate()}
 }
 
-// ratio returns part/whole, at most 1. part can exceed whole if events are missing: a
+// Share returns part/whole, at most 1, and 0 if whole is 0. part can exceed whole if events are missing: a
 // delivery counts even if the Send of its message never arrived.
-func ratio(part, whole int64) float64 {
+func Share(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
 	}
