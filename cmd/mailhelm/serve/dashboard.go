@@ -51,16 +51,17 @@ func newDashboard(
 		return nil, nil, err
 	}
 	entrance.SurroundWith(surround)
+	by := actors.Actors{Members: s.db.Members(), Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients()}
 	start, err1 := home.New(around, home.Config{
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Grants: s.db.Grants(), Members: s.db.Members(), Factors: factors,
 		Reports: domains.Reports, Account: domains.Account, Syncs: s.db.SyncResults(), Audit: s.db.Audit(),
+		Messages: domains.Messages, Undeliverable: domains.Suppression, Actors: by,
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,
 		},
 		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	by := actors.Actors{Members: s.db.Members(), Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients()}
 	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics(), Actors: by})
 	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments})
 	outcomes, err2 := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression})
@@ -80,7 +81,7 @@ func newDashboard(
 	company, err5 := organization.New(around, organization.Config{
 		Account: domains.Account, Connections: s.connections, Syncs: s.db.SyncResults(), Channels: domains.Channels, Memberships: members, Joining: members,
 		Entrance: entrance, Members: s.db.Members(), Invitations: s.db.Invitations(), Factors: factors, Audit: s.db.Audit(),
-		Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients(), Connecting: newConnecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
+		Users: s.db.Users(), Actors: by, Connecting: newConnecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL:        public.App, DocsURL: public.Docs, Clock: cfg.Clock,
 	})

@@ -8,7 +8,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // Members finds the members of an organization.
@@ -28,9 +27,14 @@ type Keys interface {
 	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
 }
 
-// Clients lists an organization's OAuth clients, including revoked ones.
+// Clients reads OAuth clients, including revoked ones.
 type Clients interface {
+	// ClientsOf returns the clients that an organization registered.
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
+	// ClientByID returns a client by its UUID. orgID "" selects the clients that belong to no
+	// organization, such as assistants that registered themselves. It fails with
+	// core.CodeNotFound for an unknown id.
+	ClientByID(ctx context.Context, orgID, id string) (access.Client, error)
 }
 
 // Actors reads the names of members and credentials. All fields are required.
@@ -43,27 +47,24 @@ type Actors struct {
 
 // For returns the names that this visitor may see, of actors in the visitor's organization.
 func (a Actors) For(v people.Visitor) *Names {
-	return &Names{actors: a, visitor: v, people: map[string]string{}}
+	return &Names{actors: a, records: a.Records(v.Org.ID), visitor: v, people: map[string]string{}}
 }
 
 // Names has the words for the actors of one page. It reads each person and each list of
 // credentials only once. It must not be used concurrently.
 type Names struct {
 	actors  Actors
+	records *Records
 	visitor people.Visitor
 	people  map[string]string
-	tokens  map[string]token // by id of the credential; nil if they are not read yet
-}
-
-// token is the words for a credential: with its name, and the kind alone.
-type token struct {
-	named, kind string
-	isClient    bool
 }
 
 // anApplication is the words for an application without a name. Applications that no
 // organization registered have no name that an organization confirmed.
 const anApplication = "an application"
+
+// aFormerMember is the words for a person who left, or has no account any more.
+const aFormerMember = "a former member"
 
 // Person returns the words for a person: "you" for the visitor, the name or address of a
 // member, and "a former member" for others, unless the visitor may see their name.
@@ -77,61 +78,43 @@ func (n *Names) Person(ctx context.Context, userID string) (string, error) {
 	}
 	words, err := n.readPerson(ctx, userID)
 	if core.IsNotFound(err) {
-		words, err = "a former member", nil
+		words, err = aFormerMember, nil
 	}
 	n.people[userID] = words
 	return words, err
 }
 
-// readPerson returns the name or address of a person. It fails with core.CodeNotFound if
-// there is no account, or if the person is no member and the visitor may not see who was.
+// readPerson returns the name or address of a person. It fails with core.CodeNotFound if the
+// person is no member and the visitor may not see who was.
 func (n *Names) readPerson(ctx context.Context, userID string) (string, error) {
 	if !n.seesFormerMembers() {
 		if _, err := n.actors.Members.Member(ctx, n.visitor.Org.ID, userID); err != nil {
 			return "", err
 		}
 	}
-	user, err := n.actors.Users.UserByID(ctx, userID)
-	return cmp.Or(frame.PlainName(user.Name), frame.PlainName(user.Email)), err
+	p, err := n.records.Person(ctx, userID)
+	return cmp.Or(p.Name, p.Email, aFormerMember), err
 }
 
 // Credential returns the words for an API key or an application, such as "the API key Shop"
 // or "an API key". userID is the person for whom it acted, "" for none: the visitor granted
 // the access of an application that acts for them, so they may see its name.
 func (n *Names) Credential(ctx context.Context, credentialID, userID string) (string, error) {
-	if n.tokens == nil {
-		if err := n.readTokens(ctx); err != nil {
-			return "", err
-		}
+	listed, err := n.records.Listed(ctx)
+	if err != nil {
+		return "", err
 	}
-	t, known := n.tokens[credentialID]
+	c, known := listed[credentialID]
+	isClient := c.Kind == core.OAuthClient
 	switch {
 	case !known:
 		return anApplication, nil
-	case n.seesCredentials() || t.isClient && userID == n.visitor.User.ID:
-		return t.named, nil
+	case n.seesCredentials() || isClient && userID == n.visitor.User.ID:
+		return "the " + c.String(), nil
+	case isClient:
+		return anApplication, nil
 	}
-	return t.kind, nil
-}
-
-// readTokens reads the organization's API keys and applications.
-func (n *Names) readTokens(ctx context.Context) error {
-	keys, err := n.actors.Keys.APIKeysOf(ctx, n.visitor.Org.ID)
-	if err != nil {
-		return err
-	}
-	clients, err := n.actors.Clients.ClientsOf(ctx, n.visitor.Org.ID)
-	if err != nil {
-		return err
-	}
-	n.tokens = map[string]token{}
-	for _, key := range keys {
-		n.tokens[key.ID] = token{"the API key " + frame.PlainName(key.Name), "an API key", false}
-	}
-	for _, client := range clients {
-		n.tokens[client.ID] = token{"the application " + frame.PlainName(client.Name), anApplication, true}
-	}
-	return nil
+	return "an API key", nil
 }
 
 func (n *Names) seesFormerMembers() bool {

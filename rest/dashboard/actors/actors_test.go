@@ -23,7 +23,7 @@ func (org) Member(_ context.Context, orgID, userID string) (members.Member, erro
 }
 
 func (org) UserByID(_ context.Context, userID string) (access.User, error) {
-	user, is := map[string]access.User{"grace": {Name: "Grace"}, "alan": {Email: "alan@example.com"}, "ada": {Name: "Ada"}}[userID]
+	user, is := map[string]access.User{"grace": {Name: "Grace", Email: "grace@example.com"}, "alan": {Email: "alan@example.com"}, "ada": {Name: "Ada"}}[userID]
 	if !is {
 		return access.User{}, core.NotFound("user")
 	}
@@ -36,6 +36,58 @@ func (org) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
 
 func (org) ClientsOf(context.Context, string) ([]access.Client, error) {
 	return []access.Client{{ID: "client", Name: "Helper"}}, nil
+}
+
+func (org) ClientByID(_ context.Context, orgID, id string) (access.Client, error) {
+	if orgID == "" && id == "assistant" {
+		return access.Client{ID: id, Name: "Assistant", ClientID: "https://assistant.example"}, nil
+	}
+	return access.Client{}, core.NotFound("client")
+}
+
+// counted is org with the number of calls.
+type counted struct {
+	org
+
+	calls map[string]int
+}
+
+func (c counted) UserByID(ctx context.Context, userID string) (access.User, error) {
+	c.calls["user "+userID]++
+	return c.org.UserByID(ctx, userID)
+}
+
+func (c counted) APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error) {
+	c.calls["keys"]++
+	return c.org.APIKeysOf(ctx, orgID)
+}
+
+func (c counted) ClientByID(ctx context.Context, orgID, id string) (access.Client, error) {
+	c.calls["client "+id]++
+	return c.org.ClientByID(ctx, orgID, id)
+}
+
+// TestRecords checks the records of people and credentials, and that each is read once.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	c := counted{calls: map[string]int{}}
+	records := actors.Actors{Members: c, Users: c, Keys: c, Clients: c}.Records("org")
+	for range 2 {
+		for id, want := range map[string]string{"grace": "Grace (grace@example.com)", "alan": "alan@example.com", "mary": ""} {
+			if p, err := records.Person(t.Context(), id); p.String() != want || err != nil {
+				t.Errorf("%s: %q, %v", id, p, err)
+			}
+		}
+		for id, want := range map[string]string{"key": "API key Shop", "client": "application Helper", "assistant": "application Assistant", "gone": ""} {
+			if c, err := records.Credential(t.Context(), id); c.String() != want || err != nil {
+				t.Errorf("%s: %q, %v", id, c, err)
+			}
+		}
+	}
+	want := map[string]int{"user grace": 1, "user alan": 1, "user mary": 1, "keys": 1, "client assistant": 1, "client gone": 1}
+	if diff := cmp.Diff(want, c.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
 }
 
 // TestNamesNeedPermissions checks who sees the names of members, former members, keys and

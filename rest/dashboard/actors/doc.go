@@ -7,6 +7,6 @@
 // them are named to those who may read the audit log, which has the same names. For other
 // visitors, it says the kind: "an API key", "an application", "a former member".
 //
-// The pages of credentials, members and the audit log need these permissions, so they read
-// the names themselves.
+// The audit log and the overview of changes need the permission for the audit log. They read
+// [Records], which has the names themselves.
 package actors

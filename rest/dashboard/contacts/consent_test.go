@@ -35,6 +35,10 @@ func (names) ClientsOf(context.Context, string) ([]access.Client, error) {
 	return []access.Client{{ID: "client", Name: "Helper"}}, nil
 }
 
+func (names) ClientByID(context.Context, string, string) (access.Client, error) {
+	return access.Client{}, core.NotFound("client")
+}
+
 func (names) UserByID(_ context.Context, id string) (access.User, error) {
 	name, is := map[string]string{"grace": "Grace", "alan": "Alan"}[id]
 	if !is {

@@ -2,6 +2,7 @@ package home
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -90,8 +92,9 @@ func (h *Home) actorsOf(r *http.Request, v people.Visitor, events []access.Audit
 	}
 	ids := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
 	var actors []actor
+	records := h.Actors.Records(v.Org.ID)
 	for _, id := range ids[:min(shownActors, len(ids))] {
-		p, err := h.program(r, v, kinds[id], id)
+		p, err := h.program(r.Context(), v, records, kinds[id], id)
 		if err != nil {
 			return nil, err
 		}
@@ -102,40 +105,24 @@ func (h *Home) actorsOf(r *http.Request, v people.Visitor, events []access.Audit
 	return actors, nil
 }
 
-// program returns the name of the credential of an audit event and the page about it.
-func (h *Home) program(r *http.Request, v people.Visitor, kind, id string) (program, error) {
-	if kind == string(core.APIKey) {
-		return h.keyProgram(r, v, id)
+// program returns the name of the credential of an audit event and the page about it. The
+// page of an API key is only for visitors who may manage keys.
+func (h *Home) program(ctx context.Context, v people.Visitor, records *actors.Records, kind, id string) (program, error) {
+	c, err := records.Credential(ctx, id)
+	if err != nil {
+		return program{}, err
 	}
-	for _, org := range []string{v.Org.ID, ""} {
-		client, err := h.Clients.ClientByID(r.Context(), org, id)
-		if err == nil {
-			return program{frame.PlainName(client.Name), frame.Address(h.Links.Activity, frame.Parameters{"client_id": client.ClientID})}, nil
-		}
-		if !core.IsNotFound(err) {
-			return program{}, fmt.Errorf("client: %w", err)
-		}
+	switch {
+	case c.Kind == core.APIKey && v.Member.Has(members.MayManageCredentials):
+		return program{c.String(), h.Links.Keys + "/" + url.PathEscape(id)}, nil
+	case c.Kind == core.APIKey:
+		return program{Name: c.String()}, nil
+	case c.Kind == core.OAuthClient:
+		return program{c.Name, frame.Address(h.Links.Activity, frame.Parameters{"client_id": c.ClientID})}, nil
+	case kind == string(core.APIKey):
+		return program{Name: "An API key that no longer exists"}, nil
 	}
 	return program{Name: "An application that no longer exists"}, nil
-}
-
-// keyProgram returns the name of an API key and, if the visitor may manage keys, its page.
-func (h *Home) keyProgram(r *http.Request, v people.Visitor, id string) (program, error) {
-	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
-	if err != nil {
-		return program{}, fmt.Errorf("API keys: %w", err)
-	}
-	for _, k := range keys {
-		if k.ID != id {
-			continue
-		}
-		p := program{Name: "API key " + frame.PlainName(k.Name)}
-		if v.Member.Has(members.MayManageCredentials) {
-			p.Path = h.Links.Keys + "/" + url.PathEscape(id)
-		}
-		return p, nil
-	}
-	return program{Name: "An API key that no longer exists"}, nil
 }
 
 // actionsOf returns the most frequent actions with their counts, as one text.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,14 +24,6 @@ type notice struct {
 const (
 	// accountTimeout is the time for which the overview waits for the sending account.
 	accountTimeout = 3 * time.Second
-	// outcomeWithin is the time after which a sent message usually has an outcome.
-	// silentMessages is the number of messages without one from which on a channel counts as
-	// silent.
-	outcomeWithin  = 3 * time.Hour
-	silentMessages = 5
-	// newUndeliverable is the number of newly listed addresses in seven days from which on
-	// the growth of the list needs attention.
-	newUndeliverable = 10
 	// soon is the time before the end of a key from which on it needs attention.
 	soon = 14 * 24 * time.Hour
 )
@@ -152,7 +143,7 @@ func (h *Home) channelNotices(r *http.Request, v people.Visitor) ([]notice, erro
 	}
 	for _, c := range channels {
 		if c.Status == "detached" {
-			notices = append(notices, notice{"The channel “" + frame.PlainName(c.Slug) + "” is gone from the sending account.", path, "Open channels", true})
+			notices = append(notices, notice{"The channel " + frame.Quoted(c.Slug) + " is gone from the sending account.", path, "Open channels", true})
 		}
 	}
 	if !v.Member.Has(members.MayViewAnalytics) {
@@ -162,30 +153,19 @@ func (h *Home) channelNotices(r *http.Request, v people.Visitor) ([]notice, erro
 	return append(notices, silent...), err
 }
 
-// silentChannels returns a notice for each channel whose messages of the last day have no
-// outcome, although one is usually reported within minutes.
+// silentChannels returns a notice for each channel that stopped reporting events.
 func (h *Home) silentChannels(r *http.Request, v people.Visitor) ([]notice, error) {
-	now := h.Clock().UTC().Truncate(time.Minute)
-	var page struct {
-		Data []struct{ Channel string } `json:"data"`
-	}
-	err := h.Read(r, v, "messages_list", map[string]any{
-		"status": "Send", "from": now.Add(-24 * time.Hour), "to": now.Add(-outcomeWithin), "limit": 200,
-	}, &page)
-	if err != nil {
-		return nil, err
-	}
-	counts := map[string]int{}
+	silent, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) ([]string, error) {
+		return h.Messages.SilentChannels(ctx, v.Org.ID)
+	})
 	var notices []notice
-	for _, m := range page.Data {
-		if counts[m.Channel]++; counts[m.Channel] == silentMessages {
-			notices = append(notices, notice{
-				"The channel “" + frame.PlainName(m.Channel) + "” has messages without an outcome, hours after they were sent. Check that its events reach Mailhelm.",
-				frame.Path + "/messages?status=send", "Show the messages", true,
-			})
-		}
+	for _, slug := range silent {
+		notices = append(notices, notice{
+			"The channel " + frame.Quoted(slug) + " has messages without an outcome, hours after they were sent. Check that its events reach Mailhelm.",
+			frame.Path + "/messages?status=send", "Show the messages", true,
+		})
 	}
-	return notices, nil
+	return notices, err
 }
 
 // undeliverableNotices returns a notice if many addresses became undeliverable in the last
@@ -194,25 +174,12 @@ func (h *Home) undeliverableNotices(r *http.Request, v people.Visitor) ([]notice
 	if !v.Member.Has(members.MayViewUndeliverable) {
 		return nil, nil
 	}
-	since := frame.DayStart(h.Clock()).AddDate(0, 0, -week)
-	var page frame.List[struct {
-		Status      string    `json:"status"`
-		FirstSeenAt time.Time `json:"first_seen_at"`
-	}]
-	if err := h.Read(r, v, "undeliverable_list", map[string]any{"since": since, "limit": 200}, &page); err != nil {
+	growth, err := h.Undeliverable.Growth(r.Context(), v.Org.ID)
+	if err != nil || !growth.Notable() {
 		return nil, err
 	}
-	fresh := 0
-	for _, e := range page.Data {
-		if e.Status == "listed" && !e.FirstSeenAt.Before(since) {
-			fresh++
-		}
-	}
-	if fresh < newUndeliverable {
-		return nil, nil
-	}
-	count := strconv.Itoa(fresh)
-	if page.Pagination.HasMore {
+	count := frame.WithCommas(int64(growth.Listed))
+	if growth.More {
 		count += " or more"
 	}
 	return []notice{{count + " addresses became undeliverable in the last seven days. Remove them before the next send.", frame.Path + "/undeliverable", "Show the addresses", false}}, nil
@@ -231,7 +198,7 @@ func (h *Home) keyNotices(r *http.Request, v people.Visitor) ([]notice, error) {
 	for _, k := range keys {
 		if now := h.Clock(); k.StateAt(now) == access.KeyInGrace && k.ExpiresAt.Sub(now) < soon {
 			notices = append(notices, notice{
-				"The API key “" + frame.PlainName(k.Name) + "” was rotated and ends " + h.When(*k.ExpiresAt).Relative + ". Programs that still use it will be refused.",
+				"The API key " + frame.Quoted(k.Name) + " was rotated and ends " + h.When(*k.ExpiresAt).Relative + ". Programs that still use it will be refused.",
 				h.Links.Keys, "Open API keys", false,
 			})
 		}

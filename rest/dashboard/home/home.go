@@ -13,6 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -28,10 +30,6 @@ type Keys interface {
 type Clients interface {
 	// ClientsOf returns the clients that an organization registered.
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
-	// ClientByID returns a client by its UUID. orgID "" selects the clients that belong to no
-	// organization, such as assistants that registered themselves. It fails with
-	// core.CodeNotFound for an unknown id.
-	ClientByID(ctx context.Context, orgID, id string) (access.Client, error)
 }
 
 // Grants lists the grants with which people gave applications access.
@@ -69,6 +67,16 @@ type Syncs interface {
 	SyncResults(ctx context.Context, orgID string) ([]sending.SyncResult, error)
 }
 
+// Messages finds the channels that stopped reporting events; see core/messages.
+type Messages interface {
+	SilentChannels(ctx context.Context, orgID string) ([]string, error)
+}
+
+// Undeliverable counts the addresses that became undeliverable; see core/suppression.
+type Undeliverable interface {
+	Growth(ctx context.Context, orgID string) (suppression.Growth, error)
+}
+
 // AuditLog reads the audit log.
 type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
@@ -89,7 +97,12 @@ type Config struct {
 	Account Account
 	Syncs   Syncs
 	Audit   AuditLog
-	Links   Links
+	// Actors names the programs that changed something today.
+	Actors actors.Actors
+	// Messages and Undeliverable find what needs attention.
+	Messages      Messages
+	Undeliverable Undeliverable
+	Links         Links
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
 	// the OAuth server. The overview shows addresses on them.
 	APIURL, MCPURL, AuthURL string

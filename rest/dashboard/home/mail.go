@@ -14,16 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
-const (
-	// week is the number of days that the overview compares with as many days before.
-	week = 7
-	// fewForRate is the number of messages from which on the overview judges a rate, and
-	// fewBad the number of bounces or complaints. With less, one bounce decides the rate.
-	fewForRate = 100
-	fewBad     = 2
-	// nearThreshold is the share of a threshold from which on a rate needs attention.
-	nearThreshold = 0.8
-)
+// week is the number of days that the overview compares with as many days before.
+const week = 7
 
 // mail is the data of the mail of the last seven days. Problem says why it cannot be read,
 // or "".
@@ -144,26 +136,30 @@ func mailChart(o reports.Overview) chart.Panel {
 // rateNotices returns a notice for each rate of the last seven days that is near its
 // threshold or above it.
 func (m *mail) rateNotices() []notice {
-	if m == nil || m.lately.Sent < fewForRate {
+	if m == nil {
 		return nil
 	}
 	var notices []notice
 	for _, r := range []struct {
 		name   string
+		level  reports.Level
 		part   int64
 		review float64
-	}{{"bounce", m.lately.Bounced, reports.BounceReviewRate}, {"complaint", m.lately.Complained, reports.ComplaintReviewRate}} {
-		rate := float64(r.part) / float64(m.lately.Sent)
-		if r.part < fewBad || rate < nearThreshold*r.review {
+	}{
+		{"bounce", m.lately.BounceLevel(), m.lately.Bounced, reports.BounceReviewRate},
+		{"complaint", m.lately.ComplaintLevel(), m.lately.Complained, reports.ComplaintReviewRate},
+	} {
+		if r.level == reports.Unremarkable {
 			continue
 		}
 		where := "near the"
-		if rate >= r.review {
+		if r.level == reports.AtReview {
 			where = "above the"
 		}
+		rate := frame.ShortPercentage(reports.Share(r.part, m.lately.Sent))
 		notices = append(notices, notice{
-			Text: fmt.Sprintf("The %s rate of the last seven days is %s, %s %s from which on the provider reviews an account.", r.name, frame.ShortPercentage(rate), where, frame.ShortPercentage(r.review)),
-			Path: m.Health, Verb: "Open sending health", Urgent: rate >= r.review,
+			Text: fmt.Sprintf("The %s rate of the last seven days is %s, %s %s from which on the provider reviews an account.", r.name, rate, where, frame.ShortPercentage(r.review)),
+			Path: m.Health, Verb: "Open sending health", Urgent: r.level == reports.AtReview,
 		})
 	}
 	return notices

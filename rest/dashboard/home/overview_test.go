@@ -17,6 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
@@ -45,15 +47,12 @@ func (stock) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
 }
 
 func (stock) ClientsOf(context.Context, string) ([]access.Client, error) {
-	return []access.Client{{ID: "3", Name: hostile + "Helper"}}, nil
+	return []access.Client{{ID: "3", ClientID: "oc_3", Name: hostile + "Helper"}}, nil
 }
 
 func (stock) ClientByID(_ context.Context, orgID, id string) (access.Client, error) {
 	if orgID == "" && id == "7" {
 		return access.Client{ID: "7", ClientID: "https://assistant.example/client", Name: "Assistant" + hostile}, nil
-	}
-	if orgID != "" && id == "3" {
-		return access.Client{ID: "3", ClientID: "oc_3", Name: hostile + "Helper"}, nil
 	}
 	return access.Client{}, core.NotFound("client")
 }
@@ -72,6 +71,12 @@ func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Gran
 
 func (s stock) Members(context.Context, string) ([]members.Member, error) {
 	return []members.Member{{UserID: "visitor"}, {UserID: "other"}}, s.broken
+}
+
+func (stock) SilentChannels(context.Context, string) ([]string, error) { return []string{"quiet"}, nil }
+
+func (stock) Growth(context.Context, string) (suppression.Growth, error) {
+	return suppression.Growth{Listed: 10}, nil
 }
 
 func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
@@ -114,16 +119,13 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 	if has.log == nil {
 		has.log = io.Discard
 	}
-	silent := `{"id":"m","from":"a@example.com","to":"b@example.com","sent_at":"2026-03-12T01:00:00Z","status":"Send","channel":"quiet"}`
 	end := `],"pagination":{"has_more":false,"next_cursor":null}}`
 	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{
 		"channels_list": `{"data":[{"id":"0196f0a0-0000-7000-8000-000000000001","name":"old","slug":"old","status":"detached",
 			"tracking_domain":null,"suppression_policy":[],"identities":[],"created_at":"2026-03-01T00:00:00Z"}` + end,
-		"messages_list":      `{"data":[` + strings.Repeat(silent+",", 4) + silent + end,
-		"undeliverable_list": `{"data":[` + strings.Repeat(gone+",", 9) + gone + end,
 	}}
 	room, err := home.New(o.Frame, home.Config{
-		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Clock: core.Clock(frametest.Now),
+		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Messages: has, Undeliverable: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 			Activity: "/dashboard/connect/activity",
@@ -135,9 +137,6 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 	pages := o.Open(room)
 	return o, pages
 }
-
-const gone = `{"email":"a@example.com","status":"listed","reason":"permanent_bounce","first_seen_at":"2026-03-10T00:00:00Z",
-	"last_seen_at":"2026-03-10T00:00:00Z","last_changed_at":"2026-03-10T00:00:00Z","event_count":1,"excluded_at":null,"exclusion_reason":null}`
 
 func TestGoldenOverview(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func deliveryChart(o reports.Overview) chart.Panel {
 func bounceChart(o reports.Overview) chart.Panel {
 	return troubleRate{
 		id: "bounces", title: "Bounce rate", name: "Bounced", verb: "bounced", status: "bounce", color: chart.Bounced,
-		part: func(c reports.Counts) int64 { return c.Bounced }, rate: o.Rates.Bounce, review: reports.BounceReviewRate,
+		part: func(c reports.Counts) int64 { return c.Bounced }, level: reports.Counts.BounceLevel, rate: o.Rates.Bounce, review: reports.BounceReviewRate,
 	}.panel(o)
 }
 
@@ -37,7 +37,7 @@ func bounceChart(o reports.Overview) chart.Panel {
 func complaintChart(o reports.Overview) chart.Panel {
 	return troubleRate{
 		id: "complaints", title: "Complaint rate", name: "Complained", verb: "led to a complaint", status: "complaint", color: chart.Complained,
-		part: func(c reports.Counts) int64 { return c.Complained }, rate: o.Rates.Complaint, review: reports.ComplaintReviewRate,
+		part: func(c reports.Counts) int64 { return c.Complained }, level: reports.Counts.ComplaintLevel, rate: o.Rates.Complaint, review: reports.ComplaintReviewRate,
 	}.panel(o)
 }
 
@@ -87,13 +87,4 @@ func countColumn(o reports.Overview, name string, figure func(reports.Counts) in
 		values[i] = frame.WithCommas(figure(d.Counts))
 	}
 	return chart.Column{Name: name, Values: values}
-}
-
-// share returns part/whole, at most 1, or 0 if whole is 0. A part can exceed the whole if
-// the Send of a message never arrived.
-func share(part, whole int64) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return min(1, float64(part)/float64(whole))
 }

@@ -9,17 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
-const (
-	// rateDays is the number of days that one point of a rate covers. A rate of a single day
-	// would jump on days with few messages.
-	rateDays = 7
-	// fewForRate is the number of messages below which a rate is not shown, and a day is not
-	// marked: with fewer, a single bounce would be more than 1 %.
-	fewForRate = 100
-	// fewBad is the number of bounces or complaints below which a day is not marked. One
-	// complaint exceeds the threshold on each day with fewer than 1,000 messages.
-	fewBad = 2
-)
+// rateDays is the number of days that one point of a rate covers. A rate of a single day
+// would jump on days with few messages.
+const rateDays = 7
 
 // sevenDays explains the points of a rate in the summary of a chart.
 const sevenDays = "Each point is the rate of the seven days up to it. With fewer than 100 messages in these days there is no point."
@@ -31,6 +23,7 @@ type troubleRate struct {
 	status          string // the name of the status in the address of the messages page
 	color           chart.Color
 	part            func(reports.Counts) int64
+	level           func(reports.Counts) reports.Level
 	rate, review    float64
 }
 
@@ -55,20 +48,20 @@ func (t troubleRate) marks(o reports.Overview) []chart.Mark {
 	var marks []chart.Mark
 	for i, d := range o.Days {
 		part := t.part(d.Counts)
-		if d.Sent < fewForRate || part < fewBad || float64(part) < t.review*float64(d.Sent) {
+		if t.level(d.Counts) != reports.AtReview {
 			continue
 		}
 		marks = append(marks, chart.Mark{
 			At: i, Path: frame.Address(frame.Path+"/messages", frame.Parameters{"date": d.Day.Format(frame.DateLayout), "status": t.status}),
-			Text: fmt.Sprintf("%s: %s, %s of %s messages", d.Day.Format("2 January"), frame.Percentage(share(part, d.Sent)), frame.WithCommas(part), frame.WithCommas(d.Sent)),
+			Text: fmt.Sprintf("%s: %s, %s of %s messages", d.Day.Format("2 January"), frame.Percentage(reports.Share(part, d.Sent)), frame.WithCommas(part), frame.WithCommas(d.Sent)),
 		})
 	}
 	return marks
 }
 
 // weekRates returns the rate part/whole of the seven days up to each day of the overview.
-// The first days have fewer days before them. A rate of fewer than fewForRate is not a
-// number.
+// The first days have fewer days before them. A rate of fewer than
+// [reports.MinMessages] is not a number.
 func weekRates(o reports.Overview, part, whole func(reports.Counts) int64) []float64 {
 	rates := make([]float64, len(o.Days))
 	for i := range o.Days {
@@ -76,8 +69,8 @@ func weekRates(o reports.Overview, part, whole func(reports.Counts) int64) []flo
 		for _, d := range o.Days[max(0, i+1-rateDays) : i+1] {
 			parts, wholes = parts+part(d.Counts), wholes+whole(d.Counts)
 		}
-		rates[i] = share(parts, wholes)
-		if wholes < fewForRate {
+		rates[i] = reports.Share(parts, wholes)
+		if wholes < reports.MinMessages {
 			rates[i] = math.NaN()
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
@@ -44,7 +45,7 @@ func cellsOf(report string, r reportRow) []string {
 	}
 	return []string{
 		day, n(r.Sent), n(r.Delivered), n(r.Bounced), n(r.Complained), n(r.Suppressed),
-		frame.Percentage(r.DeliveryRate), frame.Percentage(share(r.Bounced, r.Sent)), frame.Percentage(share(r.Complained, r.Sent)),
+		frame.Percentage(r.DeliveryRate), frame.Percentage(reports.Share(r.Bounced, r.Sent)), frame.Percentage(reports.Share(r.Complained, r.Sent)),
 	}
 }
 

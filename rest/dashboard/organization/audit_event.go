@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -42,60 +43,59 @@ type detailLine struct {
 const longList = 8
 
 // auditNames has the names that the page of the audit log shows for people, credentials and
-// the organization, by id.
+// the organization.
 type auditNames struct {
-	named  map[string]string
-	actors []frame.Option // the actors to filter by: the members, the operator and Mailhelm itself
+	*actors.Records
+
+	named  map[string]string // by id
+	actors []frame.Option    // the actors to filter by: the members, the operator and Mailhelm itself
 }
 
 // auditNames reads the names of the members, API keys and OAuth clients that the audit log
 // of an organization can mention.
-func (h auditHandlers) auditNames(ctx context.Context, orgID string) (auditNames, error) {
-	names := auditNames{named: map[string]string{orgID: "this organization"}}
-	members, err := h.Members.Members(ctx, orgID)
+func (h auditHandlers) auditNames(ctx context.Context, v people.Visitor) (auditNames, error) {
+	names := auditNames{Records: h.Actors.Records(v.Org.ID), named: map[string]string{
+		v.Org.ID: "this organization", access.Operator: "the operator", "mailhelm": "Mailhelm itself",
+	}}
+	members, err := h.Members.Members(ctx, v.Org.ID)
 	if err != nil {
 		return names, fmt.Errorf("members: %w", err)
 	}
 	for _, m := range members {
-		name, err := h.personName(ctx, m.UserID)
+		person, err := names.Person(ctx, m.UserID)
 		if err != nil {
 			return names, err
 		}
-		names.named[m.UserID] = name
-		names.actors = append(names.actors, frame.Option{Value: m.UserID, Name: name})
+		names.named[m.UserID] = person.String()
+		names.actors = append(names.actors, frame.Option{Value: m.UserID, Name: person.String()})
 	}
-	keys, err := h.Keys.APIKeysOf(ctx, orgID)
+	credentials, err := names.Listed(ctx)
 	if err != nil {
-		return names, fmt.Errorf("API keys: %w", err)
+		return names, err
 	}
-	for _, k := range keys {
-		names.named[k.ID] = "API key " + k.Name
+	for id, c := range credentials {
+		names.named[id] = c.String()
 	}
-	clients, err := h.Clients.ClientsOf(ctx, orgID)
-	if err != nil {
-		return names, fmt.Errorf("clients: %w", err)
-	}
-	for _, c := range clients {
-		names.named[c.ID] = "application " + c.Name
-	}
-	names.named[access.Operator], names.named["mailhelm"] = "the operator", "Mailhelm itself"
 	names.actors = append(names.actors, frame.Option{Value: access.Operator, Name: "The operator"}, frame.Option{Value: "mailhelm", Name: "Mailhelm itself"})
 	return names, nil
 }
 
-// personName returns the name and email address of a person, or "" for an unknown id.
-func (h auditHandlers) personName(ctx context.Context, userID string) (string, error) {
-	user, err := h.Users.UserByID(ctx, userID)
-	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
-		return "", nil
+// actor returns the name of the actor of an event. It also finds people who have left the
+// organization, and applications that registered themselves. It returns "" for an unknown
+// actor.
+func (n auditNames) actor(ctx context.Context, e access.AuditEvent) (string, error) {
+	if name := n.named[e.ActorID]; name != "" {
+		return name, nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("person in the log: %w", err)
+	switch core.CredentialKind(e.ActorKind) {
+	case core.Person:
+		person, err := n.Person(ctx, e.ActorID)
+		return person.String(), err
+	case core.OAuthClient:
+		client, err := n.Credential(ctx, e.ActorID)
+		return client.String(), err
 	}
-	if user.Name == "" || user.Name == user.Email {
-		return user.Email, nil
-	}
-	return frame.PlainName(user.Name) + " (" + user.Email + ")", nil
+	return "", nil
 }
 
 // options returns the actors that the audit log can be filtered by, with the chosen one
@@ -104,20 +104,14 @@ func (n auditNames) options(chosen string) []frame.Option {
 	return frame.ChooseOption(slices.Clone(n.actors), chosen)
 }
 
-// auditEvent returns the data of an audit event for the page. If names does not have the
-// name of the acting user, it reads the name from the store and adds it to names. This
-// covers people who have left the organization.
-func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
-	shown := auditEvent{
-		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action,
-		Actor: names.named[e.ActorID], Detail: detailLines(e.Detail),
+// newAuditEvent returns the data of an audit event for the page.
+func newAuditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
+	actor, err := names.actor(ctx, e)
+	if err != nil {
+		return auditEvent{}, err
 	}
-	if shown.Actor == "" && e.ActorKind == "user" {
-		name, err := h.personName(ctx, e.ActorID)
-		if err != nil {
-			return auditEvent{}, err
-		}
-		names.named[e.ActorID], shown.Actor = name, name
+	shown := auditEvent{
+		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action, Actor: actor, Detail: detailLines(e.Detail),
 	}
 	if shown.Actor == "" {
 		shown.Actor, shown.ActorKind = e.ActorID, actorKinds[e.ActorKind]

@@ -99,7 +99,7 @@ func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery
 	if err != nil {
 		return auditPage{}, fmt.Errorf("audit log: %w", err)
 	}
-	names, err := h.auditNames(r.Context(), v.Org.ID)
+	names, err := h.auditNames(r.Context(), v)
 	if err != nil {
 		return auditPage{}, err
 	}
@@ -115,7 +115,7 @@ func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery
 		data.Older = AuditPath + "?" + values.Encode()
 	}
 	for _, e := range events {
-		shown, err := h.auditEvent(r.Context(), names, e)
+		shown, err := newAuditEvent(r.Context(), names, e)
 		if err != nil {
 			return auditPage{}, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 )
 
 // SendingAccount reads the state of the sending account and requests production access.
@@ -106,18 +107,6 @@ type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
 }
 
-// Keys lists an organization's API keys, including expired and revoked ones. The page of
-// the audit log shows their names.
-type Keys interface {
-	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
-}
-
-// Clients lists an organization's OAuth clients, including revoked ones. The page of the
-// audit log shows their names.
-type Clients interface {
-	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
-}
-
 // Config configures the pages of this package. All fields are required.
 type Config struct {
 	Account     SendingAccount
@@ -129,11 +118,11 @@ type Config struct {
 	Entrance    Entrance
 	Members     Members
 	Users       Users
+	// Actors names the actors and subjects of the audit log.
+	Actors      actors.Actors
 	Invitations Invitations
 	Factors     Factors
 	Audit       AuditLog
-	Keys        Keys
-	Clients     Clients
 	// Connecting changes the connection to the sending account. For each request, the pages
 	// use a copy of Connecting whose Transactor checks the visitor's permission and whose
 	// Record names the visitor as the actor.

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/simulatortest"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
@@ -57,7 +58,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		}),
 		Connections: connections, Syncs: db.SyncResults(), Channels: channels.New(channels.Config{Store: db.Channels(), Clock: frametest.Now}),
 		Memberships: o.members, Joining: o.members, Entrance: o, Members: db.Members(), Invitations: db.Invitations(), Factors: o,
-		Users: db.Users(), Audit: db.Audit(), Keys: db.Keys(), Clients: db.Clients(),
+		Users: db.Users(), Audit: db.Audit(), Actors: actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
 		Connecting: sending.Connecting{
 			Connections: connections, Transactor: db, Clock: frametest.Now, Follow: func(context.Context, string) error { return nil },
 		},
