@@ -242,7 +242,7 @@ func TestFiltersReachEveryList(t *testing.T) {
 			if status != http.StatusOK || o.asked.List+o.asked.Segment != id {
 				t.Errorf("%s=%s: %d, searched %+v", filter, name, status, o.asked)
 			}
-			for _, want := range []string{`type="text" value="set-200" maxlength="64" placeholder="Key of a ` + filter + `" list="` + filter + `s"`, `<option value="set-0">Set 0</option>`, `<option value="set-199">`} {
+			for _, want := range []string{`type="text" value="set-200" maxlength="64"`, `list="` + filter + `s"`, `<option value="set-0">Set 0</option>`, `<option value="set-199">`} {
 				if !strings.Contains(page, want) {
 					t.Errorf("%s=%s: the page has no %s", filter, name, want)
 				}
