@@ -11,12 +11,12 @@ func (r *prover) conflict(literals []literal) bool {
 	var consent consents
 	memberships := flags{}
 	for _, literal := range literals {
-		if r.steps--; r.steps < 0 {
+		if !r.spend(1) {
 			return false
 		}
 		switch n := literal.part.Test.(type) {
 		case *predicate.EventTest:
-			events.add(predicate.Canonical(&predicate.EventTest{Kind: predicate.Exists, Source: n.Source}), literal)
+			events.add(r.sourceText(n), literal)
 		case *predicate.Consent:
 			consent.add(n, literal.base())
 		case *predicate.Membership:

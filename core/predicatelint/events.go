@@ -81,9 +81,27 @@ func possibleWithoutEvents(group []literal) bool {
 	})
 }
 
+// sourceText returns a text that is the same for tests of the same events in the same words.
+func (r *prover) sourceText(n *predicate.EventTest) string {
+	text, known := r.sources[n]
+	if !known {
+		text = predicate.Canonical(&predicate.EventTest{Kind: predicate.Exists, Source: n.Source})
+		r.sources[n] = text
+	}
+	return text
+}
+
 // selectsNone reports whether it is certain that no event matches the where-condition.
 func (r *prover) selectsNone(s *predicate.EventSource) bool {
-	return s.Where != nil && r.unsatisfiable(nil, predicate.PartsOf(s.Where), true)
+	if s.Where == nil {
+		return false
+	}
+	empty, known := r.empty[s.Where]
+	if !known {
+		empty = r.unsatisfiable(nil, predicate.PartsOf(s.Where), true)
+		r.empty[s.Where] = empty
+	}
+	return empty
 }
 
 // manyEvents is the number of events that stands for any large number. Larger counts do not

@@ -12,7 +12,7 @@ type Claim struct {
 // Claims returns the claims about a predicate, and whether it is certain that no contact
 // matches the predicate, or that every contact does.
 func Claims(c *predicate.Checked) (claims []Claim, never, always bool) {
-	l := linter{prover: prover{maxSteps}, tree: c.Tree(), noun: "contact"}
+	l := linter{prover: newProver(), tree: c.Tree(), noun: "contact"}
 	root := c.Parts()
 	l.checkPart(root, nil)
 	for _, f := range l.findings {
@@ -21,4 +21,14 @@ func Claims(c *predicate.Checked) (claims []Claim, never, always bool) {
 		}
 	}
 	return claims, l.unsatisfiable(nil, root, true), l.unsatisfiable(nil, root, false)
+}
+
+// MaxSteps is the maximum number of steps for one predicate.
+const MaxSteps = maxSteps
+
+// StepsOf returns the number of steps that the contradictions of a predicate take.
+func StepsOf(c *predicate.Checked, f Facts) int {
+	l := linter{prover: newProver(), tree: c.Tree(), facts: f, noun: "contact"}
+	l.findAll(c.Parts())
+	return maxSteps - l.steps
 }

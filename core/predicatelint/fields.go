@@ -144,7 +144,10 @@ func (r *prover) textPossible(tests []literal) bool {
 		for _, v := range operands(one.part.Test) {
 			candidates = append(candidates, v.Text)
 		}
-		return possible(r, candidates, tests, textHolds, nil)
+		return possible(r, candidates, tests, func(n predicate.Node, text string) bool {
+			r.spend(len(text) / bytesPerStep)
+			return textHolds(n, text)
+		}, nil)
 	}
 	return !r.matchesConflict(tests)
 }
@@ -199,7 +202,7 @@ func (r *prover) matchesConflict(tests []literal) bool {
 		}
 		for _, other := range tests {
 			n, is := other.part.Test.(*predicate.Match)
-			if r.steps--; r.steps < 0 || !is {
+			if !is || !r.spend(1+(len(m.Text)+len(n.Text))/bytesPerStep) {
 				continue
 			}
 			if other.base() && excludes(m, n) || !other.base() && implies(start, end, m.Text, n) {
@@ -239,13 +242,14 @@ func operands(n predicate.Node) []predicate.Value {
 // possible reports whether all tests hold for one of the candidates that are allowed; nil
 // allows all. Once the steps are used up, it returns true.
 func possible[T any](r *prover, candidates []T, tests []literal, result func(predicate.Node, T) bool, allowed func(T) bool) bool {
+	r.spend(len(candidates))
 	for _, candidate := range candidates {
 		if allowed != nil && !allowed(candidate) {
 			continue
 		}
 		fits := true
 		for _, one := range tests {
-			if r.steps--; r.steps < 0 {
+			if !r.spend(stepsOf(one.part.Test)) {
 				return true
 			}
 			if fits = result(one.part.Test, candidate) == one.base(); !fits {
@@ -257,6 +261,21 @@ func possible[T any](r *prover, candidates []T, tests []literal, result func(pre
 		}
 	}
 	return false
+}
+
+// bytesPerStep is the number of bytes that are searched in the time of a step at most. Texts
+// of one repeated letter take the longest.
+const bytesPerStep = 4
+
+// stepsOf returns the number of steps that it takes to compare a short value with the test.
+func stepsOf(n predicate.Node) int {
+	switch n := n.(type) {
+	case *predicate.In:
+		return 1 + len(n.Values)
+	case *predicate.Match:
+		return 1 + len(n.Text)/bytesPerStep
+	}
+	return 1
 }
 
 func holds[T int64 | float64](op predicate.Op, a, b T) bool {

@@ -39,6 +39,9 @@ func (r *prover) unsatisfiable(context []literal, p *predicate.Part, want bool) 
 // exclusive reports whether it is certain that the parts cannot all be True (or, if want is
 // false, all be something else) in the context.
 func (r *prover) exclusive(context []literal, parts []*predicate.Part, want bool) bool {
+	if !r.spend(len(context) + len(parts)) {
+		return false
+	}
 	tests, others := flatten(parts, want)
 	all := slices.Clip(context)
 	for _, test := range tests {
