@@ -5,7 +5,7 @@
 // The package is pure. It evaluates no contact. A finding is never wrong: if a predicate is
 // reported as matching no contact, the evaluators of package predicate find none. But it
 // does not report everything that could be concluded, and it stops after a fixed number of
-// steps.
+// steps, so that the time for any predicate is bounded.
 //
 // # How contradictions are found
 //
