@@ -103,8 +103,8 @@ func TestActivityOfAssistants(t *testing.T) {
 		return nil
 	})
 	want := map[string]string{
-		"contacts_lookup": "calls 3, asked , confirmed , refused 1, failed ",
-		"broadcasts_send": "calls 2, asked 1, confirmed 1, refused , failed ",
+		"contacts_lookup": "calls 3, confirmed , refused 1, failed ",
+		"broadcasts_send": "calls 2, confirmed 1 of 1, refused , failed ",
 	}
 	if got := activityOf(page); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the page shows %v, want %v", got, want)
@@ -129,8 +129,8 @@ func TestActivityOfAssistants(t *testing.T) {
 }
 
 var (
-	activityRow  = regexp.MustCompile(`<td data-name="Tool"><code>([a-z_]+)</code></td>((?:<td class="n" data-name="[^"]+">[0-9,]*</td>)+)`)
-	activityCell = regexp.MustCompile(`data-name="([^" ]+)[^"]*">([0-9,]*)<`)
+	activityRow  = regexp.MustCompile(`<td data-name="Tool"><code>([a-z_]+)</code></td>((?:<td class="n" data-name="[^"]+">[0-9,of ]*</td>)+)`)
+	activityCell = regexp.MustCompile(`data-name="([^" ]+)[^"]*">([0-9,of ]*)<`)
 )
 
 // activityOf returns the numbers of calls in the table of the page, by tool.

@@ -45,7 +45,7 @@ func seed(ctx context.Context, cfg config.Config) (seedResult, error) {
 		return seedResult{}, err
 	}
 	defer account.Close() //nolint:errcheck // the rows are stored when Ensure returns
-	s := demodata.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
+	s := demodata.Seeder{DB: db, Scopes: core.AllScopes(), Account: account, Clock: cfg.Clock, Sync: servetest.NewSync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
 		return seedResult{}, err

@@ -8,6 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 )
 
 // Command is `mailhelm demo`.
@@ -66,7 +68,7 @@ func explainStart(err error) error {
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host) error {
-	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Activities: true}.Ensure(p.Ctx, c.Data)
+	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
 	}
@@ -116,4 +118,10 @@ func newPrinted(a serve.Addresses, c demodata.Credentials) demoOutput {
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
 		SMTPAddr: a.SMTP, AdminURL: a.Admin, Credentials: c,
 	}
+}
+
+// builtScopes returns the scopes that an operation of the server needs. The demo's
+// credentials have no others, because they would permit nothing.
+func builtScopes(h *serve.Host) core.Scopes {
+	return catalogue.NeededScopes(catalogue.Operations(h.Domains()))
 }

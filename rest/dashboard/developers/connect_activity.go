@@ -14,11 +14,14 @@ import (
 // activityRow is the data of the calls of one tool by one client and person. The numbers
 // are texts with commas, "" for 0.
 type activityRow struct {
-	Client, Person                           string
-	Activity                                 string // page with the calls of this client only
-	Tool                                     string // "" for requests that named no tool
-	Calls, Asked, Confirmed, Refused, Failed string
-	Last                                     frame.When
+	Client, Person         string
+	Activity               string // page with the calls of this client only
+	Tool                   string // "" for requests that named no tool
+	Calls, Refused, Failed string
+	// Confirmed is how many of the effects that the tool asked to confirm were confirmed,
+	// such as "1 of 2", or "" if it asked for none.
+	Confirmed string
+	Last      frame.When
 }
 
 // activityPage is the data of the page of calls.
@@ -177,7 +180,7 @@ func (h connectHandlers) activityRows(r *http.Request, v people.Visitor, days in
 		}
 		row := activityRow{
 			Client: frame.PlainName(of.Name), Activity: activityRequest{u.ClientID, days, 1}.path(), Tool: u.Operation, Calls: frame.WithCommas(u.Calls),
-			Asked: number(u.Asked), Confirmed: number(u.Confirmed), Refused: number(u.Refused), Failed: number(u.Failed), Last: h.When(u.LastAt),
+			Confirmed: confirmedOf(u.Counts), Refused: number(u.Refused), Failed: number(u.Failed), Last: h.When(u.LastAt),
 		}
 		if u.UserID != "" {
 			if row.Person, err = names.person(r.Context(), u.UserID); err != nil {
@@ -187,6 +190,15 @@ func (h connectHandlers) activityRows(r *http.Request, v people.Visitor, days in
 		shown = append(shown, row)
 	}
 	return shown, nil
+}
+
+// confirmedOf returns how many of the asked confirmations were given, "" if none was asked
+// or given.
+func confirmedOf(c usage.Counts) string {
+	if c.Asked == 0 && c.Confirmed == 0 {
+		return ""
+	}
+	return frame.WithCommas(c.Confirmed) + " of " + frame.WithCommas(max(c.Asked, c.Confirmed))
 }
 
 // number returns a count as a text, "" for 0.

@@ -32,8 +32,8 @@ type Credentials struct {
 }
 
 // create adds an OAuth client and an API key for each environment, live and test, each with
-// every scope. It fills in their ids and secrets. It runs in the transaction of ctx.
-func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error {
+// these scopes. It fills in their ids and secrets. It runs in the transaction of ctx.
+func (c *Credentials) create(ctx context.Context, a provision.Provisioner, scopes core.Scopes) error {
 	for _, one := range []struct {
 		env                   core.Environment
 		clientID, secret, key *string
@@ -41,7 +41,7 @@ func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error
 		{core.Live, &c.ClientID, &c.ClientSecret, &c.APIKey},
 		{core.Test, &c.TestClientID, &c.TestClientSecret, &c.TestAPIKey},
 	} {
-		g := provision.Grant{OrgID: c.OrgID, Name: "Demo " + string(one.env), Environment: one.env, Scopes: core.AllScopes()}
+		g := provision.Grant{OrgID: c.OrgID, Name: "Demo " + string(one.env), Environment: one.env, Scopes: scopes}
 		client, secret, err := a.CreateClient(ctx, g)
 		if err != nil {
 			return err

@@ -30,6 +30,8 @@ type Seeder struct {
 	Account *simulator.Simulator
 	Sync    *topics.Sync
 	Clock   core.Clock
+	// Scopes are those of the credentials.
+	Scopes core.Scopes
 	// Activities is true if the contacts get activities too. Most tests need none.
 	Activities bool
 }
@@ -85,7 +87,7 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	if _, err := a.CreateOwner(ctx, org.ID, c.UserEmail, userName, c.UserPassword); err != nil {
 		return Credentials{}, err
 	}
-	if err := c.create(ctx, a); err != nil {
+	if err := c.create(ctx, a, s.Scopes); err != nil {
 		return Credentials{}, err
 	}
 	people := allPeople(s.Clock())

@@ -23,7 +23,7 @@ func seeder(t *testing.T, db *storage.DB, dir string) Seeder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { account.Close() }) //nolint:errcheck // the test is over
-	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Sync: servetest.NewSync(db, account, core.SystemClock, slog.New(slog.DiscardHandler))}
+	return Seeder{DB: db, Scopes: core.AllScopes(), Account: account, Clock: core.SystemClock, Sync: servetest.NewSync(db, account, core.SystemClock, slog.New(slog.DiscardHandler))}
 }
 
 func TestMirrorAgreesWithTheAccount(t *testing.T) {
