@@ -30,6 +30,10 @@ var (
 	desktop = screen{"desktop", 1280, 900, false}
 )
 
+// hiddenWidth is the script for the number of pixels of the widest table that are only seen
+// after scrolling.
+const hiddenWidth = `Math.max(0, ...[...document.querySelectorAll(".scroll")].map((e) => e.scrollWidth - e.clientWidth))`
+
 // wholePage are the parameters of a screenshot of the whole page. The image is compressed
 // for speed: it is larger, but takes less time.
 var wholePage = page.CaptureScreenshotParams{
@@ -38,7 +42,8 @@ var wholePage = page.CaptureScreenshotParams{
 
 // Picture stores screenshots of the whole page, on a phone, a tablet and a desktop, light
 // and dark. It stores them as name-screen-scheme.png in the folder that the environment
-// variable FolderVariable names. It fails the test if the page is wider than the screen.
+// variable FolderVariable names. It fails the test if the page is wider than the screen, or
+// if a table is wider than a page on a desktop.
 // Afterwards the tab has the desktop size and the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
@@ -47,6 +52,9 @@ func (tab *Tab) Picture(name string) {
 		tab.resize(s, "light")
 		if width := evaluate[float64](tab, "document.documentElement.scrollWidth"); int64(width) > s.width {
 			tab.t.Errorf("browser: %s is %v pixels wide on a %s", name, width, s.name)
+		}
+		if hidden := evaluate[float64](tab, hiddenWidth); s == desktop && hidden > 1 { // a pixel of rounding
+			tab.t.Errorf("browser: a table of %s is %v pixels too wide for a %s", name, hidden, s.name)
 		}
 		if folder == "" {
 			continue
