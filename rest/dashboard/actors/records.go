@@ -6,7 +6,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // Records reads the people and credentials of an organization for one page, each once. It
@@ -48,7 +47,7 @@ func (r *Records) Person(ctx context.Context, userID string) (Person, error) {
 	if err != nil && !core.IsNotFound(err) {
 		return Person{}, fmt.Errorf("name of a person: %w", err)
 	}
-	p := Person{Name: frame.PlainName(user.Name), Email: frame.PlainName(user.Email)}
+	p := Person{Name: plain(user.Name), Email: plain(user.Email)}
 	r.people[userID] = p
 	return p, nil
 }
@@ -75,7 +74,7 @@ func (c Credential) String() string {
 
 // applicationOf returns the application of an OAuth client.
 func applicationOf(c access.Client) Credential {
-	return Credential{Kind: core.OAuthClient, Name: frame.PlainName(c.Name), ClientID: c.ClientID}
+	return Credential{Kind: core.OAuthClient, Name: plain(c.Name), ClientID: c.ClientID}
 }
 
 // Listed returns all API keys, and the applications that the organization registered, by
@@ -93,7 +92,7 @@ func (r *Records) Listed(ctx context.Context) (map[string]Credential, error) {
 		return nil, fmt.Errorf("names of applications: %w", err)
 	}
 	for _, k := range keys {
-		r.credentials[k.ID] = Credential{Kind: core.APIKey, Name: frame.PlainName(k.Name)}
+		r.credentials[k.ID] = Credential{Kind: core.APIKey, Name: plain(k.Name)}
 	}
 	for _, c := range clients {
 		r.credentials[c.ID] = applicationOf(c)
@@ -123,4 +122,11 @@ func (r *Records) Credential(ctx context.Context, id string) (Credential, error)
 	}
 	r.credentials[id] = found
 	return found, nil
+}
+
+// plain returns a name as frame.PlainName does. This package does not import the frame, which
+// would make the longest chain of imports longer.
+func plain(name string) string {
+	visible, _ := core.VisibleText(name)
+	return visible
 }
