@@ -40,7 +40,7 @@ func New(cfg Config) (*Site, error) {
 		return nil, fmt.Errorf("docs: address: %w", err)
 	}
 	prefix := strings.TrimSuffix(root.Path, "/")
-	return &Site{prefix: prefix, log: cfg.Log, content: sync.OnceValues(func() (*content, error) { return newContent(cfg, prefix) })}, nil
+	return &Site{prefix: prefix, log: cfg.Log, searching: make(chan struct{}, maxSearches), content: sync.OnceValues(func() (*content, error) { return newContent(cfg, prefix) })}, nil
 }
 
 // Site serves the documentation.
@@ -48,6 +48,8 @@ type Site struct {
 	prefix  string
 	content func() (*content, error)
 	log     *slog.Logger
+	// searching has an entry for each search that is answered now.
+	searching chan struct{}
 }
 
 // page is a prepared response.
@@ -118,8 +120,20 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, found.body)
 }
 
-// serveSearch writes the page with the results of a search.
+// maxSearches is the number of searches that are answered at the same time. A search needs
+// no sign-in and takes a few milliseconds and 2 MB, so many at a time would slow down the
+// rest of the server.
+const maxSearches = 4
+
+// serveSearch writes the page with the results of a search. If too many searches are being
+// answered, it waits until one of them ends or the client disconnects.
 func (s *Site) serveSearch(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.searching <- struct{}{}:
+		defer func() { <-s.searching }()
+	case <-r.Context().Done():
+		return
+	}
 	results, err := s.search(r)
 	if err != nil {
 		s.fail(w, r, searchPath, err)

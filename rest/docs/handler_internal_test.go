@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -26,5 +27,30 @@ func TestAFailingTemplate(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "no field Wrong") || !strings.Contains(log.String(), "path=/scopes") {
 		t.Errorf("the log has %s", log.String())
+	}
+}
+
+// TestSearchesAreLimited checks that a search beyond the limit waits, that it does nothing
+// after its client has disconnected, and that an answered search makes room for the next.
+func TestSearchesAreLimited(t *testing.T) {
+	t.Parallel()
+	searches := 0
+	s := &Site{prefix: "/docs", log: slog.New(slog.DiscardHandler), searching: make(chan struct{}, 1), content: func() (*content, error) {
+		searches++
+		return nil, errors.New("no content")
+	}}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	s.searching <- struct{}{}
+	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/docs/search?q=contact", nil))
+	if searches != 0 {
+		t.Error("a search beyond the limit was answered")
+	}
+	<-s.searching
+	for range 2 {
+		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/search?q=contact", nil))
+	}
+	if searches != 2 || len(s.searching) != 0 {
+		t.Errorf("%d searches, %d not ended", searches, len(s.searching))
 	}
 }
