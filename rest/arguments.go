@@ -26,7 +26,7 @@ func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 		}
 		texts[i] = text
 	}
-	if m.takesBody() {
+	if m.TakesBody() {
 		return m.withBody(c, texts)
 	}
 	if err := refuseBody(c.Request); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,20 +79,10 @@ func (s *Server) mount(route Route) (*mount, error) {
 	if m.Items != "" && !slices.Contains(members, m.Items) {
 		return nil, fmt.Errorf("%q, whose items the body is, is not a member of the operation's input", m.Items)
 	}
-	if !m.takesBody() {
+	if !m.TakesBody() {
 		m.inQuery = types
 	}
 	return m, nil
-}
-
-// takesBody reports whether the route takes its arguments from the body (POST, PUT, PATCH).
-// Other methods take them from the query.
-func (m *mount) takesBody() bool {
-	switch m.Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		return true
-	}
-	return false
 }
 
 // namesInPath reports whether name is a path parameter of the route.

@@ -103,7 +103,7 @@ func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 		{"security", securityOf(info.Scopes)},
 		{"parameters", m.parameters(info, properties)},
 	}
-	if m.takesBody() {
+	if m.TakesBody() {
 		operation = operation.with("requestBody", m.requestBody(properties))
 	}
 	return operation.with("responses", m.responses(info, schemas)), nil

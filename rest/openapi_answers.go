@@ -47,7 +47,7 @@ func (m *mount) parameters(info core.OperationInfo, properties []property) []obj
 		switch {
 		case m.namesInPath(p.name):
 			parameters = append(parameters, parameter("path", p, true))
-		case !m.takesBody():
+		case !m.TakesBody():
 			parameters = append(parameters, parameter("query", p, p.required))
 		}
 	}

@@ -35,6 +35,16 @@ type Route struct {
 	MaxAge time.Duration
 }
 
+// TakesBody reports whether the arguments of the route are in the body of the request (POST,
+// PUT, PATCH), except those in the path. Other methods have them in the query.
+func (r Route) TakesBody() bool {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return true
+	}
+	return false
+}
+
 // routes are all routes of the public API, in the order of the documentation.
 var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/_scopes", Operation: "credentials_get_scopes", Success: 200},

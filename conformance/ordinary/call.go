@@ -6,9 +6,7 @@ package ordinary
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -50,11 +48,10 @@ func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 			delete(arguments, name)
 		}
 	}
-	takesBody := slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, route.Method)
 	switch {
-	case route.Items != "" || !takesBody && len(arguments) > 0:
+	case route.Items != "" || !route.TakesBody() && len(arguments) > 0:
 		return c, fmt.Errorf("%s: its arguments are not members of a body", op.Info().Name)
-	case takesBody:
+	case route.TakesBody():
 		body, err := json.Marshal(arguments)
 		c.Body = string(body)
 		return c, err

@@ -84,7 +84,7 @@ func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 		switch {
 		case strings.Contains(path, "{"+name+"}"):
 			path = strings.ReplaceAll(path, "{"+name+"}", strings.ReplaceAll(url.PathEscape(text), "@", "%40"))
-		case s.takesBody():
+		case s.route.TakesBody():
 			body[name] = value
 		case isText:
 			query.Set(name, text)
@@ -96,7 +96,7 @@ func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
-	if !s.takesBody() {
+	if !s.route.TakesBody() {
 		return send(t, c.p, s.route.Method, address, c.rest, "")
 	}
 	// the route takes a JSON array as its body, not an object
@@ -104,10 +104,6 @@ func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 		return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, items)))
 	}
 	return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, body)))
-}
-
-func (s subject) takesBody() bool {
-	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, s.route.Method)
 }
 
 func (c caller) callTool(t *testing.T, name string, arguments any) answer {

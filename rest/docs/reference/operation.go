@@ -104,8 +104,8 @@ func itemTable(members properties, items string) string {
 }
 
 // route returns the first route of the operation, in the form of package samples.
-func (o operation) route() samples.Route {
-	return samples.Route{Method: o.Routes[0].Method, Path: o.Routes[0].Path, Items: o.Routes[0].Items}
+func (o operation) route() rest.Route {
+	return o.Routes[0]
 }
 
 // section writes a heading with a text, unless the text is empty.

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/rest"
 )
 
 // Request is an example of a request to the API.
@@ -23,16 +23,6 @@ type Request struct {
 	Key string
 }
 
-// Route is the method and the path of a route, with its parameters in braces. Items is the
-// argument whose value is the whole body, or "".
-type Route struct{ Method, Path, Items string }
-
-// TakesBody reports whether the arguments of the route are in the body of the request: all
-// except those in the path.
-func (r Route) TakesBody() bool {
-	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, r.Method)
-}
-
 // argument is a member of the example of an operation, with its value as JSON.
 type argument struct {
 	name  string
@@ -42,7 +32,7 @@ type argument struct {
 // Of returns the request of an operation at a route with the arguments of the operation's
 // example. It fails if the example is not an object, or lacks a path parameter or the
 // argument whose value is the body.
-func Of(info core.OperationInfo, route Route, baseURL string) (Request, error) {
+func Of(info core.OperationInfo, route rest.Route, baseURL string) (Request, error) {
 	arguments, err := argumentsOf(info.Example)
 	if err != nil {
 		return Request{}, fmt.Errorf("example of %s: %w", info.Name, err)
