@@ -21,8 +21,10 @@ type Author struct {
 
 // Review is what can be said about the text of a predicate without evaluating it.
 type Review struct {
-	// Faults are the reasons why the predicate does not compile. If there are any, the other
-	// members are empty.
+	// Names are the names that predicates of the organization may use.
+	Names predicate.Schema
+	// Faults are the reasons why the predicate does not compile. If there are any, the
+	// members below are empty.
 	Faults []*predicate.Error
 	// Words is a sentence that says which contacts match, and Parts says it test by test.
 	Words string
@@ -44,7 +46,7 @@ func (a Author) Review(ctx context.Context, org core.Org, key, source string) (R
 	}
 	checked, err := predicate.Compile(source, schema)
 	if err != nil {
-		return Review{Faults: faultsOf(err)}, nil
+		return Review{Names: schema, Faults: faultsOf(err)}, nil
 	}
 	facts := lintFacts(org, a.Clock())
 	if key != "" && len(checked.Tree().SegmentKeys()) > 0 {
@@ -55,7 +57,7 @@ func (a Author) Review(ctx context.Context, org core.Org, key, source string) (R
 		facts.Key, facts.Tests = key, testsOf(all, key)
 	}
 	return Review{
-		Words: checked.Explain(), Parts: checked.Parts(), EvalClass: checked.EvalClass(), Warnings: predicatelint.Check(checked, facts), Weight: checked.Weigh(),
+		Names: schema, Words: checked.Explain(), Parts: checked.Parts(), EvalClass: checked.EvalClass(), Warnings: predicatelint.Check(checked, facts), Weight: checked.Weigh(),
 	}, nil
 }
 

@@ -3,7 +3,6 @@ package contacts
 import (
 	"context"
 	"encoding/csv"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -69,8 +68,7 @@ func (h listHandlers) exportContacts(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="contacts-%s.csv"`, h.Clock().UTC().Format(time.DateOnly)))
+	frame.BeginCSV(w, "contacts-"+h.Clock().UTC().Format(frame.DateLayout)+".csv")
 	file := csv.NewWriter(w)
 	write := func(page []audience.Contact) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pageTime)) //nolint:forbidigo // a deadline of the connection; without support, the server's own deadline applies

@@ -277,8 +277,7 @@ func (h *Imports) sendRejected(w http.ResponseWriter, r *http.Request, v people.
 		h.NoSuchPage(w, r, v)
 		return
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="rejected-`+up.ID+`.csv"`)
+	frame.BeginCSV(w, "rejected-"+up.ID+".csv")
 	if err := h.Uploads.WriteRejected(r.Context(), v.Org.ID, up.ID, w); err != nil {
 		panic(http.ErrAbortHandler) // a part is sent, so the client must see that the rest is missing
 	}

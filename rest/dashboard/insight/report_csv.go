@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // downloadReport answers with the report that the page shows, as a file in the form of
@@ -24,11 +25,7 @@ func (h reportHandlers) downloadReport(w http.ResponseWriter, r *http.Request, v
 		h.Fail(w, r, v, err)
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", `attachment; filename="mailhelm-`+a.Report+`.csv"`)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
+	frame.BeginCSV(w, "mailhelm-"+a.Report+".csv")
 	_, _ = w.Write(file) // an error means that the client has disconnected
 }
 

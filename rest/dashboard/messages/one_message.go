@@ -34,9 +34,10 @@ type diagnosedPart struct {
 
 // messagePage is the data of the page of one message.
 type messagePage struct {
-	ID, Sender     string
-	Recipients     []recipient
-	MoreRecipients int
+	ID, Sender string
+	Recipients []recipient
+	// MoreRecipients is the number of recipients that the page leaves out, in words, or "".
+	MoreRecipients string
 	Subject        string
 	Status         status
 	Sent, Last     frame.When
@@ -136,7 +137,9 @@ func (m *Messages) messagePage(r *http.Request, v people.Visitor, d diagnosis) m
 		}
 	}
 	addresses := addressesOf(d)
-	page.MoreRecipients = max(0, len(addresses)-shownRecipients)
+	if more := len(addresses) - shownRecipients; more > 0 {
+		page.MoreRecipients = frame.Quantity(int64(more), "more recipient", "more recipients")
+	}
 	for _, address := range addresses[:min(len(addresses), shownRecipients)] {
 		page.Recipients = append(page.Recipients, m.recipientOf(r, v, address))
 	}

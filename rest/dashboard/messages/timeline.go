@@ -23,8 +23,8 @@ type event struct {
 // timeline is the data of the events of a message.
 type timeline struct {
 	Events []moment
-	// Earlier is the number of events that the page leaves out.
-	Earlier int
+	// Earlier is the number of events that the page leaves out, in words, or "".
+	Earlier string
 	// numbers has the number of each shown event by its id.
 	numbers map[string]string
 }
@@ -79,8 +79,12 @@ var factNames = []struct {
 // timelineOf returns the latest events of a message, oldest first. parts are the latest
 // events of its diagnosis, which have ids and recipients.
 func (m *Messages) timelineOf(events []event, parts []diagnosedPart) timeline {
-	t := timeline{Earlier: max(0, len(events)-shownEvents), numbers: map[string]string{}}
-	for i := t.Earlier; i < len(events); i++ {
+	t := timeline{numbers: map[string]string{}}
+	first := max(0, len(events)-shownEvents)
+	if first > 0 {
+		t.Earlier = frame.Quantity(int64(first), "earlier event", "earlier events")
+	}
+	for i := first; i < len(events); i++ {
 		e := events[i]
 		shown := moment{
 			Number: strconv.Itoa(i + 1), Status: statusOf(e.Type), When: m.When(e.OccurredAt),

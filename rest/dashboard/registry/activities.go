@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -23,16 +24,8 @@ type activity struct {
 	OccurredAt string `json:"occurred_at"`
 	ReceivedAt string `json:"received_at"`
 	Source     string `json:"source"`
-	Properties text   `json:"properties"`
-}
-
-// text is a JSON value as it was encoded.
-type text string
-
-// UnmarshalJSON stores the JSON value as text.
-func (t *text) UnmarshalJSON(b []byte) error {
-	*t = text(b)
-	return nil
+	// Properties is kept as it was sent, because the page shows it.
+	Properties json.RawMessage `json:"properties"`
 }
 
 // activityFilter has the filters of the page, as its address states them. From and To are

@@ -83,12 +83,7 @@ func (h *Segments) editor(w http.ResponseWriter, r *http.Request, v people.Visit
 		h.Refuse(w, r, v, e.HTTPStatus(), "Segments are defined by the connected repository.", e.NextStep())
 		return
 	}
-	p, err := h.previewOf(r, v, d.Key, d.Source)
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	names, err := h.Author.Names(r.Context(), v.Org.ID)
+	p, names, err := h.previewOf(r, v, d.Key, d.Source)
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return

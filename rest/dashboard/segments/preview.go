@@ -47,15 +47,22 @@ type foundRecord struct {
 }
 
 // previewOf reviews a predicate and counts the contacts that match it now. key is the key
-// of the segment in the form.
-func (h *Segments) previewOf(r *http.Request, v people.Visitor, key, source string) (preview, error) {
+// of the segment in the form. previewOf also returns the names that predicates may use.
+func (h *Segments) previewOf(r *http.Request, v people.Visitor, key, source string) (preview, predicate.Schema, error) {
 	if strings.TrimSpace(source) == "" {
-		return preview{}, nil
+		names, err := h.Author.Names(r.Context(), v.Org.ID)
+		return preview{}, names, err
 	}
 	review, err := h.Author.Review(r.Context(), v.Org, key, source)
 	if err != nil {
-		return preview{}, err
+		return preview{}, predicate.Schema{}, err
 	}
+	p, err := h.previewReviewed(r, v, source, review)
+	return p, review.Names, err
+}
+
+// previewReviewed returns the preview of a predicate with this review.
+func (h *Segments) previewReviewed(r *http.Request, v people.Visitor, source string, review segments.Review) (preview, error) {
 	p := preview{Words: review.Words, Parts: review.Parts, Faults: faultsOf(source, review.Faults), Hints: hintsOf(review)}
 	if len(p.Faults) > 0 {
 		return p, nil

@@ -65,9 +65,7 @@ type template struct {
 	LastModified string   `json:"last_modified_at"`
 	HTML         string   `json:"html"`
 	Text         string   `json:"text"`
-	Validation   string   `json:"validation_status"`
 	Diagnostics  []string `json:"diagnostics"`
-	DeployedName string   `json:"deployed_name"`
 	Variables    []struct {
 		Name     string `json:"name"`
 		Required bool   `json:"required"`

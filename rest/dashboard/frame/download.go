@@ -1,0 +1,14 @@
+package frame
+
+import "net/http"
+
+// BeginCSV writes the headers of an answer that is a CSV file (RFC 4180), which browsers
+// save under this name. The name must not contain quotation marks. Caches
+// must not store the file, because it has records of the organization.
+func BeginCSV(w http.ResponseWriter, name string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+}
