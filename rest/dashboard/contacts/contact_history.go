@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailstatus"
 )
 
 // shortList is the number of activities and messages on the page of a contact.
@@ -108,9 +109,10 @@ func (c *Contacts) readMessages(r *http.Request, v people.Visitor, of audience.C
 		shown.None.Action = &frame.Action{Path: messagesPath, Name: "Search messages"}
 	}
 	for _, m := range found.Data {
+		status := mailstatus.Of(m.Status)
 		row := messageRow{
 			Subject: frame.PlainName(m.Subject), Template: frame.PlainName(m.Template), Channel: frame.PlainName(m.Channel),
-			Status: messageMark(m.Status), Sent: c.WhenText(m.SentAt),
+			Sent: c.WhenText(m.SentAt), Status: mark{status.Mark, status.Name},
 		}
 		if v.Member.Has(members.MayViewAnalytics) {
 			row.Path = messagesPath + "/" + url.PathEscape(m.ID)
@@ -121,19 +123,6 @@ func (c *Contacts) readMessages(r *http.Request, v people.Visitor, of audience.C
 		shown.All = pathOf(of.ID) + "/messages"
 	}
 	return shown
-}
-
-// messageMark returns the mark of a message's status.
-func messageMark(status string) mark {
-	class := map[string]string{
-		"Complaint": "ended", "Bounce": "ended", "Reject": "ended", "RenderingFailure": "ended", "DeliveryDelay": "test",
-		"Delivery": "good", "Open": "good", "Click": "good",
-	}[status]
-	words := map[string]string{"DeliveryDelay": "delayed", "RenderingFailure": "rendering failed", "Send": "sent", "Delivery": "delivered", "Open": "opened", "Click": "clicked", "Bounce": "bounced", "Complaint": "complained", "Reject": "rejected"}
-	if word := words[status]; word != "" {
-		return mark{class, word}
-	}
-	return mark{class, status}
 }
 
 // longestProperties is the number of bytes of an activity's properties that a row shows.

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailstatus"
 )
 
 // filter has the filters of the search, as the page's address states them.
@@ -30,7 +31,7 @@ func filterOf(r *http.Request, v people.Visitor) filter {
 	if day := q.Get("date"); day != "" && f.From == "" && f.To == "" {
 		f.From, f.To = day, day
 	}
-	if known, ok := statusNamed(f.Status); ok {
+	if known, ok := mailstatus.Named(f.Status); ok {
 		f.Status = known.Value
 	}
 	if v.Member.Has(members.MaySearchRecipients) {
@@ -56,7 +57,7 @@ var filterLabels = frame.Labels{
 // has the ids of channels by slug. oldest is the first day whose messages the plan keeps.
 // arguments fails with validation_failed for a filter that cannot be used.
 func (f filter) arguments(channels frame.Channels, oldest time.Time) (map[string]any, error) {
-	known, ok := statusNamed(f.Status)
+	known, ok := mailstatus.Named(f.Status)
 	if !ok && f.Status != "" {
 		return nil, core.Invalid("status", frame.Quoted(f.Status)+" does not exist").WithNext("Choose one of the list.")
 	}

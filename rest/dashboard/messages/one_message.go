@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailstatus"
 )
 
 // diagnosis is the result of the operation messages_diagnose.
@@ -39,7 +40,7 @@ type messagePage struct {
 	// MoreRecipients is the number of recipients that the page leaves out, in words, or "".
 	MoreRecipients string
 	Subject        string
-	Status         status
+	Status         mailstatus.Status
 	Sent, Last     frame.When
 	// Template and Channel have links to other messages of the same template and channel,
 	// and to the channels page.
@@ -122,7 +123,7 @@ func (m *Messages) failMessage(w http.ResponseWriter, r *http.Request, v people.
 func (m *Messages) messagePage(r *http.Request, v people.Visitor, d diagnosis) messagePage {
 	page := messagePage{
 		ID: frame.PlainName(d.Message.ID), Sender: frame.PlainName(d.Message.From), Subject: frame.PlainName(d.Message.Subject),
-		Status: statusOf(d.Message.Status), Sent: m.WhenText(d.Message.SentAt), Last: m.WhenText(d.Message.LastEventAt),
+		Status: mailstatus.Of(d.Message.Status), Sent: m.WhenText(d.Message.SentAt), Last: m.WhenText(d.Message.LastEventAt),
 		Template: frame.PlainName(d.Message.Template), Channel: frame.PlainName(d.Message.Channel),
 		Outcome: outcomes[d.Outcome], Diagnosis: frame.PlainName(d.Text), Steps: m.stepsOf(v, d),
 		Masked: !v.Member.Has(members.MaySearchRecipients),

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailstatus"
 )
 
 // record is a message as the operations return it.
@@ -28,7 +29,7 @@ type record struct {
 type row struct {
 	Path, Recipient, Subject, Template, Channel string
 	Sent                                        frame.When
-	Status                                      status
+	Status                                      mailstatus.Status
 }
 
 // listPage is the data of the page that searches messages.
@@ -111,7 +112,7 @@ func (m *Messages) rowsOf(records []record) []row {
 	for i, r := range records {
 		rows[i] = row{
 			Path: pathOf(r.ID), Recipient: frame.PlainName(r.To), Subject: frame.PlainName(r.Subject), Template: frame.PlainName(r.Template),
-			Channel: frame.PlainName(r.Channel), Sent: m.WhenText(r.SentAt), Status: statusOf(r.Status),
+			Channel: frame.PlainName(r.Channel), Sent: m.WhenText(r.SentAt), Status: mailstatus.Of(r.Status),
 		}
 	}
 	return rows

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailstatus"
 )
 
 // event is an event of a message as the operation messages_events returns it.
@@ -32,7 +33,7 @@ type timeline struct {
 // moment is the data of one event in the timeline.
 type moment struct {
 	Number string
-	Status status
+	Status mailstatus.Status
 	When   frame.When
 	Clock  string
 	// After is the time since the event before, "" for the first event.
@@ -87,7 +88,7 @@ func (m *Messages) timelineOf(events []event, parts []diagnosedPart) timeline {
 	for i := first; i < len(events); i++ {
 		e := events[i]
 		shown := moment{
-			Number: strconv.Itoa(i + 1), Status: statusOf(e.Type), When: m.When(e.OccurredAt),
+			Number: strconv.Itoa(i + 1), Status: mailstatus.Of(e.Type), When: m.When(e.OccurredAt),
 			Clock: e.OccurredAt.UTC().Format("2 Jan 2006, 15:04:05.000 UTC"), Facts: factsOf(e.Metadata), Raw: rawText(e.Metadata),
 		}
 		if i > 0 {
