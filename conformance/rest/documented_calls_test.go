@@ -70,7 +70,7 @@ const ranInEveryLanguage = "lists_create"
 // body.
 func (d *documentedCalls) runSamples(t *testing.T, op core.Operation, route rest.Route, body []byte) {
 	t.Helper()
-	request, err := samples.Of(op.Info(), route, d.BaseURL)
+	request, err := samples.Of(op.Info(), samples.Route{Method: route.Method, Path: route.Path, Items: route.Items, TakesBody: route.TakesBody()}, d.BaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (d *documentedCalls) actual(text string) string {
 // curl runs the documented command of a route. It returns the status and the body.
 func (d *documentedCalls) curl(t *testing.T, op core.Operation, route rest.Route) (int, json.RawMessage) {
 	t.Helper()
-	request, err := samples.Of(op.Info(), route, d.BaseURL)
+	request, err := samples.Of(op.Info(), samples.Route{Method: route.Method, Path: route.Path, Items: route.Items, TakesBody: route.TakesBody()}, d.BaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,12 +38,19 @@ func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string
 // nameChannels replaces the provider's channel names in records by Mailhelm's slugs. A
 // channel that Mailhelm does not know keeps the provider's name.
 func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Record) error {
+	if m.Channels == nil {
+		return nil
+	}
 	slugs := map[string]string{"": ""}
 	for i, r := range records {
 		slug, asked := slugs[r.Channel]
 		if !asked {
 			var err error
-			if slug, err = m.slugOf(ctx, c.Principal.Org.ID, r.Channel); err != nil {
+			slug, err = m.Channels.ChannelSlug(ctx, c.Principal.Org.ID, r.Channel)
+			switch {
+			case isNotFound(err):
+				slug = r.Channel
+			case err != nil:
 				return err
 			}
 			slugs[r.Channel] = slug
@@ -51,19 +58,6 @@ func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Rec
 		records[i].Channel = slug
 	}
 	return nil
-}
-
-// slugOf returns the slug of the channel with this name at the provider, and the name of a
-// channel that Mailhelm does not know.
-func (m *Messages) slugOf(ctx context.Context, orgID, name string) (string, error) {
-	if m.Channels == nil {
-		return name, nil
-	}
-	slug, err := m.Channels.ChannelSlug(ctx, orgID, name)
-	if isNotFound(err) {
-		return name, nil
-	}
-	return slug, err
 }
 
 func isNotFound(err error) bool {

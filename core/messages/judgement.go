@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// answerWithin is the time within which a further event is expected after the Send. If
+	// AnswerWithin is the time within which a further event is expected after the Send. If
 	// none has arrived by then, the diagnosis is "silent". Most servers answer within a
 	// minute.
-	answerWithin = 3 * time.Hour
+	AnswerWithin = 3 * time.Hour
 	// triedFor is the time within which a further event is expected after a message's last
 	// event of type delay. By then, the provider has delivered the message or given up. If
 	// no event has arrived by then, the diagnosis is "silent".
@@ -100,7 +100,7 @@ func (k *course) judgeSilence(e Event) judgement {
 	if sent.IsZero() {
 		sent = k.message.SentAt
 	}
-	if k.now.Sub(sent) <= answerWithin {
+	if k.now.Sub(sent) <= AnswerWithin {
 		return judgement{Underway, "The provider accepted the message at " + formatInstant(sent) + " and has reported no other event yet.", []remedy{waitAndSee}}
 	}
 	return judgement{Silent, "The provider accepted the message at " + formatInstant(sent) + " and has reported no other event, although a delivery or a bounce is usually reported within minutes. " +

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	corecontacts "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -55,7 +56,7 @@ func newDashboard(
 	start, err1 := home.New(around, home.Config{
 		Keys: s.db.Keys(), Clients: s.db.Clients(), Grants: s.db.Grants(), Members: s.db.Members(), Factors: factors,
 		Reports: domains.Reports, Account: domains.Account, Syncs: s.db.SyncResults(), Audit: s.db.Audit(),
-		Messages: domains.Messages, Undeliverable: domains.Suppression, Actors: by,
+		Silence: silence.Finder{Messages: s.db.Messages(), Slugs: domains.Channels, Clock: cfg.Clock}, Undeliverable: domains.Suppression, Actors: by,
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,

@@ -156,7 +156,7 @@ func (h *Home) channelNotices(r *http.Request, v people.Visitor) ([]notice, erro
 // silentChannels returns a notice for each channel that stopped reporting events.
 func (h *Home) silentChannels(r *http.Request, v people.Visitor) ([]notice, error) {
 	silent, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) ([]string, error) {
-		return h.Messages.SilentChannels(ctx, v.Org.ID)
+		return h.Silence.SilentChannels(ctx, v.Org.ID)
 	})
 	var notices []notice
 	for _, slug := range silent {

@@ -67,8 +67,8 @@ type Syncs interface {
 	SyncResults(ctx context.Context, orgID string) ([]sending.SyncResult, error)
 }
 
-// Messages finds the channels that stopped reporting events; see core/messages.
-type Messages interface {
+// Silence finds the channels that stopped reporting events; see core/messages/silence.
+type Silence interface {
 	SilentChannels(ctx context.Context, orgID string) ([]string, error)
 }
 
@@ -99,8 +99,8 @@ type Config struct {
 	Audit   AuditLog
 	// Actors names the programs that changed something today.
 	Actors actors.Actors
-	// Messages and Undeliverable find what needs attention.
-	Messages      Messages
+	// Silence and Undeliverable find what needs attention.
+	Silence       Silence
 	Undeliverable Undeliverable
 	Links         Links
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and

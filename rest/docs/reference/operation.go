@@ -81,7 +81,7 @@ func (o operation) arguments(b *strings.Builder, input node) {
 	required := func(name string) bool { return inPath(name) || slices.Contains(input.Required, name) }
 	section(b, "Path parameters", memberTable(path, required))
 	switch {
-	case !o.route().TakesBody():
+	case !o.route().TakesBody:
 		section(b, "Query parameters", memberTable(others, required))
 	case route.Items != "":
 		section(b, "Body", fmt.Sprintf("A list of %s, or one of them.\n\n", route.Items)+itemTable(others, route.Items))
@@ -104,8 +104,9 @@ func itemTable(members properties, items string) string {
 }
 
 // route returns the first route of the operation, in the form of package samples.
-func (o operation) route() rest.Route {
-	return o.Routes[0]
+func (o operation) route() samples.Route {
+	r := o.Routes[0]
+	return samples.Route{Method: r.Method, Path: r.Path, Items: r.Items, TakesBody: r.TakesBody()}
 }
 
 // section writes a heading with a text, unless the text is empty.

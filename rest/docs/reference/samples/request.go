@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/rest"
 )
 
 // Request is an example of a request to the API.
@@ -23,6 +22,14 @@ type Request struct {
 	Key string
 }
 
+// Route is the method and the path of a route, with its parameters in braces. TakesBody is
+// true if the arguments are in the body of the request, except those in the path. Items is
+// the argument whose value is the whole body, or "".
+type Route struct {
+	Method, Path, Items string
+	TakesBody           bool
+}
+
 // argument is a member of the example of an operation, with its value as JSON.
 type argument struct {
 	name  string
@@ -32,7 +39,7 @@ type argument struct {
 // Of returns the request of an operation at a route with the arguments of the operation's
 // example. It fails if the example is not an object, or lacks a path parameter or the
 // argument whose value is the body.
-func Of(info core.OperationInfo, route rest.Route, baseURL string) (Request, error) {
+func Of(info core.OperationInfo, route Route, baseURL string) (Request, error) {
 	arguments, err := argumentsOf(info.Example)
 	if err != nil {
 		return Request{}, fmt.Errorf("example of %s: %w", info.Name, err)
@@ -53,7 +60,7 @@ func Of(info core.OperationInfo, route rest.Route, baseURL string) (Request, err
 	if strings.Contains(r.URL, "{") {
 		return Request{}, fmt.Errorf("example of %s: no value for a parameter in %s", info.Name, r.URL)
 	}
-	if !route.TakesBody() {
+	if !route.TakesBody {
 		r.URL += query(arguments)
 		return r, nil
 	}

@@ -36,14 +36,14 @@ func allRequests(t *testing.T) map[string]samples.Request {
 	return requests
 }
 
-func routeOf(r rest.Route) rest.Route {
-	return r
+func routeOf(r rest.Route) samples.Route {
+	return samples.Route{Method: r.Method, Path: r.Path, Items: r.Items, TakesBody: r.TakesBody()}
 }
 
 func TestOf(t *testing.T) {
 	t.Parallel()
 	info := core.OperationInfo{Name: "things_change", Effect: core.Writes, Example: `{"id":"a/b@c","z":1,"a":["x"]}`}
-	got, err := samples.Of(info, rest.Route{Method: "PUT", Path: "/v1/things/{id}"}, "https://api.test")
+	got, err := samples.Of(info, samples.Route{Method: "PUT", Path: "/v1/things/{id}", TakesBody: true}, "https://api.test")
 	want := samples.Request{
 		Method: "PUT", URL: "https://api.test/v1/things/a%2Fb%40c", Key: "example-things-change",
 		Body: "{\n  \"z\": 1,\n  \"a\": [\n    \"x\"\n  ]\n}",
@@ -52,19 +52,19 @@ func TestOf(t *testing.T) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, want)
 	}
 	info.Effect = core.Reads
-	got, err = samples.Of(info, rest.Route{Method: "GET", Path: "/v1/things/{id}"}, "https://api.test")
+	got, err = samples.Of(info, samples.Route{Method: "GET", Path: "/v1/things/{id}"}, "https://api.test")
 	if err != nil || got.URL != "https://api.test/v1/things/a%2Fb%40c?z=1&a=%5B%22x%22%5D" || got.Key != "" {
 		t.Errorf("%v %+v", err, got)
 	}
 	info.Example = "[]"
-	if _, err := samples.Of(info, rest.Route{Method: "GET", Path: "/v1/things"}, ""); err == nil {
+	if _, err := samples.Of(info, samples.Route{Method: "GET", Path: "/v1/things"}, ""); err == nil {
 		t.Error("an example that is not an object is accepted")
 	}
 	info.Example = ""
-	if _, err := samples.Of(info, rest.Route{Method: "GET", Path: "/v1/things/{id}"}, ""); err == nil {
+	if _, err := samples.Of(info, samples.Route{Method: "GET", Path: "/v1/things/{id}"}, ""); err == nil {
 		t.Error("an example without a path parameter is accepted")
 	}
-	list := rest.Route{Method: "POST", Path: "/v1/things", Items: "items"}
+	list := samples.Route{Method: "POST", Path: "/v1/things", Items: "items", TakesBody: true}
 	info.Example = `{"note":"n","items":[1]}`
 	if got, err := samples.Of(info, list, ""); err != nil || got.Body != "[\n  1\n]" {
 		t.Errorf("%v %+v", err, got)
