@@ -78,13 +78,16 @@ func TestActivityOfAssistants(t *testing.T) {
 	ann.signIn(person(t, p, "ann", members.PlainMember, members.MayViewLists).Email, personPassword)
 	boss.wants(boss.open(activityOfAssistants), "No assistant has called a tool", "Connect an assistant")
 
-	token := boss.token(p.MCPURL, "api.contacts.view", "api.broadcasts.manage")
+	token := boss.token(p.MCPURL, "api.contacts.view", "api.contacts.manage", "api.broadcasts.manage")
 	look := map[string]any{"email": demodata.FirstEmail}
 	for range 2 {
 		callTool(t, p, token, "contacts_lookup", look)
 	}
 	if _, got := callTool(t, p, token, "contacts_lookup", map[string]any{"email": 7}); got["code"] != string(core.CodeValidationFailed) {
 		t.Fatalf("a call with a number as address: %v", got)
+	}
+	if _, got := callTool(t, p, token, "contacts_upsert", map[string]any{"email": demodata.FirstEmail, "attributes": map[string]any{"city": "Graz"}}); got["code"] != nil {
+		t.Fatalf("a change of a contact: %v", got)
 	}
 	_, asked := callTool(t, p, token, "broadcasts_send", map[string]any{"id": "spring"})
 	confirmation, _ := asked["confirmation_token"].(string)
@@ -97,13 +100,14 @@ func TestActivityOfAssistants(t *testing.T) {
 
 	var page string
 	product.Await(t, 30*time.Second, func() error { // counts are stored every five seconds
-		if page = boss.open(activityOfAssistants); len(activityOf(page)) < 2 {
+		if page = boss.open(activityOfAssistants); len(activityOf(page)) < 3 {
 			return errors.New("the page shows no calls")
 		}
 		return nil
 	})
 	want := map[string]string{
 		"contacts_lookup": "calls 3, confirmed , refused 1, failed ",
+		"contacts_upsert": "calls 1, confirmed , refused , failed ",
 		"broadcasts_send": "calls 2, confirmed 1 of 1, refused , failed ",
 	}
 	if got := activityOf(page); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -111,6 +115,9 @@ func TestActivityOfAssistants(t *testing.T) {
 	}
 	boss.wants(page, "Assistant", p.UserEmail, `<time datetime="`+p.Clock.Now().UTC().Format("2006-01-02"))
 	ann.wants(ann.open(activityOfAssistants), "None of your assistants has called a tool")
+
+	boss.wants(boss.open("/dashboard/audit"), "Create or change a contact<br><code>contacts_upsert</code>", "<td data-name=\"Actor\"><bdi>application Assistant</bdi>")
+	boss.wants(boss.open("/dashboard"), "Assistants and programs today", "contacts_upsert")
 
 	ofClient := boss.mustFind(page, regexp.MustCompile(`href="(`+activityOfAssistants+`\?client_id=[^"]+)"`))
 	page = boss.open(ofClient)

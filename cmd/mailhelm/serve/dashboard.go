@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	corecontacts "github.com/mailhelm/mailhelm/core/contacts"
@@ -81,7 +82,7 @@ func newDashboard(
 	})
 	company, err5 := organization.New(around, organization.Config{
 		Account: domains.Account, Connections: s.connections, Syncs: s.db.SyncResults(), Channels: domains.Channels, Memberships: members, Joining: members,
-		Entrance: entrance, Members: s.db.Members(), Invitations: s.db.Invitations(), Factors: factors, Audit: s.db.Audit(),
+		Entrance: entrance, Members: s.db.Members(), Invitations: s.db.Invitations(), Factors: factors, Audit: s.db.Audit(), Writes: titlesOfWrites(catalogue.Operations(domains)),
 		Users: s.db.Users(), Actors: by, Connecting: newConnecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL:        public.App, DocsURL: public.Docs, Clock: cfg.Clock,
@@ -92,4 +93,15 @@ func newDashboard(
 	}
 	board, err = dashboard.Mount(around, start, contents, directory, files, groups, divided, definitions, outcomes, mail, credentials, company)
 	return board, company.Join(), err
+}
+
+// titlesOfWrites returns the titles of the operations that write, by name.
+func titlesOfWrites(operations []core.Operation) map[string]string {
+	titles := map[string]string{}
+	for _, op := range operations {
+		if info := op.Info(); info.Effect != core.Reads {
+			titles[info.Name] = info.Title
+		}
+	}
+	return titles
 }

@@ -2,6 +2,7 @@ package organization
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,8 +48,10 @@ const longList = 8
 type auditNames struct {
 	*actors.Records
 
-	named  map[string]string // by id
-	actors []frame.Option    // the actors to filter by: the members, the operator and Mailhelm itself
+	named map[string]string // by id
+	// actors are the actors to filter by: members, API keys, applications, the operator and
+	// Mailhelm itself.
+	actors []frame.Option
 }
 
 // auditNames reads the names of the members, API keys and OAuth clients that the audit log
@@ -73,10 +76,13 @@ func (h auditHandlers) auditNames(ctx context.Context, v people.Visitor) (auditN
 	if err != nil {
 		return names, err
 	}
+	programs := make([]frame.Option, 0, len(credentials))
 	for id, c := range credentials {
 		names.named[id] = c.String()
+		programs = append(programs, frame.Option{Value: id, Name: c.String()})
 	}
-	names.actors = append(names.actors, frame.Option{Value: access.Operator, Name: "The operator"}, frame.Option{Value: "mailhelm", Name: "Mailhelm itself"})
+	slices.SortFunc(programs, func(a, b frame.Option) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value)) })
+	names.actors = append(append(names.actors, programs...), frame.Option{Value: access.Operator, Name: "The operator"}, frame.Option{Value: "mailhelm", Name: "Mailhelm itself"})
 	return names, nil
 }
 
@@ -105,13 +111,13 @@ func (n auditNames) options(chosen string) []frame.Option {
 }
 
 // newAuditEvent returns the data of an audit event for the page.
-func newAuditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
+func (h auditHandlers) newAuditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
 	actor, err := names.actor(ctx, e)
 	if err != nil {
 		return auditEvent{}, err
 	}
 	shown := auditEvent{
-		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action, Actor: actor, Detail: detailLines(e.Detail),
+		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: h.wordsOf(e.Action), Action: e.Action, Actor: actor, Detail: detailLines(e.Detail),
 	}
 	if shown.Actor == "" {
 		shown.Actor, shown.ActorKind = e.ActorID, actorKinds[e.ActorKind]

@@ -103,7 +103,7 @@ func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery
 	if err != nil {
 		return auditPage{}, err
 	}
-	data := auditPage{Query: q, Narrow: q != auditQuery{}, All: AuditPath, Actions: actionOptions(q.Action), Actors: names.options(q.Actor)}
+	data := auditPage{Query: q, Narrow: q != auditQuery{}, All: AuditPath, Actions: h.actionOptions(q.Action), Actors: names.options(q.Actor)}
 	values := q.values()
 	if cursor != "" {
 		data.Newest = AuditPath + "?" + values.Encode()
@@ -115,7 +115,7 @@ func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery
 		data.Older = AuditPath + "?" + values.Encode()
 	}
 	for _, e := range events {
-		shown, err := newAuditEvent(r.Context(), names, e)
+		shown, err := h.newAuditEvent(r.Context(), names, e)
 		if err != nil {
 			return auditPage{}, err
 		}

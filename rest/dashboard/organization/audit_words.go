@@ -1,6 +1,7 @@
 package organization
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -12,8 +13,8 @@ var actorKinds = map[string]string{
 	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "automatic",
 }
 
-// actionWords are the texts for the actions of the audit log. An action that is a call of
-// an operation has no text here; the page shows the name of the operation.
+// actionWords are the texts for the actions of the audit log that are not calls of
+// operations.
 //
 //nolint:gosec // names of actions, no secret
 var actionWords = map[string]string{
@@ -77,12 +78,20 @@ var actionWords = map[string]string{
 	"user.second_factor_asked":     "Second factor requested",
 }
 
+// wordsOf returns the text for an action of the audit log: that of actionWords, or the title
+// of the operation. It returns "" for an unknown action.
+func (h auditHandlers) wordsOf(action string) string {
+	return cmp.Or(actionWords[action], h.Writes[action])
+}
+
 // actionOptions returns the actions that the audit log can be filtered by, with the chosen
 // one marked.
-func actionOptions(chosen string) []frame.Option {
+func (h auditHandlers) actionOptions(chosen string) []frame.Option {
 	var options []frame.Option
-	for _, action := range slices.Sorted(maps.Keys(actionWords)) {
-		options = append(options, frame.Option{Value: action, Name: actionWords[action] + " (" + action + ")"})
+	for _, words := range []map[string]string{actionWords, h.Writes} {
+		for _, action := range slices.Sorted(maps.Keys(words)) {
+			options = append(options, frame.Option{Value: action, Name: words[action] + " (" + action + ")"})
+		}
 	}
 	return frame.ChooseOption(options, chosen)
 }

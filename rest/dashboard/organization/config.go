@@ -123,6 +123,9 @@ type Config struct {
 	Invitations Invitations
 	Factors     Factors
 	Audit       AuditLog
+	// Writes are the titles of the operations that write, by name. The audit log shows the
+	// title for a call of an operation.
+	Writes map[string]string
 	// Connecting changes the connection to the sending account. For each request, the pages
 	// use a copy of Connecting whose Transactor checks the visitor's permission and whose
 	// Record names the visitor as the actor.

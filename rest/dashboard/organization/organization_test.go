@@ -58,7 +58,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		}),
 		Connections: connections, Syncs: db.SyncResults(), Channels: channels.New(channels.Config{Store: db.Channels(), Clock: frametest.Now}),
 		Memberships: o.members, Joining: o.members, Entrance: o, Members: db.Members(), Invitations: db.Invitations(), Factors: o,
-		Users: db.Users(), Audit: db.Audit(), Actors: actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
+		Users: db.Users(), Audit: db.Audit(), Writes: map[string]string{"lists_create": "Create a list"}, Actors: actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
 		Connecting: sending.Connecting{
 			Connections: connections, Transactor: db, Clock: frametest.Now, Follow: func(context.Context, string) error { return nil },
 		},
