@@ -108,9 +108,9 @@ func changeOf(now, before int64) string {
 	case percent > 999:
 		return "over ten times as many as before"
 	case percent > 0:
-		return fmt.Sprintf("%.0f\u00a0%% more than before", percent)
+		return frame.ShortPercentage(percent/100) + " more than before"
 	case percent < 0:
-		return fmt.Sprintf("%.0f\u00a0%% fewer than before", -percent)
+		return frame.ShortPercentage(-percent/100) + " fewer than before"
 	}
 	return "about as many as before"
 }
