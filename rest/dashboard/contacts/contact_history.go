@@ -49,27 +49,17 @@ type messageRow struct {
 	Sent                       frame.When
 }
 
-// pagination has the member of the same name of a list's result.
-type pagination struct {
-	NextCursor string `json:"next_cursor"`
-}
-
 // readActivities reads a page of what the contact did.
 func (c *Contacts) readActivities(r *http.Request, v people.Visitor, id string, limit int, cursor string) activities {
-	var found struct {
-		Data []struct {
-			Name       string          `json:"name"`
-			OccurredAt string          `json:"occurred_at"`
-			Source     string          `json:"source"`
-			Properties json.RawMessage `json:"properties"`
-		} `json:"data"`
-		Pagination pagination `json:"pagination"`
-	}
-	asked := map[string]any{"id": id, "limit": limit}
-	if cursor != "" {
-		asked["cursor"] = cursor
-	}
-	shown := activities{Missing: c.readPart(r, v, members.MayViewActivities, "contacts_list_activities", asked, &found), Next: found.Pagination.NextCursor}
+	var found frame.List[struct {
+		Name       string          `json:"name"`
+		OccurredAt string          `json:"occurred_at"`
+		Source     string          `json:"source"`
+		Properties json.RawMessage `json:"properties"`
+	}]
+	asked := frame.SetArguments(map[string]any{"id": id, "limit": limit, "cursor": cursor})
+	shown := activities{Missing: c.readPart(r, v, members.MayViewActivities, "contacts_list_activities", asked, &found)}
+	shown.Next = found.Next()
 	shown.None = frame.Empty{
 		Text:  "No activity is recorded. Websites and programs record what contacts do.",
 		Guide: c.Guide("/guides/activities", "Read how to record activities"),
@@ -88,22 +78,17 @@ func (c *Contacts) readActivities(r *http.Request, v people.Visitor, id string, 
 // readMessages reads a page of the messages to the contact's address, of the last 30 days
 // unless the organization keeps them for less.
 func (c *Contacts) readMessages(r *http.Request, v people.Visitor, of audience.Contact, limit int, cursor string) messages {
-	var found struct {
-		Data []struct {
-			ID       string `json:"id"`
-			Subject  string `json:"subject"`
-			Template string `json:"template"`
-			Channel  string `json:"channel"`
-			Status   string `json:"status"`
-			SentAt   string `json:"sent_at"`
-		} `json:"data"`
-		Pagination pagination `json:"pagination"`
-	}
-	asked := map[string]any{"email": of.Email, "limit": limit}
-	if cursor != "" {
-		asked["cursor"] = cursor
-	}
-	shown := messages{Missing: c.readPart(r, v, members.MaySearchRecipients, "recipients_messages", asked, &found), Next: found.Pagination.NextCursor}
+	var found frame.List[struct {
+		ID       string `json:"id"`
+		Subject  string `json:"subject"`
+		Template string `json:"template"`
+		Channel  string `json:"channel"`
+		Status   string `json:"status"`
+		SentAt   string `json:"sent_at"`
+	}]
+	asked := frame.SetArguments(map[string]any{"email": of.Email, "limit": limit, "cursor": cursor})
+	shown := messages{Missing: c.readPart(r, v, members.MaySearchRecipients, "recipients_messages", asked, &found)}
+	shown.Next = found.Next()
 	shown.None = frame.Empty{Text: "No message was sent to this address in the last 30 days."}
 	if v.Member.Has(members.MayViewAnalytics) {
 		shown.None.Action = &frame.Action{Path: messagesPath, Name: "Search messages"}

@@ -97,15 +97,12 @@ const mostChoices = 200
 func (c *Contacts) readChoices(r *http.Request, v people.Visitor) choices {
 	known := c.readDefinitions(r, v)
 	for _, read := range known.setReads() {
-		var page struct {
-			Data       []named
-			Pagination pagination
-		}
+		var page frame.List[named]
 		if v.Member.Has(read.needs) {
 			_ = c.Read(r, v, read.list, map[string]any{"limit": mostChoices}, &page) // without the answer, the filter is missing
 		}
 		read.into.All = slices.DeleteFunc(page.Data, named.isArchived)
-		read.into.More = page.Pagination.NextCursor != ""
+		read.into.More = page.Next() != ""
 	}
 	return known
 }
@@ -157,25 +154,12 @@ func (c *Contacts) readDefinitions(r *http.Request, v people.Visitor) choices {
 	return choices{Topics: topics.Data, Attributes: c.readAttributes(r, v)}
 }
 
-// readAttributes returns all registered attributes, in order of their names.
+// readAttributes returns all registered attributes, in order of their names. It returns none
+// if they cannot be read.
 func (c *Contacts) readAttributes(r *http.Request, v people.Visitor) []attribute {
-	var all []attribute
-	for cursor := ""; ; {
-		var page struct {
-			Data       []attribute
-			Pagination pagination
-		}
-		asked := map[string]any{"limit": mostChoices}
-		if cursor != "" {
-			asked["cursor"] = cursor
-		}
-		if err := c.Read(r, v, "attributes_list", asked, &page); err != nil {
-			break
-		}
-		all = append(all, page.Data...)
-		if cursor = page.Pagination.NextCursor; cursor == "" {
-			break
-		}
+	all, err := frame.ReadAll[attribute](c.Frame, r, v, "attributes_list")
+	if err != nil {
+		return nil // the page has no attributes
 	}
 	slices.SortFunc(all, func(a, b attribute) int { return strings.Compare(a.Name, b.Name) })
 	return all

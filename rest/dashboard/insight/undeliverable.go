@@ -21,8 +21,6 @@ const UndeliverablePath = frame.Path + "/undeliverable"
 const (
 	rulesPath     = UndeliverablePath + "/rules"
 	saveRulesPath = rulesPath + "/save"
-	// pageSize is the number of undeliverable addresses on one page of the list.
-	pageSize = 50
 )
 
 // undeliverableNotices are the messages that the pages about undeliverable addresses show
@@ -113,7 +111,7 @@ func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visit
 	err = h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
 		var err error
 		entries, more, err = h.Undeliverable.Search(ctx, v.Org.ID, suppression.EntryFilter{
-			Part: part, Status: status, After: after, Limit: pageSize,
+			Part: part, Status: status, After: after, Limit: frame.PageSize,
 		})
 		return err
 	})
