@@ -219,7 +219,7 @@ func checkImport(t *testing.T, p *product.Product) {
 	if err := uploads.WriteRejected(t.Context(), p.OrgID, all[0].ID, &rejected); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"roastery at example.com", "about twenty", "has 2 fields where the header has 4"} {
+	for _, text := range []string{"roastery at example.com", "about twenty", "must have as many fields as the header: 4, not 2"} {
 		if !strings.Contains(rejected.String(), text) {
 			t.Errorf("the rejected rows lack %q:\n%s", text, rejected.String())
 		}

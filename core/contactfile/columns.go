@@ -155,7 +155,7 @@ func (r *Reader) Mapping() []string {
 // looks like a formula. Package core/bulk checks the values later.
 func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	if len(cells) != len(r.columns) {
-		return nil, fmt.Sprintf("has %d fields where the header has %d", len(cells), len(r.columns))
+		return nil, fmt.Sprintf("must have as many fields as the header: %d, not %d", len(r.columns), len(cells))
 	}
 	b := &rowBuilder{text: append(make([]byte, 0, 256), '{')}
 	var attributes, topics rowBuilder

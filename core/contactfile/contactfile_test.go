@@ -55,7 +55,7 @@ func TestFilesAreRead(t *testing.T) {
 		"mapped":          {"Mail,Abo,News,Notes\na@b.example,pro,opt_in,x\n", mapped, []string{`{"email":"a@b.example","attributes":{"plan":"pro"},"topic_preferences":{"news":"OPT_IN"}}`}},
 		"rejected before": {"email,rejected_line,rejected_reason\na@b.example,7,why\n", config, []string{`{"email":"a@b.example"}`}},
 		"faults": {"email,plan,unsubscribe_all\na@b.example\n\"x\"y,pro,\nb@b.example,caf\xe9,\nc@b.example,\x00,\nd@b.example,pro,perhaps\ne@b.example,pro,true\n", config, []string{
-			"!has 1 fields where the header has 3",
+			"!must have as many fields as the header: 3, not 1",
 			`!line 3 is not valid CSV: extraneous or missing " in quoted-field`,
 			`!column "plan" is not in UTF-8: the file may be in Latin-1 or Windows-1252`,
 			`!column "plan" holds a NUL character`,
@@ -144,7 +144,7 @@ func TestCellsBeyondTheHeaderAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []contactfile.Row{
-		{Line: 2, Cells: []string{"a", "b"}, Fault: "has 10002 fields where the header has 2"},
+		{Line: 2, Cells: []string{"a", "b"}, Fault: "must have as many fields as the header: 2, not 10002"},
 		{Line: 5, Fault: `line 5 is not valid CSV: extraneous or missing " in quoted-field`},
 		{Line: 6, Cells: []string{"a@b.example", "pro"}},
 	} {

@@ -145,7 +145,7 @@ func TestGoldenPages(t *testing.T) {
 	golden("checking", o.path(""))
 	counted.Preview = []contactupload.PreviewRow{
 		{Line: 2, Cells: []contactupload.Cell{{Target: "email", Value: "ada@example.com"}, {Target: "attributes.plan", Value: hostile}}, Outcome: contactupload.Outcome{Status: contactupload.RowCreated}},
-		{Line: 3, Outcome: contactupload.Outcome{Status: contactupload.RowRejected, Reason: "has 1 fields where the header has 2 " + hostile}},
+		{Line: 3, Outcome: contactupload.Outcome{Status: contactupload.RowRejected, Reason: "must have as many fields as the header: 2, not 1 " + hostile}},
 	}
 	o.uploads.up.Check, o.uploads.up.Status, o.uploads.up.Run = counted, contactupload.Checked, "run-1"
 	golden("checked", o.path(""))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -154,13 +155,21 @@ func countsOf(up contactupload.Upload, result contactupload.Result) []countShown
 	}
 }
 
-// lines returns the lines of the first rows of a kind, of which there are total.
+// lines returns the lines of the first rows of a kind, of which there are total, such as
+// "lines 3, 1100 and more". It returns "" if there are none.
 func lines(first []int, total int) string {
+	if len(first) == 0 {
+		return ""
+	}
 	texts := make([]string, len(first))
 	for i, line := range first {
-		texts[i] = count(line)
+		texts[i] = strconv.Itoa(line)
 	}
-	text := strings.Join(texts, ", ")
+	text := "line "
+	if total > 1 {
+		text = "lines "
+	}
+	text += strings.Join(texts, ", ")
 	if total > len(first) {
 		text += " and more"
 	}
