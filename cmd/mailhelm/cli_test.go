@@ -186,7 +186,7 @@ func TestHelpHasExamplesAndVariables(t *testing.T) {
 	if r := runWith(t, nil); r.status != cli.ExitOK || !strings.Contains(r.stdout, "demo") {
 		t.Errorf("without arguments: status %d:\n%s", r.status, r.stdout)
 	}
-	for _, command := range []string{"demo", "serve", "migrate", "doctor", "config"} {
+	for _, command := range []string{"demo", "serve", "migrate", "doctor", "ready", "config"} {
 		r := runWith(t, nil, command, "--help")
 		if r.status != cli.ExitOK || !strings.Contains(r.stdout, "Examples:") {
 			t.Errorf("%s: status %d, want help with examples:\n%s", command, r.status, r.stdout)

@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/documenting"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/migrate"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/ready"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/usage"
 )
@@ -41,6 +42,7 @@ type commands struct {
 	Docs       documenting.Command `cmd:"" help:"Write the documentation as static files."`
 	Migrate    migrate.Command     `cmd:"" help:"Show the version of the database schema, or update it."`
 	Doctor     doctor.Command      `cmd:"" help:"Check a configuration and explain how to fix problems."`
+	Ready      ready.Command       `cmd:"" help:"Ask a running server whether it is ready for calls."`
 	ShowConfig serve.ShowSettings  `cmd:"" name:"config" help:"Show the resulting configuration and the source of each value."`
 	Completion usage.Completion    `cmd:"" help:"Print the completion script of a shell."`
 	Version    cli.Version         `cmd:"" help:"Print the version of this program."`

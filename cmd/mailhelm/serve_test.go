@@ -37,6 +37,9 @@ func TestServeStartsEmptyAndClosed(t *testing.T) {
 		if ready.status != 200 || !strings.Contains(ready.body, `"migrations":"ok"`) {
 			t.Errorf("readiness: %d %s", ready.status, ready.body)
 		}
+		if r := runWith(t, nil, "ready", "--port", strconv.Itoa(port)); r.status != cli.ExitOK || r.stdout != "ready\n" {
+			t.Errorf("the command ready: status %d: %s%s", r.status, r.stdout, r.stderr)
+		}
 		if strings.Contains(server.stderr.String(), `"level":"WARN"`) || strings.Contains(server.stderr.String(), `"level":"ERROR"`) {
 			t.Errorf("an uneventful start warns:\n%s", server.stderr)
 		}

@@ -26,6 +26,7 @@ func TestCompose(t *testing.T) {
 			ReadOnly  bool                                  `yaml:"read_only"`
 			DependsOn map[string]struct{ Condition string } `yaml:"depends_on"`
 			StopGrace time.Duration                         `yaml:"stop_grace_period"`
+			Health    struct{ Test []string }               `yaml:"healthcheck"`
 		}
 		Volumes map[string]any
 	}
@@ -35,6 +36,11 @@ func TestCompose(t *testing.T) {
 	own := file.Services["mailhelm"]
 	if len(file.Services) != 3 || !own.ReadOnly || own.DependsOn["postgres"].Condition != "service_healthy" || own.DependsOn["redis"].Condition != "service_healthy" {
 		t.Errorf("services: %+v", file.Services)
+	}
+	for name, service := range file.Services {
+		if len(service.Health.Test) == 0 {
+			t.Errorf("%s has no health check", name)
+		}
 	}
 	// The default, 10 seconds, is less than the 15 seconds that a stopping server waits.
 	if own.StopGrace < 20*time.Second {

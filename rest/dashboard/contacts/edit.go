@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,8 +16,7 @@ import (
 
 // The form of a contact has for each field a second, hidden one with the value that the form
 // first showed. Only values that differ are written, so a form that was open for long does
-// not undo changes of others. The constants are the
-// prefixes of both kinds of names.
+// not undo changes of others. The constants are the prefixes of both kinds of names.
 const (
 	shownField     = "was."
 	attributeField = "attribute."
@@ -35,6 +35,7 @@ type editPage struct {
 	All        editField // the global opt-out
 	Topics     []editField
 	Lists      []editField
+	MoreLists  bool // whether there are lists that the form does not offer
 	Attributes []editField
 }
 
@@ -71,10 +72,11 @@ func (k choices) fieldsOf(c audience.Contact, typed url.Values) editPage {
 	for _, t := range k.Topics {
 		page.Topics = append(page.Topics, topicChoice(c, t, field))
 	}
-	for _, l := range k.Lists.All {
+	for _, l := range k.Lists.with(c.Lists) {
 		on := slices.ContainsFunc(c.Lists, func(r lists.Ref) bool { return r.ID == l.ID })
 		page.Lists = append(page.Lists, field(listField+l.ID, frame.PlainName(l.Name), strconv.FormatBool(on)))
 	}
+	page.MoreLists = k.Lists.More
 	for _, a := range k.Attributes {
 		f := field(attributeField+a.Name, frame.PlainName(a.Name), textOf(c.Attributes[a.Name]))
 		f.Type, f.Hint = a.Type, frame.PlainName(a.Description)
@@ -119,6 +121,18 @@ func isChecked(name string) bool {
 	return name == "unsubscribe_all" || strings.HasPrefix(name, listField)
 }
 
+// with returns the lists that the form offers for a contact on some lists: first those that
+// it offers to everyone, then the others that the contact is on.
+func (s sets) with(of []lists.Ref) []named {
+	all := slices.Clone(s.All)
+	for _, l := range of {
+		if !slices.ContainsFunc(s.All, func(n named) bool { return n.ID == l.ID }) {
+			all = append(all, named{ID: l.ID, Key: l.Key, Name: l.Name})
+		}
+	}
+	return all
+}
+
 // changesIn returns the values of the form that differ from those that it first showed, by
 // the names of the fields.
 func changesIn(form url.Values) map[string]string {
@@ -154,12 +168,13 @@ func (k choices) argumentsOf(changes map[string]string) map[string]any {
 			chosen[t.Name] = choice
 		}
 	}
-	for _, l := range k.Lists.All {
-		switch changes[listField+l.ID] {
-		case "true":
-			add = append(add, l.ID)
-		case "false":
-			remove = append(remove, l.ID)
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		id, isList := strings.CutPrefix(name, listField)
+		switch {
+		case isList && changes[name] == "true":
+			add = append(add, id)
+		case isList:
+			remove = append(remove, id)
 		}
 	}
 	if len(attributes) > 0 {

@@ -160,3 +160,26 @@ func TestFormsNeedThePermission(t *testing.T) {
 		t.Error("the page offers forms")
 	}
 }
+
+// TestFormHasTheListsOfItsContact checks that the form of a contact has a list of the contact
+// that is not among the newest lists, so that the contact can leave it there.
+func TestFormHasTheListsOfItsContact(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	ada, on := contacts.Path+"/"+o.found[0].ID+"/edit", o.found[0].Lists[0].ID
+	o.operations.Results["lists_list"] = `{"data":[],"pagination":{"has_more":true,"next_cursor":"next"}}`
+	_, page := frametest.Get(t, o.pages, ada)
+	for _, want := range []string{`name="list.` + on + `"`, "There are older lists."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the form has no %s: %s", want, page)
+		}
+	}
+	o.operations.Calls()
+	o.operations.Results["contacts_update"] = `{"id":"55555555-5555-4555-8555-555555555555","email":"ada@example.com","external_id":null,"status":"active","attributes":{},"topic_preferences":[],
+		"unsubscribe_all":false,"mailable":true,"lists":[],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`
+	o.post(t, ada, url.Values{"was.email": {"ada@example.com"}, "email": {"ada@example.com"}, "was.list." + on: {"true"}})
+	want := []string{`contacts_update {"email":"ada@example.com","lists":{"add":[],"remove":["` + on + `"]}}`}
+	if diff := cmp.Diff(want, o.written()); diff != "" {
+		t.Error(diff)
+	}
+}
