@@ -109,7 +109,7 @@ func ask(ctx context.Context, address string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	var got answer
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&got); err != nil || got.Status == "" {
 		return answer{}, fmt.Errorf("%s is the address of another program", address)
