@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/channels"
 )
 
 // TestListsAndTopicsByKeyboard creates a list, puts a contact on it, takes the contact off
@@ -148,6 +149,49 @@ func TestAccessByKeyboard(t *testing.T) {
 	tab.Press("new@example.com")
 	tab.PressToSubmit(kb.Enter)
 	tab.Expect(http.StatusOK, "new@example.com")
+}
+
+// TestOrganizationByKeyboard registers and revokes an application, renames the organization,
+// adopts a channel and revokes the access of an assistant, without a mouse and without
+// scripts.
+func TestOrganizationByKeyboard(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t, product.Options{Past: true}), browser.Open(t, browser.Options{NoScript: true})
+	s.openSignedIn(tab, "/dashboard/clients")
+	follow(tab, "/dashboard/clients/new")
+	follow(tab, "role=viewer")
+	tab.TabTo("input name")
+	tab.Press("Exporter")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The secret is not shown again")
+	tab.Go(s.p.AppURL + "/dashboard/clients")
+	follow(tab, "Exporter")
+	follow(tab, "/revoke")
+	follow(tab, "Revoke application")
+	tab.Expect(http.StatusOK, "revoked")
+
+	tab.Go(s.p.AppURL + "/dashboard/settings")
+	tab.TabTo("input name")
+	tab.Press(" and Tea")
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, "The settings are saved")
+	if org, err := s.p.DB.Orgs().Org(t.Context(), s.p.OrgID); err != nil || !strings.Contains(org.Name, "and Tea") {
+		t.Errorf("the name is %q: %v", org.Name, err)
+	}
+
+	tab.Go(s.p.AppURL + "/dashboard/channels")
+	follow(tab, "Adopt channel")
+	tab.Expect(http.StatusOK, "Channels")
+	if channel, err := s.p.DB.Channels().Channel(t.Context(), s.p.OrgID, channels.ChannelKey{Slug: "default"}); err != nil || channel.Status != channels.Active {
+		t.Errorf("the channel is %s: %v", channel.Status, err)
+	}
+
+	tab.Go(s.p.AppURL + "/dashboard/connect")
+	follow(tab, "Newsletter assistant")
+	tab.TabTo("Revoke this access")
+	tab.Press(kb.Enter) // opens the folded question
+	follow(tab, "Revoke access")
+	tab.Expect(http.StatusOK, "The access has ended")
 }
 
 // follow moves the focus to the control with the text in its description, and presses Enter.
