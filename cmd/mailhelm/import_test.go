@@ -68,7 +68,7 @@ func importPeople(t *testing.T, s shell) {
 	lines := strings.Split(strings.TrimSpace(string(rejected)), "\n")
 	if len(lines) != 4 || lines[0] != "E-mail,external_id,unsubscribe_all,rejected_line,rejected_reason" ||
 		!strings.HasPrefix(lines[1], "no address,3,,4,validation_failed: email is not an email address") ||
-		!strings.Contains(lines[2], "not in UTF-8") || !strings.HasPrefix(lines[3], "eve@example.com,,,6,has 1 fields") {
+		!strings.Contains(lines[2], "not in UTF-8") || !strings.HasPrefix(lines[3], `eve@example.com,,,6,"must have as many fields`) {
 		t.Errorf("rejected:\n%s", rejected)
 	}
 
