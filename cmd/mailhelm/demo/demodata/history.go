@@ -18,6 +18,10 @@ const HistoryDays = 90
 // the demo a day with many bounces.
 const badDaysAgo = 21
 
+// rareOutcomes are outcomes so rare that chance may leave a month without one. They are
+// those of the first receipt that was sent so many days ago.
+var rareOutcomes = map[int]string{4: "Reject", 6: "Rendering Failure", 9: "DeliveryDelay"}
+
 // failingDomain is the domain at which many of the demo's messages bounce because of a full
 // mailbox.
 const failingDomain = "mail.example.net"
@@ -52,6 +56,7 @@ func History(now time.Time) []PastEvent {
 	}
 	midnight := now.UTC().Truncate(24 * time.Hour)
 	for ago := HistoryDays; ago >= 0; ago-- {
+		h.rare = rareOutcomes[ago]
 		h.day(midnight.AddDate(0, 0, -ago), ago == badDaysAgo)
 	}
 	slices.SortStableFunc(h.events, func(a, b PastEvent) int { return a.At.Compare(b.At) })
@@ -70,6 +75,8 @@ type history struct {
 	// gone maps each address that bounced permanently or complained to the time of that
 	// bounce or complaint. The address receives no mail after that time.
 	gone map[string]time.Time
+	// rare is the outcome of the next receipt, "" for a random one.
+	rare string
 	// messages is the number of messages created so far. Each message's id contains its
 	// number.
 	messages int
@@ -142,7 +149,11 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	}
 	h.messages++
 	m := pastMail{k, to, at, fmt.Sprintf("0107018f%08x-%08x-demo-000000", h.messages, h.chance.Uint32())}
-	if k.template == receipt.template && h.happens(0.002) {
+	rare := ""
+	if k.template == receipt.template {
+		rare, h.rare = h.rare, ""
+	}
+	if k.template == receipt.template && h.happens(0.002) || rare == "Rendering Failure" {
 		h.add("Rendering Failure", m, at.Add(time.Second), map[string]any{
 			"errorMessage": "Attribute 'order' is not present in the rendering data.", "templateName": k.template,
 		})
@@ -151,10 +162,10 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	h.add("Send", m, at, nil)
 	failing := strings.HasSuffix(to, "@"+failingDomain)
 	switch {
-	case h.happens(0.0006):
+	case h.happens(0.0006) || rare == "Reject":
 		h.add("Reject", m, at.Add(time.Second), map[string]any{"reason": "Bad content"})
-	case h.addBounce(m, failing, old):
-	case h.happens(0.009):
+	case rare == "" && h.addBounce(m, failing, old):
+	case h.happens(0.009) || rare == "DeliveryDelay":
 		h.add("DeliveryDelay", m, at.Add(10*time.Minute), map[string]any{
 			"delayType": "TransientCommunicationFailure", "delayedRecipients": recipients(to, "4.4.7", ""),
 		})

@@ -54,3 +54,27 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d events: %v", len(events), count)
 	}
 }
+
+// TestEachDayHasEveryKindOfEvent checks that the last 30 days have each kind of event, on
+// whatever day the demo is started. The history depends on the day of the week only.
+func TestEachDayHasEveryKindOfEvent(t *testing.T) {
+	t.Parallel()
+	for day := range 7 {
+		now := time.Date(2026, 3, 1+day, 0, 10, 0, 0, time.UTC)
+		seen := map[string]bool{}
+		for _, e := range demodata.History(now) {
+			var event struct{ EventType string }
+			if err := json.Unmarshal(e.Raw, &event); err != nil {
+				t.Fatal(err)
+			}
+			if e.At.After(now.AddDate(0, 0, -29)) {
+				seen[event.EventType] = true
+			}
+		}
+		for _, kind := range []string{"Send", "Delivery", "DeliveryDelay", "Bounce", "Complaint", "Open", "Click", "Reject", "Rendering Failure"} {
+			if !seen[kind] {
+				t.Errorf("on a %s the last days have no %s", now.Weekday(), kind)
+			}
+		}
+	}
+}
