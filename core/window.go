@@ -15,9 +15,9 @@ func LastDays(now time.Time, n int) Window {
 	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
 }
 
-// OldestDay returns the first day in UTC from whose beginning on an organization may read
-// messages and reports, with the same limit as [WindowOf]: analytics queries may reach
-// retentionDays back from now.
+// OldestDay returns the beginning of the oldest day in UTC that an organization may read
+// completely in messages and reports. The limit is that of [WindowOf]: retentionDays before
+// now.
 func OldestDay(now time.Time, retentionDays int) time.Time {
 	oldest := now.UTC().AddDate(0, 0, -retentionDays)
 	if day := oldest.Truncate(24 * time.Hour); day.Equal(oldest) {

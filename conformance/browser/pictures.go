@@ -30,8 +30,8 @@ var (
 	desktop = screen{"desktop", 1280, 900, false}
 )
 
-// hiddenWidth is the script for the number of pixels of the widest table that are only seen
-// after scrolling.
+// hiddenWidth is a script. It returns the largest number of pixels by which a table is wider
+// than its visible part.
 const hiddenWidth = `Math.max(0, ...[...document.querySelectorAll(".scroll")].map((e) => e.scrollWidth - e.clientWidth))`
 
 // wholePage are the parameters of a screenshot of the whole page. The image is compressed
@@ -43,8 +43,8 @@ var wholePage = page.CaptureScreenshotParams{
 // Picture stores screenshots of the whole page, on a phone, a tablet and a desktop, light
 // and dark. It stores them as name-screen-scheme.png in the folder that the environment
 // variable FolderVariable names. It fails the test if the page is wider than the screen, or
-// if a table is wider than a page on a desktop.
-// Afterwards the tab has the desktop size and the light scheme.
+// if a table is wider than a page on a desktop. Afterwards the tab has the desktop size and
+// the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)

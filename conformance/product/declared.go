@@ -12,21 +12,21 @@ import (
 	"github.com/mailhelm/mailhelm/rest/docs/reference"
 )
 
-// undeclared is a handler of logs that collects calls which failed with a code that the
-// documentation does not name for their operation. It passes all records on.
+// undeclared is a log handler that collects the calls that failed with a code that the
+// documentation does not name for their operation. It passes all records to Handler.
 type undeclared struct {
 	slog.Handler
 	found *foundCalls
 }
 
-// foundCalls are texts such as "contacts_get on rest: conflict".
+// foundCalls has texts such as "contacts_get on rest: conflict".
 type foundCalls struct {
 	mu   sync.Mutex
 	text map[string]bool
 }
 
-// checkDeclared returns a handler in front of another that makes the test fail if a call of
-// an operation failed with an undeclared code. The check runs when the test ends.
+// checkDeclared returns a log handler that passes all records to next. When the test ends, it
+// fails the test if a call of an operation failed with an undeclared code.
 func checkDeclared(t testing.TB, next slog.Handler) slog.Handler {
 	found := &foundCalls{text: map[string]bool{}}
 	t.Cleanup(func() {

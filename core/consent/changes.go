@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Changes has the last change of each choice of a contact. It lacks choices that did not
-// change since changes are recorded. They are recorded with the choices, in the same write.
+// Changes has the last change of each choice of a contact. A write stores it together with
+// the choices. It has no entry for a choice that has not changed since Mailhelm began to
+// record changes.
 type Changes struct {
 	// UnsubscribeAll is the last change of the global opt-out, nil for none.
 	UnsubscribeAll *Change `json:"all,omitempty"`
@@ -18,7 +19,7 @@ type Changes struct {
 
 // AtAccount returns the changes after the sending account's consent replaced the stored
 // consent before. Each difference is a change at the account, at the time of the account's
-// last change of the contact (account.UpdatedAt), or now if the account does not say it.
+// last change of the contact (account.UpdatedAt), or now if the account does not report one.
 func (c Changes) AtAccount(before, account sending.Contact, now time.Time) Changes {
 	change := accountChange(account.UpdatedAt, now)
 	return c.record(before, account, func(string) Change { return change })
@@ -26,8 +27,8 @@ func (c Changes) AtAccount(before, account sending.Contact, now time.Time) Chang
 
 // ByStatement returns the changes after a write replaced the consent before by the consent
 // after. The choices of the statement were changed as stated says. Every other difference
-// was found at the sending account, which last changed the contact at the time updated; the
-// zero time means that this is unknown.
+// was found at the sending account. updated is the time at which the account last changed the
+// contact; the zero time means that it is unknown.
 func (c Changes) ByStatement(before, after sending.Contact, s Statement, stated Change, updated time.Time) Changes {
 	return c.record(before, after, func(topic string) Change {
 		if s.sets(topic) {

@@ -5,10 +5,10 @@
 //   - [Statement]: the choices that a caller states, and what they leave in force
 //   - [Pending]: choices that are stored and not yet written to the account, and how they
 //     are merged with the account's
-//   - [Changes]: since when and by whom each choice is as it is
+//   - [Changes]: when each choice was last changed, and by whom
 //
 // The package consists of functions of values, without any state, store or call of the
-// account. It does not know contacts and topics. Packages core/contacts and core/bulk apply
+// account. It imports neither contacts nor topics. Packages core/contacts and core/bulk apply
 // the rules to contacts: they read consent, store it with the contact and write it to the
 // account. Package core/topics syncs it.
 package consent

@@ -12,8 +12,8 @@ import (
 // row of a file with many columns becomes hundreds of bytes, because it is written with all
 // columns. So the limit of the file does not limit its rejected rows.
 type rejectedRows struct {
-	// part has the rows of the current part, which write writes. The caller empties it after
-	// each part.
+	// part has the rows of the current part as CSV, and write writes into it. The caller
+	// empties part after each part of the file.
 	part  bytes.Buffer
 	write *contactfile.RejectedWriter
 	// left is the number of bytes that may still be added.
@@ -22,8 +22,8 @@ type rejectedRows struct {
 	notKept, notKeptLine int
 }
 
-// add adds a row with the reason of its rejection. It only counts the row if an earlier one
-// did not fit, so that the kept rows are the first ones.
+// add adds a row with the reason of its rejection, if the row fits. After the first row that
+// does not fit, it only counts rows, so that the kept rows are the first ones.
 func (r *rejectedRows) add(row contactfile.Row, reason string) error {
 	before := r.part.Len()
 	if r.notKept == 0 {

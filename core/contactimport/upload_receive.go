@@ -27,9 +27,9 @@ const (
 	receivingKept = time.Hour
 )
 
-// Receive stores a file that the user uploads and reads its header. It keeps one chunk of the file in
-// memory. It fails with core.CodeValidationFailed if the file is too large or not CSV in
-// UTF-8, and with core.CodeConflict if the organization has too many stored files. Nothing
+// Receive stores a file that the user uploads and reads its header. It keeps one chunk of the
+// file in memory. It fails with core.CodeValidationFailed if the file is too large or not CSV
+// in UTF-8, and with core.CodeConflict if the organization has too many stored files. Nothing
 // is then stored. It must not run in a transaction, because it reads from the network.
 func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error) {
 	visible, _ := core.VisibleText(fileName)
@@ -38,9 +38,9 @@ func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, f
 		ClaimedBy: u.Processes.ID(),
 	}
 	err := u.insert(ctx, orgID, up)
-	if core.IsConflict(err) {
-		dropped, failed := u.dropTransfers(ctx, orgID)
-		if failed == nil && dropped > 0 {
+	if core.IsConflict(err) { // transfers that were interrupted may count as stored files
+		dropped, errDropped := u.dropTransfers(ctx, orgID)
+		if errDropped == nil && dropped > 0 {
 			err = u.insert(ctx, orgID, up)
 		}
 	}

@@ -152,7 +152,7 @@ type pass struct {
 	up      contactupload.Upload
 	dry     bool
 	preview []contactupload.PreviewRow
-	// rejected are the rejected rows. parts counts the parts.
+	// rejected collects the rejected rows. parts is the number of parts stored so far.
 	rejected rejectedRows
 	parts    int
 }

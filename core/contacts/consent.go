@@ -24,7 +24,7 @@ func (c Contact) WithConsent(given sending.Contact) Contact {
 
 // WithAccountConsent returns a copy of the contact with the consent that the sending account
 // has. It records each difference as a change at the account, at the time of the account's
-// last change of the contact. now is that time if the account does not say it.
+// last change of the contact, or now if the account does not report one.
 func (c Contact) WithAccountConsent(account sending.Contact, now time.Time) Contact {
 	c.ConsentChanges = c.ConsentChanges.AtAccount(ConsentOf(c), account, now)
 	return c.WithConsent(account)

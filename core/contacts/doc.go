@@ -10,8 +10,8 @@
 // Attributes, lists and topics are defined in core/attributes, core/lists and core/topics.
 // Package core/topics also syncs the mirror with the account. This package uses the types
 // of these three packages, and calls them through the interfaces in contacts.go. The rules
-// of consent are functions in core/consent: what a write leaves in force, and since when and
-// by whom a choice is as it is. Package core/visitorids issues visitor ids.
+// of consent are functions in core/consent: which choices a write leaves in force, and when
+// and by whom each was last changed. Package core/visitorids issues visitor ids.
 //
 // Each operation has its own file: contacts_upsert.go is the whole of contacts_upsert.
 // Files named after a noun have what several operations share: contact_record.go,

@@ -151,8 +151,8 @@ func (p Plan) keepsEarlier(existing *Contact) consent.Earlier {
 
 // ConsentChanges returns the consent changes to store with after, the result of the plan.
 // was is the contact before, nil for a new one. stated is the change of a choice that the
-// plan states. The sending account last changed the contact at the time updated; the zero
-// time means that this is unknown.
+// plan states. updated is the time at which the sending account last changed the contact; the
+// zero time means that it is unknown.
 func (p Plan) ConsentChanges(was *Contact, after Contact, stated consent.Change, updated time.Time) consent.Changes {
 	before := Contact{}
 	if was != nil {

@@ -11,7 +11,7 @@ const (
 	// MaxUpload is the maximum size of a file in bytes, and MaxUploadRows that of its rows.
 	MaxUpload     = 50 << 20
 	MaxUploadRows = 500_000
-	// MaxRejected is the maximum size in bytes of the rejected rows that are kept of one
+	// MaxRejected is the maximum size in bytes of the rejected rows that are kept for one
 	// upload, without their header. It is larger than a file, because each row is kept with
 	// a reason.
 	MaxRejected = 2 * MaxUpload

@@ -146,7 +146,7 @@ func (c *checker) failUnknown(at Offset, kind SetKind, name string, known []stri
 }
 
 // restoring says what to do if a predicate names an archived set. A topic or list is archived
-// only when the repository that defined it does so no longer.
+// only when it is removed from the repository that defined it.
 var restoring = map[SetKind]string{
 	TopicSet:   "define it in its repository again, or name another topic",
 	ListSet:    "define it in its repository again, or name another list",

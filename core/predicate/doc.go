@@ -6,9 +6,10 @@
 // Parse turns the text of a predicate into a Tree, which has valid syntax and names as
 // written. Check turns a Tree and a Schema into a Checked, in which every name is resolved
 // and every comparison has one type. Two back ends evaluate a Checked: Match here, for one
-// contact in memory, and package storage, which translates it to SQL for all contacts. They
-// must have the same results. The node types of node.go are a closed set. Their comments
-// define what each node means and are the whole contract between the back ends.
+// contact in memory, and package storage/segments, which translates it to SQL for all
+// contacts. They must have the same results. The node types of node.go are a closed set.
+// Their comments define what each node means and are the whole contract between the back
+// ends.
 //
 // Three values. The result of a test is True, False or Unknown. A test of an absent value
 // is Unknown. "not Unknown" is Unknown. The result of "and" is the least and that of "or"

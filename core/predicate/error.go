@@ -19,10 +19,11 @@ type Error struct {
 	Expected string
 	// Suggestion is the likely correction, "" if there is none.
 	Suggestion string
-	// Known has the names that predicates can use if the predicate names an archived topic,
-	// list or segment, or an attribute, topic, list or segment that does not exist and whose
-	// name is similar to none. It is empty but not nil if there are no names. The method Error does not show Known, because its
-	// result is also shown to people who cannot change the predicate.
+	// Known has the names that predicates can use. It is set for an archived topic, list or
+	// segment. It is also set for a name of an attribute, topic, list or segment that does
+	// not exist, if there is no Suggestion. It is empty but not nil if there are no names. The
+	// method Error does not show Known, because its result is also shown to people who cannot
+	// change the predicate.
 	Known []string
 	// Limit is the limit that the predicate exceeds, "" for other faults.
 	Limit Limit

@@ -263,8 +263,8 @@ func possible[T any](r *prover, candidates []T, tests []literal, result func(pre
 	return false
 }
 
-// bytesPerStep is the number of bytes that are searched in the time of a step at most. Texts
-// of one repeated letter take the longest.
+// bytesPerStep is the number of bytes that a search in a text covers in the time of one step,
+// in the slowest case: texts of one repeated letter.
 const bytesPerStep = 4
 
 // stepsOf returns the number of steps that it takes to compare a short value with the test.

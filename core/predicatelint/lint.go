@@ -69,11 +69,12 @@ const maxFindings = 20
 // prover decides whether parts contradict each other.
 type prover struct {
 	// steps is the number of steps that are left. A step is the comparison of two short
-	// values, or work that takes about as long. Without any, no contradiction is found.
+	// values, or work that takes about as long. Once no steps are left, no contradiction is
+	// found.
 	steps int
-	// sources has the canonical texts of event sources, and empty whether no event matches a
-	// where-condition. Both are needed for each context of an event test, and take long for a
-	// long where-condition.
+	// sources has the canonical text of the event source of each event test. empty says of
+	// each where-condition whether no event matches it. They are cached, because the search
+	// needs them repeatedly and a long where-condition takes long.
 	sources map[*predicate.EventTest]string
 	empty   map[predicate.Node]bool
 }

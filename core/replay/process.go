@@ -50,7 +50,8 @@ type ProcessConfig struct {
 // determines which other processes still run. Another process has ended if its row is
 // deleted, or if its heartbeat has not changed for the time Silence, by this process's
 // clock. The time in a heartbeat, which is by the clock of the other process, matters only
-// when this process reads a heartbeat of the other process for the first time.
+// when this process reads a heartbeat of the other process for the first time. Imports of
+// files use [Process.HasEnded] to take over the work of a process that has ended.
 //
 // If a running process is wrongly considered ended, one of its calls fails. No call takes
 // effect twice, because a reservation that was taken over cannot complete. A Process is

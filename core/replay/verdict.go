@@ -64,8 +64,8 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
-// HasEnded reports whether the process with the id has ended. It waits like [Process.Judge],
-// and fails as that does. It returns false for "", the id of no process.
+// HasEnded reports whether the process with the id has ended. It may wait, and fails with the
+// same errors as [Process.Judge]. It returns false for "", the id of no process.
 func (p *Process) HasEnded(ctx context.Context, process string) (bool, error) {
 	if process == "" || process == p.id {
 		return false, nil

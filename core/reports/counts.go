@@ -75,8 +75,8 @@ func (c Counts) rates() Rates {
 	return Rates{Delivery: c.deliveryRate(), Bounce: c.bounceRate(), Complaint: c.complaintRate(), Open: c.openRate(), Click: c.clickRate()}
 }
 
-// Share returns part/whole, at most 1, and 0 if whole is 0. part can exceed whole if events are missing: a
-// delivery counts even if the Send of its message never arrived.
+// Share returns part/whole, at most 1, and 0 if whole is 0. part can exceed whole if events
+// are missing: a delivery counts even if the Send of its message never arrived.
 func Share(part, whole int64) float64 {
 	if whole == 0 {
 		return 0

@@ -4,22 +4,22 @@ package reports
 // reviews an account.
 type Level int
 
-// The levels. A rate is near the review rate from four fifths of it on. A rate is
-// Unremarkable, whatever its value, if fewer than [MinMessages] messages were sent, or if
-// there was only one bounce or complaint.
+// The levels. NearReview begins at four fifths of the review rate. A rate is Unremarkable,
+// whatever its value, if fewer than [MinMessages] messages were sent, or if there was only
+// one bounce or complaint.
 const (
 	Unremarkable Level = iota
 	NearReview
 	AtReview
 )
 
-// MinMessages is the number of messages from which on pages show and judge a rate. With
-// fewer, a single bounce would be more than 1 %. Rates of whole accounts are reliable from
-// a larger number on; see [LowVolume].
+// MinMessages is the minimum number of messages for which pages show and judge a rate. With
+// fewer, a single bounce would be more than 1 %. Rates of whole accounts need more messages
+// to be reliable; see [LowVolume].
 const MinMessages = 100
 
-// minTrouble is the number of bounces or complaints from which on their rate is judged. One
-// complaint alone exceeds the review rate with fewer than 1,000 messages.
+// minTrouble is the minimum number of bounces or complaints for which their rate is judged.
+// With fewer than 1,000 messages, one complaint alone exceeds the review rate.
 const minTrouble = 2
 
 // BounceLevel returns the level of the bounce rate.

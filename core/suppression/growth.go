@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// growthDays is the number of whole days before today of which a [Growth] counts
-	// addresses, with today's.
+	// growthDays is the number of days before today that a [Growth] covers. It covers today
+	// too.
 	growthDays = 7
-	// notableGrowth is the number of addresses from which on a [Growth] is notable. Most
-	// audiences lose a few addresses in a week.
+	// notableGrowth is the minimum number of addresses of a notable [Growth]. Most audiences
+	// lose a few addresses in a week.
 	notableGrowth = 10
-	// mostGrowth is the number of changed entries that are looked at.
+	// mostGrowth is the maximum number of changed entries that are read.
 	mostGrowth = 200
 )
 
 // Growth is how many addresses became undeliverable today and on the seven days before, in
 // UTC.
 type Growth struct {
-	// Listed is their number. It does not count addresses that were on the list before, or
-	// that were excluded since.
+	// Listed is the number of these addresses. It does not count addresses that were on the
+	// list before, or that were excluded since.
 	Listed int
-	// More is true if there may be more of them, because too many entries changed to look at
-	// each.
+	// More is true if there may be more than Listed, because too many entries changed to read
+	// all of them.
 	More bool
 }
 

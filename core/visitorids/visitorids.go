@@ -103,8 +103,8 @@ func (v *VisitorIDs) Issue(ctx context.Context, orgID, contactID string, now tim
 	return id, v.cfg.Record(ctx, orgID, contactID, siteIdentified, now)
 }
 
-// Revoke deletes the contact's visitor id, if it has one. The id then identifies no contact, and
-// Issue creates another one.
+// Revoke deletes the contact's visitor id, if it has one. The id then identifies no contact,
+// and Issue creates another one.
 func (v *VisitorIDs) Revoke(ctx context.Context, orgID, contactID string) error {
 	return v.cfg.Store.DeleteVisitorID(ctx, orgID, contactID)
 }

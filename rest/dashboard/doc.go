@@ -14,6 +14,7 @@
 //   - organization: the sending account, channels, members, settings, the audit log
 //
 // Each room has its own routes, templates and interfaces. All rooms use the package frame,
-// whose documentation says how to add a page. The command in cmd/mailhelm/serve creates the
-// rooms.
+// whose documentation says how to add a page. Package actors has the words for the people and
+// programs that changed something, package mailstatus those for the status of a message. The
+// command in cmd/mailhelm/serve creates the rooms.
 package dashboard

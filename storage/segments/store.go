@@ -89,9 +89,9 @@ var (
 		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
 	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
-	// namedSets selects the topics, lists and segments, archived ones too, which a predicate
-	// may not name. The column value is the default subscription of a topic, and the id of a
-	// list or segment.
+	// namedSets selects the topics, lists and segments. It includes archived ones, which
+	// predicates may not name. The column value is the default subscription of a topic, and
+	// the id of a list or segment.
 	namedSets = engine.RegisterPoint("what predicates may name", `
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value, status FROM topics WHERE org_id = $1
 		UNION ALL SELECT 'list', key, id, status FROM lists WHERE org_id = $1

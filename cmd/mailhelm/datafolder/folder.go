@@ -9,8 +9,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// hasModes is whether permission bits of files say who may write. On Windows, access lists
-// say so, which are not checked.
+// hasModes is true if the permission bits of a file decide who may write to it. On Windows,
+// access lists decide, and Hold does not check them.
 const hasModes = runtime.GOOS != "windows"
 
 // Hold creates the data folder dir if it is missing. It fails if other users may write to

@@ -73,7 +73,7 @@ type answer struct {
 	Causes map[string]string `json:"causes,omitempty"`
 }
 
-// failed returns the failed checks with their causes, sorted by name.
+// failed returns a text with the failed checks and their causes, sorted by name.
 func (a answer) failed() string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(a.Checks)) {
@@ -88,8 +88,8 @@ func (a answer) failed() string {
 	return "these checks failed: " + strings.Join(texts, ", ")
 }
 
-// ask requests /readyz at the admin address of a server. An address without a host, which
-// stands for all addresses of the machine, is asked on the loopback.
+// ask requests /readyz at the admin address of a server. If the address has no host, or one
+// that means all addresses of the machine (0.0.0.0 or ::), ask uses localhost.
 func ask(ctx context.Context, address string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -52,7 +52,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	if err := queue.Start(ctx); err != nil {
 		return queue, err
 	}
-	// Files that a process was importing when it was killed are continued at once. The
-	// periodic job would do that as well, but only after up to a minute.
+	// This job continues the imports of a killed process at once. The periodic job runs only
+	// in the process that River elects, and after a kill the next election takes a while.
 	return queue, queue.Enqueue(ctx, contactimport.UploadArgs{})
 }

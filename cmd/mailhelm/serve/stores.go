@@ -147,7 +147,7 @@ func (s *stores) follow(log *slog.Logger) func() {
 // and releases the reserved keys.
 func (s *stores) live(ctx context.Context) (func(context.Context) error, error) {
 	if err := s.process.Start(ctx); err != nil {
-		return nil, fmt.Errorf("reservations: %w", err)
+		return nil, fmt.Errorf("register this process: %w", err)
 	}
 	following, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(replay.Beat)

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// window is the time of sending, counted back from now, whose messages decide whether a
-	// channel is silent. It ends [messages.AnswerWithin] ago.
+	// window is how long ago the oldest messages were sent that decide whether a channel is
+	// silent. The newest of them were sent [messages.AnswerWithin] ago.
 	window = 24 * time.Hour
-	// minMessages is the number of messages without an outcome from which on a channel is
-	// silent. Single messages lack one for other reasons, such as a slow server.
+	// minMessages is the minimum number of messages without an outcome of a silent channel.
+	// Single messages lack one for other reasons, such as a slow server.
 	minMessages = 5
-	// maxMessages is the number of messages without an outcome that are looked at.
+	// maxMessages is the maximum number of messages without an outcome that are read.
 	maxMessages = 200
 )
 

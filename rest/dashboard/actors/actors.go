@@ -59,15 +59,16 @@ type Names struct {
 	people  map[string]string
 }
 
-// anApplication is the words for an application without a name. Applications that no
-// organization registered have no name that an organization confirmed.
+// anApplication stands for an application whose name the visitor may not see. It also stands
+// for one that the organization did not register, because that application chose its name
+// itself.
 const anApplication = "an application"
 
-// aFormerMember is the words for a person who left, or has no account any more.
+// aFormerMember stands for a person who left, or who no longer has an account.
 const aFormerMember = "a former member"
 
-// Person returns the words for a person: "you" for the visitor, the name or address of a
-// member, and "a former member" for others, unless the visitor may see their name.
+// Person returns the words for a person: "you" for the visitor, and the name or address of a
+// member. For others it returns "a former member", unless the visitor may see their name.
 func (n *Names) Person(ctx context.Context, userID string) (string, error) {
 	if userID == n.visitor.User.ID {
 		return "you", nil
@@ -97,8 +98,8 @@ func (n *Names) readPerson(ctx context.Context, userID string) (string, error) {
 }
 
 // Credential returns the words for an API key or an application, such as "the API key Shop"
-// or "an API key". userID is the person for whom it acted, "" for none: the visitor granted
-// the access of an application that acts for them, so they may see its name.
+// or "an API key". userID is the person for whom it acted, "" for none. If that person is the
+// visitor, the words have the application's name, because the visitor granted the access.
 func (n *Names) Credential(ctx context.Context, credentialID, userID string) (string, error) {
 	listed, err := n.records.Listed(ctx)
 	if err != nil {

@@ -121,8 +121,8 @@ func isChecked(name string) bool {
 	return name == "unsubscribe_all" || strings.HasPrefix(name, listField)
 }
 
-// with returns the lists that the form offers for a contact on some lists: first those that
-// it offers to everyone, then the others that the contact is on.
+// with returns the lists that the form of a contact offers: those in s, then the others that
+// the contact is on.
 func (s sets) with(of []lists.Ref) []named {
 	all := slices.Clone(s.All)
 	for _, l := range of {

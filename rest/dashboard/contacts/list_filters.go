@@ -127,8 +127,8 @@ func (n named) isArchived() bool { return n.Status == "archived" }
 // isNamed reports whether the text is the key or the id of the list or segment.
 func (n named) isNamed(text string) bool { return n.Key == text || n.ID == text }
 
-// readFilters reads what the filters offer, with the list and the segment that the query
-// names.
+// readFilters reads the options of the filters. They include the list and the segment that
+// the query names.
 func (c *Contacts) readFilters(r *http.Request, v people.Visitor, query url.Values) choices {
 	known := c.readChoices(r, v)
 	for _, read := range known.setReads() {
@@ -189,7 +189,8 @@ func (k choices) searchOf(query url.Values) (audience.Search, error) {
 	return s, err
 }
 
-// idOf returns the id of the list or segment whose key is in the query, or "".
+// idOf returns the id of the list or segment that the query names by key or id. It returns ""
+// if the query names none, and fails with core.CodeValidationFailed for an unknown one.
 func idOf(known sets, filter string, query url.Values) (string, error) {
 	key := query.Get(filter)
 	if key == "" {

@@ -23,8 +23,11 @@
 // writes the heading and the buttons; see [Head].
 //
 // The handler reads data by calling operations ([Frame.Read], [Frame.Do]), or, if there is
-// no operation for a task, through an interface that the room declares in its Config. It
-// ends with a call of Show, Fail or Refuse of [Pages], which the room embeds:
+// no operation for a task, through an interface that the room declares in its Config. Such
+// an interface is called in [ReadExpensive] if it reads many rows. [List] is a page of a
+// list, [ReadAll] reads a whole one. [Labels.FilterProblem] has the text for refused
+// filters, and [DayRange] reads filters by day. The handler ends with a call of Show, Fail
+// or Refuse of [Pages], which the room embeds:
 //
 //	func (h thingHandlers) showThing(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 //		var thing thingRecord // the members that the page shows

@@ -3,8 +3,8 @@ package frame
 import "net/http"
 
 // BeginCSV writes the headers of an answer that is a CSV file (RFC 4180), which browsers
-// save under this name. The name must not contain quotation marks. Caches
-// must not store the file, because it has records of the organization.
+// save under this name. The name must not contain quotation marks. Caches must not store the
+// file, because it has records of the organization.
 func BeginCSV(w http.ResponseWriter, name string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")

@@ -51,10 +51,10 @@ func (l Labels) Correctable(err error) (problem string, status int) {
 	return "", http.StatusOK
 }
 
-// FilterProblem returns the text to show above a list whose filters were refused, with the
-// next step if the refusal names one, and the HTTP status of the page. The refusal is validation_failed or
-// plan_retention_exceeded. FilterProblem returns "" for nil and for other errors, which are
-// shown by [Pages.Fail].
+// FilterProblem returns the text to show above a list whose filters were refused, and the
+// HTTP status of the page. The text includes the next step if the refusal names one. A
+// refusal has the code validation_failed or plan_retention_exceeded. For nil and for other
+// errors, which [Pages.Fail] shows, FilterProblem returns "".
 func (l Labels) FilterProblem(err error) (problem string, status int) {
 	if err == nil {
 		return "", http.StatusOK

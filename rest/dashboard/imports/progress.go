@@ -27,7 +27,7 @@ type importPage struct {
 	Rejected   string // the path of the file of rejected rows, "" for none
 	Lines      string // the lines of the first rejected rows
 	NotKept    string // the number of rejected rows that were counted but not kept, "" for none
-	NotKeptAt  string // the line at which the first of them begins
+	NotKeptAt  int    // the line at which the first of them begins
 	MaxKept    int    // the maximum size of the file of rejected rows in MB
 	NotMailed  string // the lines of the first rows whose contacts cannot be mailed
 	Preview    []previewRow
@@ -118,7 +118,7 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 	if result.Rejected > 0 && !data.Running && up.HasRejected(now) {
 		data.Rejected = pathOf(up) + "/rejected.csv"
 		if result.NotKept > 0 {
-			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), count(result.NotKeptLine), contactupload.MaxRejected>>20
+			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), result.NotKeptLine, contactupload.MaxRejected>>20
 		}
 	}
 	if up.Status != contactupload.Importing {

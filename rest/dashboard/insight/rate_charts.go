@@ -60,8 +60,8 @@ func (t troubleRate) marks(o reports.Overview) []chart.Mark {
 }
 
 // weekRates returns the rate part/whole of the seven days up to each day of the overview.
-// The first days have fewer days before them. A rate of fewer than
-// [reports.MinMessages] is not a number.
+// The first days have fewer days before them. The rate of fewer than [reports.MinMessages]
+// messages is NaN.
 func weekRates(o reports.Overview, part, whole func(reports.Counts) int64) []float64 {
 	rates := make([]float64, len(o.Days))
 	for i := range o.Days {

@@ -18,8 +18,8 @@ const HistoryDays = 90
 // the demo a day with many bounces.
 const badDaysAgo = 21
 
-// rareOutcomes are outcomes so rare that chance may leave a month without one. They are
-// those of the first receipt that was sent so many days ago.
+// rareOutcomes maps a number of days ago to the outcome of the first receipt of that day.
+// These outcomes are so rare that random ones alone could leave a month without them.
 var rareOutcomes = map[int]string{4: "Reject", 6: "Rendering Failure", 9: "DeliveryDelay"}
 
 // failingDomain is the domain at which many of the demo's messages bounce because of a full

@@ -26,9 +26,9 @@ var faultyRows = [][]string{
 	{"hello@example.org", "Corner Shop, Malmö"},
 }
 
-// importFile stores an import of a contact file that has ended: of the wholesale partners,
-// and of rows that were rejected. Its counts are those of a dry run, which changes nothing,
-// because the contacts exist.
+// importFile stores a completed import. Its file has the wholesale partners and faultyRows.
+// The counts are those of a dry run of the file: the contacts exist already, so nothing needs
+// to be imported.
 func (p Past) importFile(ctx context.Context, orgID string) error {
 	owner, err := p.DB.Users().UserByEmail(ctx, userEmail)
 	if err != nil {
@@ -47,8 +47,11 @@ func (p Past) importFile(ctx context.Context, orgID string) error {
 		return err
 	}
 	partners, err := p.DB.Lists().ListsByRef(ctx, orgID, []string{wholesaleList})
-	if err != nil || len(partners) != 1 {
-		return fmt.Errorf("%d lists %s: %w", len(partners), wholesaleList, err)
+	if err != nil {
+		return err
+	}
+	if len(partners) != 1 {
+		return fmt.Errorf("there are %d lists with the key %s, not one", len(partners), wholesaleList)
 	}
 	received := p.Clock().Add(-importedAgo)
 	completed := received.Add(2 * time.Minute)
@@ -75,8 +78,8 @@ func (p Past) importFile(ctx context.Context, orgID string) error {
 	return store.WriteChunk(ctx, orgID, up.ID, contactupload.RejectedChunk, 0, rejected.Bytes())
 }
 
-// wholesaleFile returns a contact file with the wholesale partners among the people, and
-// with faultyRows after the fifth.
+// wholesaleFile returns a contact file with the wholesale partners among the people. After
+// the fifth partner it has faultyRows.
 func wholesaleFile(people []contacts.Contact) ([]byte, error) {
 	rows := [][]string{{"email", "last_name", "city", "orders"}}
 	for _, c := range people {
@@ -93,7 +96,8 @@ func wholesaleFile(people []contacts.Contact) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// tryFile returns the counts of the file, and writes its rejected rows.
+// tryFile runs a dry run of the file. It returns the counts and writes the rejected rows to
+// rejected.
 func (p Past) tryFile(ctx context.Context, orgID string, file []byte, settings contactupload.Settings, rejected *bytes.Buffer) (contactupload.Result, error) {
 	attributes, err := p.Domains.Bulk.AttributeNames(ctx, orgID)
 	if err != nil {

@@ -23,9 +23,8 @@ type Site struct {
 
 // Dispatch returns the handler of one listener for its sites. A single site answers under
 // every host name, so that a health check by IP address works. With several sites, the Host
-// header selects the site, so they must have different origins; a
-// request for another host name gets status 421. docsURL is the address of the documentation
-// for that answer.
+// header selects the site, so they must have different origins. A request for another host
+// name gets status 421; docsURL is the address of the documentation for that answer.
 func Dispatch(sites []Site, docsURL string) http.Handler {
 	if len(sites) == 1 {
 		return sites[0].Handler
