@@ -91,18 +91,18 @@ func (h *Home) actorsOf(r *http.Request, v people.Visitor, events []access.Audit
 		}
 	}
 	ids := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
-	var actors []actor
+	var shown []actor
 	records := h.Actors.Records(v.Org.ID)
 	for _, id := range ids[:min(shownActors, len(ids))] {
 		p, err := h.program(r.Context(), v, records, kinds[id], id)
 		if err != nil {
 			return nil, err
 		}
-		actors = append(actors, actor{
+		shown = append(shown, actor{
 			program: p, Audit: frame.Address(auditPath, frame.Parameters{"actor": id}), Writes: frame.WithCommas(int64(sums[id])), Actions: actionsOf(counts[id]),
 		})
 	}
-	return actors, nil
+	return shown, nil
 }
 
 // program returns the name of the credential of an audit event and the page about it. The

@@ -57,8 +57,8 @@ func (p Past) Ensure(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// make stores the demo's past mail in one transaction, so an interrupted start stores none
-// of it and the next start begins again. The simulated account is stored outside the
+// make stores the demo's past in one transaction, so an interrupted start stores none of it
+// and the next start begins again. The simulated account is stored outside the
 // transaction; storing it again is harmless.
 func (p Past) make(ctx context.Context, orgID string) error {
 	now := p.Clock()
