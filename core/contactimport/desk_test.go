@@ -36,8 +36,10 @@ type desk struct {
 	checking, changed func()
 	// by is the source of the changes of the latest part that was imported.
 	by consent.Source
-	// ended are the ids of processes that have ended.
-	ended map[string]bool
+	// ended are the ids of processes that have ended. judging is called before a process is
+	// looked up there.
+	ended   map[string]bool
+	judging func()
 	// config has the configuration of Uploads, for a test that needs others.
 	config contactimport.UploadConfig
 }
@@ -92,7 +94,12 @@ type process struct {
 
 func (p process) ID() string { return p.id }
 
-func (p process) HasEnded(_ context.Context, id string) (bool, error) { return p.d.ended[id], nil }
+func (p process) HasEnded(_ context.Context, id string) (bool, error) {
+	if p.d.judging != nil {
+		p.d.judging()
+	}
+	return p.d.ended[id], nil
+}
 
 // restart ends the process of the desk and begins another with the id.
 func (d *desk) restart(id string) {

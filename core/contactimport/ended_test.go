@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactimport"
@@ -75,6 +76,67 @@ func TestTransfersOfAnEndedProcessDoNotCount(t *testing.T) {
 		}
 		if n, err := d.Store.CountFiles(t.Context(), d.Org.ID); n != 0 || err != nil {
 			t.Errorf("%d files count after their process has ended, %v", n, err)
+		}
+	})
+}
+
+// TestReceivedFileOfAnEndedProcessStays lets a process receive a file to its end, and stop,
+// while another process finds out whether it has ended.
+func TestReceivedFileOfAnEndedProcessStays(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	transfer := contactupload.Upload{ID: core.NewID(), Status: contactupload.Receiving, CreatedAt: d.World.Clock(), ClaimedBy: "first"}
+	if err := d.Store.InsertUpload(t.Context(), d.Org.ID, transfer); err != nil {
+		t.Fatal(err)
+	}
+	d.restart("second")
+	d.judging = func() {
+		received := transfer
+		received.Status, received.ClaimedBy = contactupload.Received, ""
+		if err := d.Store.UpdateUpload(t.Context(), d.Org.ID, received); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := d.Worker().Work(t.Context(), contactimport.UploadArgs{}); err != nil {
+		t.Fatal(err)
+	}
+	if up, err := d.Upload(t.Context(), d.Org.ID, transfer.ID); err != nil || up.Status != contactupload.Received {
+		t.Errorf("the received file is %s, %v", up.Status, err)
+	}
+}
+
+// TestReplacedProcessEndsItsRun lets a process count as ended while it stores a part, so that
+// another process continues the import and does not end either. The first process must then
+// not finish the import and delete the file: the other one may be reading it, and would take
+// the end of what it has read for the end of the file.
+func TestReplacedProcessEndsItsRun(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		up := d.checked(t, people)
+		if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
+			t.Fatal(err)
+		}
+		d.cut = func() error {
+			claim := contactupload.Claim{Process: "second", Instead: "first", Now: d.World.Clock(), Until: d.World.Clock().Add(time.Hour)}
+			claimed, err := d.Store.ClaimUpload(t.Context(), d.Org.ID, up.ID, claim)
+			if err != nil || !claimed {
+				t.Errorf("the second process claims the upload: %v, %v", claimed, err)
+			}
+			return err
+		}
+		got, err := d.work(t, up.ID)
+		if err != nil || got.Status != contactupload.Importing || got.ClaimedBy != "second" {
+			t.Errorf("after the first process the upload is %s, claimed by %q, %v", got.Status, got.ClaimedBy, err)
+		}
+		if _, _, err := d.Store.Chunk(t.Context(), d.Org.ID, up.ID, contactupload.FileChunk, 0); err != nil {
+			t.Errorf("the file: %v", err)
+		}
+		d.cut = nil
+		d.restart("second")
+		d.Advance(2 * time.Hour)
+		if got, err = d.work(t, up.ID); err != nil || got.Status != contactupload.Completed || got.Import.Rows != 4 {
+			t.Errorf("after the second process the upload is %s, %v", got.Status, err)
 		}
 	})
 }

@@ -89,12 +89,33 @@ func (u *Uploads) dropTransfers(ctx context.Context, orgID string) (int, error) 
 		if !ended[work.Process] {
 			continue
 		}
-		if err := u.Store.DeleteUpload(ctx, orgID, work.ID); err != nil && !core.IsNotFound(err) {
+		switch err := u.dropTransfer(ctx, orgID, work); {
+		case err == nil:
+			dropped++
+		case !errors.Is(err, errReceived) && !core.IsNotFound(err):
 			return dropped, err
 		}
-		dropped++
 	}
 	return dropped, nil
+}
+
+// errReceived is the error of dropTransfer for a transfer that was completed.
+var errReceived = errors.New("the file was received")
+
+// dropTransfer deletes an upload that a process was receiving when it ended. It fails with
+// errReceived if the process had received the file before it ended: work may be older, because
+// it takes seconds to find out that a process has ended.
+func (u *Uploads) dropTransfer(ctx context.Context, orgID string, work contactupload.Work) error {
+	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
+		up, err := u.Store.Upload(ctx, orgID, work.ID)
+		if err != nil {
+			return err
+		}
+		if up.Status != contactupload.Receiving {
+			return errReceived
+		}
+		return u.Store.DeleteUpload(ctx, orgID, work.ID)
+	})
 }
 
 // receive stores the chunks of the file and the sample of its rows.

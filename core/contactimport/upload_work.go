@@ -93,8 +93,8 @@ func (u *Uploads) continueUpload(ctx context.Context, orgID string, work contact
 		return err
 	}
 	up, err := u.Store.Upload(ctx, orgID, id)
-	if core.IsNotFound(err) {
-		return nil // it was discarded
+	if core.IsNotFound(err) || err == nil && up.ClaimedBy != u.Processes.ID() {
+		return nil // it was discarded, another run was started, or another process has claimed it
 	}
 	if err != nil {
 		return err
@@ -114,15 +114,17 @@ func (u *Uploads) continueUpload(ctx context.Context, orgID string, work contact
 }
 
 // errReplaced is the error of a run whose upload was discarded, whose upload another process
-// has finished, or after which another run was started.
+// has claimed or finished, or after which another run was started.
 var errReplaced = errors.New("the run of the upload was replaced")
 
 // change runs f in a transaction that holds the upload, as long as the run of up works on
-// it. f gets the stored upload. change fails with errReplaced otherwise.
+// it. f gets the stored upload. change fails with errReplaced otherwise. A process that
+// stands still counts as ended, and may then continue: it must not finish the upload and
+// delete the file that the process in its place is reading.
 func (u *Uploads) change(ctx context.Context, orgID string, up contactupload.Upload, f func(ctx context.Context, held contactupload.Upload) error) error {
 	return u.Transactor.InTx(ctx, func(ctx context.Context) error {
 		held, err := u.Store.Upload(ctx, orgID, up.ID)
-		if core.IsNotFound(err) || err == nil && (held.Run != up.Run || held.Status != up.Status) {
+		if core.IsNotFound(err) || err == nil && (held.Run != up.Run || held.Status != up.Status || held.ClaimedBy != up.ClaimedBy) {
 			return errReplaced
 		}
 		if err != nil {
