@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -48,7 +49,7 @@ type Site struct {
 	prefix  string
 	content func() (*content, error)
 	log     *slog.Logger
-	// searching has an entry for each search that is answered now.
+	// searching has an entry for each search that runs now.
 	searching chan struct{}
 }
 
@@ -120,21 +121,18 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, found.body)
 }
 
-// maxSearches is the number of searches that are answered at the same time. A search needs
+// maxSearches is the number of searches that run at the same time. A search needs
 // no sign-in and takes a few milliseconds and 2 MB, so many at a time would slow down the
 // rest of the server.
 const maxSearches = 4
 
-// serveSearch writes the page with the results of a search. If too many searches are being
-// answered, it waits until one of them ends or the client disconnects.
+// serveSearch writes the page with the results of a search. It writes nothing to a client
+// that disconnected while it waited for other searches.
 func (s *Site) serveSearch(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.searching <- struct{}{}:
-		defer func() { <-s.searching }()
-	case <-r.Context().Done():
+	results, err := s.limitedSearch(r)
+	if r.Context().Err() != nil {
 		return
 	}
-	results, err := s.search(r)
 	if err != nil {
 		s.fail(w, r, searchPath, err)
 		return
@@ -142,6 +140,19 @@ func (s *Site) serveSearch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", results.contentType)
 	w.Header().Set("Cache-Control", "no-store")
 	send(w, http.StatusOK, results.body)
+}
+
+// limitedSearch returns the page with the results of a search. If too many searches run, it
+// waits until one of them ends, or fails when the client disconnects. Writing the page is not
+// a part of the search, because a client that reads slowly would keep others waiting.
+func (s *Site) limitedSearch(r *http.Request) (page, error) {
+	select {
+	case s.searching <- struct{}{}:
+		defer func() { <-s.searching }()
+	case <-r.Context().Done():
+		return page{}, context.Cause(r.Context())
+	}
+	return s.search(r)
 }
 
 // fail logs an error and answers with status 500.

@@ -30,8 +30,24 @@ func TestAFailingTemplate(t *testing.T) {
 	}
 }
 
+// readsSlowly is a client that may take long to read an answer. It fails the test if a search
+// counts as running while its answer is written.
+type readsSlowly struct {
+	*httptest.ResponseRecorder
+	t *testing.T
+	s *Site
+}
+
+func (r readsSlowly) Write(b []byte) (int, error) {
+	if n := len(r.s.searching); n != 0 {
+		r.t.Errorf("%d searches run while an answer is written", n)
+	}
+	return r.ResponseRecorder.Write(b)
+}
+
 // TestSearchesAreLimited checks that a search beyond the limit waits, that it does nothing
-// after its client has disconnected, and that an answered search makes room for the next.
+// after its client has disconnected, and that a search makes room for the next before its
+// answer is written.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	searches := 0
@@ -48,7 +64,7 @@ func TestSearchesAreLimited(t *testing.T) {
 	}
 	<-s.searching
 	for range 2 {
-		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/search?q=contact", nil))
+		s.ServeHTTP(readsSlowly{httptest.NewRecorder(), t, s}, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/search?q=contact", nil))
 	}
 	if searches != 2 || len(s.searching) != 0 {
 		t.Errorf("%d searches, %d not ended", searches, len(s.searching))
