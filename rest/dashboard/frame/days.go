@@ -24,13 +24,15 @@ func DayRange(first, last string) (from, to time.Time, err error) { //nolint:non
 	return from, to.AddDate(0, 0, 1), nil
 }
 
-// dayOf returns the beginning of a day, the zero time for "". An error names the field.
+// dayOf returns the beginning of a day, the zero time for "". An error names the field. It
+// refuses the day whose beginning is the zero time, which stands for no limit. It also refuses
+// the year 9999, because JSON cannot have the day after its last day.
 func dayOf(field, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	day, err := time.Parse(DateLayout, text)
-	if err != nil {
+	if err != nil || day.IsZero() || day.Year() == 9999 {
 		return time.Time{}, core.Invalid(field, "must be a day such as 2026-03-12, not "+Quoted(core.Quotable(text, 20)))
 	}
 	return day, nil

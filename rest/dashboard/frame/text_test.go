@@ -48,6 +48,8 @@ func TestDayRanges(t *testing.T) {
 		"until":        {last: "2026-03-11", to: day(12)},
 		"no day":       {first: "11.3.2026", problem: "The first day must be a day such as 2026-03-12, not “11.3.2026”."},
 		"no last day":  {first: "2026-03-11", last: "2026-02-30", problem: "The last day must be a day such as 2026-03-12, not “2026-02-30”."},
+		"last year":    {last: "9999-12-31", problem: "The last day must be a day such as 2026-03-12, not “9999-12-31”."},
+		"zero time":    {last: "0001-01-01", problem: "The last day must be a day such as 2026-03-12, not “0001-01-01”."},
 		"out of order": {first: "2026-03-11", last: "2026-03-10", problem: "The last day is before the first day."},
 	} {
 		from, to, err := frame.DayRange(c.first, c.last)
