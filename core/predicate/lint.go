@@ -111,7 +111,7 @@ func guardedSubjects(n Node, present bool) []subject {
 		if n.Kind != Exists && n.Kind != Count {
 			return nil
 		}
-		ofNone := n.Kind == Count && holds(n.Op, 0, n.Number)
+		ofNone := n.Kind == Count && Holds(n.Op, 0, n.Number)
 		if ofNone == present {
 			return nil
 		}

@@ -97,9 +97,9 @@ func (e *evaluation) compare(n *Compare) Truth {
 	}
 	switch n.Field.Type {
 	case Number:
-		return truthOf(holds(n.Op, v.Number, n.Value.Number))
+		return truthOf(Holds(n.Op, v.Number, n.Value.Number))
 	case Datetime:
-		return truthOf(holds(n.Op, v.Moment.Micros, n.Value.Moment.At(e.at)))
+		return truthOf(Holds(n.Op, v.Moment.Micros, n.Value.Moment.At(e.at)))
 	}
 	return truthOf(e.isSame(v, n.Value) == (n.Op == Equal))
 }
@@ -154,7 +154,7 @@ func (e *evaluation) age(n *Age) Truth {
 	if n.Between {
 		return truthOf(n.Low.Micros() <= age && age <= n.High.Micros())
 	}
-	return truthOf(holds(n.Op, age, n.Low.Micros()))
+	return truthOf(Holds(n.Op, age, n.Low.Micros()))
 }
 
 func (e *evaluation) consent(n *Consent) bool {
@@ -174,7 +174,8 @@ func (e *evaluation) consent(n *Consent) bool {
 	return in && !e.subject.UnsubscribedFromAll && !e.subject.Stub
 }
 
-func holds[T int64 | float64](op Op, a, b T) bool {
+// Holds reports whether "a op b" is true, such as "3 < 4".
+func Holds[T int64 | float64](op Op, a, b T) bool {
 	switch op {
 	case Equal:
 		return a == b

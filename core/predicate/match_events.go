@@ -19,18 +19,18 @@ func (e *evaluation) eventTest(n *EventTest) Truth {
 	case Exists:
 		return False
 	case Count:
-		return truthOf(holds(n.Op, float64(f.count), n.Number))
+		return truthOf(Holds(n.Op, float64(f.count), n.Number))
 	}
 	if f.count == 0 {
 		return Unknown
 	}
 	switch n.Kind {
 	case Last:
-		return truthOf(holds(n.Op, f.last, n.Time.At(e.at)))
+		return truthOf(Holds(n.Op, f.last, n.Time.At(e.at)))
 	case First:
-		return truthOf(holds(n.Op, f.first, n.Time.At(e.at)))
+		return truthOf(Holds(n.Op, f.first, n.Time.At(e.at)))
 	}
-	return truthOf(holds(n.Op, f.figure(n.Kind), n.Number))
+	return truthOf(Holds(n.Op, f.figure(n.Kind), n.Number))
 }
 
 // figures has the aggregates of the events counted so far. If count is 0, the other members

@@ -75,7 +75,7 @@ func possibleWithoutEvents(group []literal) bool {
 		case predicate.Exists:
 			return one.base()
 		case predicate.Count:
-			return holds(n.Op, 0, n.Number) != one.base()
+			return predicate.Holds(n.Op, 0, n.Number) != one.base()
 		}
 		return one.want // the other figures are Unknown
 	})
@@ -138,7 +138,7 @@ func (r *prover) countsOf(group []literal) []float64 {
 
 func numberHolds(n predicate.Node, number float64) bool {
 	test := n.(*predicate.EventTest)
-	return holds(test.Op, number, test.Number)
+	return predicate.Holds(test.Op, number, test.Number)
 }
 
 // figuresPossible reports whether the literals about sums, averages, extremes and times may
@@ -200,7 +200,7 @@ func (r *prover) eventTimePossible(s predicate.EventSource, tests []literal) boo
 		}
 		return possible(r, candidates, tests, func(n predicate.Node, at int64) bool {
 			test := n.(*predicate.EventTest)
-			return holds(test.Op, at, test.Time.Micros)
+			return predicate.Holds(test.Op, at, test.Time.Micros)
 		}, func(at int64) bool { return !bounded || from <= at && at <= until })
 	}
 	return at(s.Between.From, s.Between.Until-1, s.HasBetween, fixed) && at(-s.Within.Micros(), 0, s.HasWithin, relative)

@@ -59,7 +59,7 @@ func (r *prover) numberPossible(tests []literal) bool {
 	}
 	return possible(r, candidates, tests, func(n predicate.Node, x float64) bool {
 		if c, is := n.(*predicate.Compare); is {
-			return holds(c.Op, x, c.Value.Number)
+			return predicate.Holds(c.Op, x, c.Value.Number)
 		}
 		return slices.ContainsFunc(operands(n), func(v predicate.Value) bool { return v.Number == x })
 	}, func(x float64) bool { return math.Abs(x) <= predicate.MaxNumber })
@@ -105,12 +105,12 @@ func (r *prover) momentPossible(tests []literal) bool {
 	return possible(r, candidates, tests, func(n predicate.Node, at int64) bool {
 		switch n := n.(type) {
 		case *predicate.Compare:
-			return holds(n.Op, at, n.Value.Moment.Micros)
+			return predicate.Holds(n.Op, at, n.Value.Moment.Micros)
 		case *predicate.Age:
 			if n.Between {
 				return n.Low.Micros() <= -at && -at <= n.High.Micros()
 			}
-			return holds(n.Op, -at, n.Low.Micros())
+			return predicate.Holds(n.Op, -at, n.Low.Micros())
 		}
 		return slices.ContainsFunc(operands(n), func(v predicate.Value) bool { return v.Moment.Micros == at })
 	}, nil)
@@ -276,21 +276,4 @@ func stepsOf(n predicate.Node) int {
 		return 1 + len(n.Text)/bytesPerStep
 	}
 	return 1
-}
-
-func holds[T int64 | float64](op predicate.Op, a, b T) bool {
-	switch op {
-	case predicate.Equal:
-		return a == b
-	case predicate.NotEqual:
-		return a != b
-	case predicate.Less:
-		return a < b
-	case predicate.LessOrEqual:
-		return a <= b
-	case predicate.Greater:
-		return a > b
-	default:
-		return a >= b
-	}
 }

@@ -125,7 +125,7 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 
 // ofNone reports whether the event test n is true for a contact without events (a count of
 // 0).
-func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
+func ofNone(n *predicate.EventTest) bool { return predicate.Holds(n.Op, 0, n.Number) }
 
 // existenceTest reports whether an event test is equivalent to "at least one event" (some)
 // or to "no event" (none). For any other event test, both results are false.
@@ -136,7 +136,7 @@ func existenceTest(n *predicate.EventTest) (some, none bool) {
 	if n.Kind != predicate.Count {
 		return false, false
 	}
-	zero, one, many := ofNone(n), passes(n.Op, 1, n.Number), passes(n.Op, 1e15, n.Number)
+	zero, one, many := ofNone(n), predicate.Holds(n.Op, 1, n.Number), predicate.Holds(n.Op, 1e15, n.Number)
 	// "= n" and "!= n" are equivalent to a test of existence only for n = 0
 	if n.Op == predicate.Equal || n.Op == predicate.NotEqual {
 		if n.Number != 0 {
@@ -144,24 +144,6 @@ func existenceTest(n *predicate.EventTest) (some, none bool) {
 		}
 	}
 	return !zero && one && many, zero && !one && !many
-}
-
-func passes(op predicate.Op, a, b float64) bool {
-	switch op {
-	case predicate.Equal:
-		return a == b
-	case predicate.NotEqual:
-		return a != b
-	case predicate.Less:
-		return a < b
-	case predicate.LessOrEqual:
-		return a <= b
-	case predicate.Greater:
-		return a > b
-	case predicate.GreaterOrEqual:
-		return a >= b
-	}
-	return false
 }
 
 // figure returns the SQL aggregate that the event test n compares, such as count(*). It is
