@@ -144,33 +144,12 @@ func (h attributeHandlers) editAttribute(w http.ResponseWriter, r *http.Request,
 		return
 	}
 	f := readAttributeFields(r, before)
-	step := r.PostForm.Get(fieldStep)
-	if step == stepEdit {
-		h.attributeForm(w, r, v, before, f, nil)
-		return
-	}
-	var preview mutation
-	if err := h.Read(r, v, "attributes_preview", f, &preview); err != nil {
-		h.attributeForm(w, r, v, before, f, err)
-		return
-	}
-	if step == stepSave && !anyChanged(attributeChanges(before, f)) { // the form was sent twice
-		frame.RedirectWithNotice(w, AttributesPath+"/"+before.ID, "saved")
-		return
-	}
-	if step != stepSave || r.PostForm.Get(fieldReviewed) != reviewOf(before, preview) {
-		h.reviewAttribute(w, r, v, before, f, preview)
-		return
-	}
-	once, ok := h.ReadOnceID(w, r, v)
-	if !ok {
-		return
-	}
-	if _, err := h.Do(r, v, frame.OperationCall{Operation: "attributes_update", Arguments: f, Once: once}, nil); err != nil {
-		h.attributeForm(w, r, v, before, f, err)
-		return
-	}
-	frame.RedirectWithNotice(w, AttributesPath+"/"+before.ID, "saved")
+	h.revise(w, r, v, revision{
+		Definition: before, Fields: f, Preview: "attributes_preview", Save: "attributes_update", Rows: attributeChanges(before, f),
+		Form:   func(err error) { h.attributeForm(w, r, v, before, f, err) },
+		Review: func(preview mutation) { h.reviewAttribute(w, r, v, before, f, preview) },
+		Done:   AttributesPath + "/" + before.ID,
+	})
 }
 
 // attributeReview is the data of the page that shows the impact of a change before it is

@@ -79,7 +79,11 @@ func (h propertyHandlers) createProperty(w http.ResponseWriter, r *http.Request,
 	}
 	f := readPropertyFields(r, "")
 	_, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_create", Arguments: f, Once: once}, nil)
-	h.afterSave(w, r, v, f, "created", err)
+	if err != nil {
+		h.propertyForm(w, r, v, f, err)
+		return
+	}
+	frame.RedirectWithNotice(w, PropertiesPath, "created")
 }
 
 // showEditProperty shows the form with the definition of a promoted property.
@@ -100,40 +104,12 @@ func (h propertyHandlers) editProperty(w http.ResponseWriter, r *http.Request, v
 		return
 	}
 	f := readPropertyFields(r, before.ID)
-	step := r.PostForm.Get(fieldStep)
-	if step == stepEdit {
-		h.propertyForm(w, r, v, f, nil)
-		return
-	}
-	var preview mutation
-	if err := h.Read(r, v, "activity_properties_preview", f, &preview); err != nil {
-		h.propertyForm(w, r, v, f, err)
-		return
-	}
-	if step == stepSave && !anyChanged(propertyChanges(before, f)) { // the form was sent twice
-		frame.RedirectWithNotice(w, PropertiesPath, "saved")
-		return
-	}
-	if step != stepSave || r.PostForm.Get(fieldReviewed) != reviewOf(before, preview) {
-		h.reviewProperty(w, r, v, before, f, preview)
-		return
-	}
-	once, ok := h.ReadOnceID(w, r, v)
-	if !ok {
-		return
-	}
-	_, err := h.Do(r, v, frame.OperationCall{Operation: "activity_properties_replace", Arguments: f, Once: once}, nil)
-	h.afterSave(w, r, v, f, "saved", err)
-}
-
-// afterSave redirects to the list with a notice if err is nil. Otherwise it shows the form
-// again with the error, or the error's own page.
-func (h propertyHandlers) afterSave(w http.ResponseWriter, r *http.Request, v people.Visitor, f propertyFields, notice string, err error) {
-	if err == nil {
-		frame.RedirectWithNotice(w, PropertiesPath, notice)
-		return
-	}
-	h.propertyForm(w, r, v, f, err)
+	h.revise(w, r, v, revision{
+		Definition: before, Fields: f, Preview: "activity_properties_preview", Save: "activity_properties_replace", Rows: propertyChanges(before, f),
+		Form:   func(err error) { h.propertyForm(w, r, v, f, err) },
+		Review: func(preview mutation) { h.reviewProperty(w, r, v, before, f, preview) },
+		Done:   PropertiesPath,
+	})
 }
 
 // propertyReview is the data of the page that shows the impact of a change before it is
