@@ -28,6 +28,17 @@ func (f *Frame) Channels(r *http.Request, v people.Visitor) (Channels, error) {
 	return ReadAll[Channel](f, r, v, "channels_list")
 }
 
+// ReadableChannels returns the organization's channels for a filter. It returns none if the
+// visitor may not view them or they cannot be read, because the rest of the page is useful
+// without the filter.
+func (f *Frame) ReadableChannels(r *http.Request, v people.Visitor) Channels {
+	channels, err := f.Channels(r, v)
+	if err != nil {
+		return nil
+	}
+	return channels
+}
+
 // IDOf returns the id of the channel with this slug in any case, and "" for "". It fails with
 // validation_failed for an unknown slug.
 func (c Channels) IDOf(slug string) (string, error) {

@@ -15,7 +15,7 @@ import (
 // RFC 4180.
 func (h reportHandlers) downloadReport(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	a := requestOf(r.URL.Query())
-	rows, err := h.readReport(r, v, a, h.channelsOf(r, v))
+	rows, err := h.readReport(r, v, a, h.ReadableChannels(r, v))
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return

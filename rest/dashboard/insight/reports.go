@@ -76,7 +76,7 @@ func (h reportHandlers) showReports(w http.ResponseWriter, r *http.Request, v pe
 		{Value: "deliverability", Name: "Deliverability"}, {Value: "engagement", Name: "Engagement"}, {Value: "templates", Name: "Templates"},
 	}, a.Report)
 	data.Groups = frame.ChooseOption([]frame.Option{{Value: "day", Name: "Day"}, {Value: "week", Name: "Week"}, {Value: "month", Name: "Month"}}, a.Group)
-	channels := h.channelsOf(r, v)
+	channels := h.ReadableChannels(r, v)
 	data.Channels = channels.Options(a.Channel)
 	screen := frame.Screen{Page: "reports", Title: "Reports", Head: frame.Head{Lead: "Each message counts in the period in which it was sent. Days are days in UTC."}}
 	rows, err := h.readReport(r, v, a, channels)
@@ -140,14 +140,4 @@ func (h reportHandlers) readReport(r *http.Request, v people.Visitor, a reportRe
 		"group_by": group, "identity": a.Identity, "channel": channel, "from": from, "to": to,
 	}), &report)
 	return report.Data, err
-}
-
-// channelsOf returns the channels of the organization, none if the visitor may not view them
-// or they cannot be read.
-func (i *Insight) channelsOf(r *http.Request, v people.Visitor) frame.Channels {
-	channels, err := i.Channels(r, v)
-	if err != nil {
-		return nil // the rest of the page is still useful
-	}
-	return channels
 }

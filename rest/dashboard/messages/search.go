@@ -53,7 +53,7 @@ type listPage struct {
 func (m *Messages) showMessages(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	f := filterOf(r, v)
 	data := listPage{All: Path, Filter: f, Statuses: statusOptions(f.Status), Narrow: len(f.parameters().Values()) > 0, Masked: !v.Member.Has(members.MaySearchRecipients)}
-	channels := m.channels(r, v)
+	channels := m.ReadableChannels(r, v)
 	data.Channels = channels.Options(f.Channel)
 	screen := frame.Screen{Page: "messages", Title: "Messages", Head: frame.Head{Title: "Messages", Lead: leadOf(f, v)}}
 	page, err := m.search(r, v, f, channels)
@@ -127,14 +127,4 @@ func leadOf(f filter, v people.Visitor) string {
 		return "Days are days in UTC, by the time of sending."
 	}
 	return "Messages of the last " + strconv.Itoa(min(30, v.Org.RetentionDays)) + " days, newest first. Choose days to see earlier ones."
-}
-
-// channels returns the channels of the organization, none if the visitor may not view them
-// or they cannot be read.
-func (m *Messages) channels(r *http.Request, v people.Visitor) frame.Channels {
-	channels, err := m.Channels(r, v)
-	if err != nil {
-		return nil // the search is still useful
-	}
-	return channels
 }
