@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
 )
 
 const (
@@ -73,7 +74,8 @@ type answer struct {
 	Causes map[string]string `json:"causes,omitempty"`
 }
 
-// failed returns a text with the failed checks and their causes, sorted by name.
+// failed returns a text with the failed checks and their causes, sorted by name. The text
+// has no control characters, because another program may have answered.
 func (a answer) failed() string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(a.Checks)) {
@@ -85,7 +87,11 @@ func (a answer) failed() string {
 		}
 		texts = append(texts, name)
 	}
-	return "these checks failed: " + strings.Join(texts, ", ")
+	if len(texts) == 0 {
+		return "its answer names no failed check"
+	}
+	visible, _ := core.VisibleText(strings.Join(texts, ", "))
+	return "these checks failed: " + visible
 }
 
 // ask requests /readyz at the admin address of a server. If the address has no host, or one
@@ -104,7 +110,10 @@ func ask(ctx context.Context, address string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true}, // without a proxy
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	response, err := client.Do(r)
 	if err != nil {
 		return answer{}, err

@@ -37,6 +37,8 @@ func TestAnswers(t *testing.T) {
 		"ready":             {http.StatusOK, `{"status":"ready","checks":{"accepting":"ok","redis":"failed"}}`, cli.ExitOK, "ready\n", `"status": "ready"`},
 		"stopping":          {http.StatusServiceUnavailable, `{"status":"not ready","checks":{"accepting":"failed","database":"ok"}}`, cli.ExitFailure, "these checks failed: accepting\n", `"accepting": "failed"`},
 		"cause":             {http.StatusServiceUnavailable, `{"status":"not ready","checks":{"database":"failed"},"causes":{"database":"disk full"}}`, cli.ExitFailure, "database (disk full)", `"disk full"`},
+		"control codes":     {http.StatusServiceUnavailable, `{"status":"not ready","checks":{"database":"failed"},"causes":{"database":"\u001b[2Jdisk\u202e full"}}`, cli.ExitFailure, "database ([2Jdisk full)", "disk"},
+		"no checks":         {http.StatusServiceUnavailable, `{"status":"not ready"}`, cli.ExitFailure, "no failed check", `"not ready"`},
 		"another program":   {http.StatusOK, `<html>`, cli.ExitFailure, "another program", ""},
 		"another interface": {http.StatusNotFound, `{"error":"no such page"}`, cli.ExitFailure, "another program", ""},
 	} {
@@ -74,5 +76,20 @@ func TestNoServer(t *testing.T) {
 	server.Close()
 	if status, _, errs := run(t, address); status != cli.ExitFailure || !strings.Contains(errs, "--admin-addr") {
 		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// TestRedirect checks that the command does not follow a redirect, which could lead to
+// another machine.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte(`{"status":"ready"}`)) //nolint:errcheck // the command must not read it
+	}))
+	defer target.Close()
+	server := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusFound))
+	defer server.Close()
+	if status, out, errs := run(t, strings.TrimPrefix(server.URL, "http://")); status != cli.ExitFailure || !strings.Contains(errs, "another program") {
+		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
