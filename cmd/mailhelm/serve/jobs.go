@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -15,7 +16,7 @@ import (
 )
 
 // startJobs starts the background jobs of all core packages and returns their queue, which
-// the caller must stop. Several processes on one PostgreSQL database may each run jobs.
+// the caller must stop. If it fails, no job runs. Several processes on one PostgreSQL database may each run jobs.
 func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
 	queue, err := s.db.NewJobs(engine.JobsConfig{})
 	if err != nil {
@@ -50,9 +51,12 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
 	engine.AddWorker(queue, keys.GraceWorker(cfg.Log))
 	if err := queue.Start(ctx); err != nil {
-		return queue, err
+		return nil, err
 	}
 	// This job continues the imports of a killed process at once. The periodic job runs only
 	// in the process that River elects, and after a kill the next election takes a while.
-	return queue, queue.Enqueue(ctx, contactimport.UploadArgs{})
+	if err := queue.Enqueue(ctx, contactimport.UploadArgs{}); err != nil {
+		return nil, errors.Join(err, queue.Stop(ctx))
+	}
+	return queue, nil
 }
