@@ -3,6 +3,7 @@ package product
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -16,7 +17,8 @@ import (
 // documentation does not name for their operation. It passes all records to Handler.
 type undeclared struct {
 	slog.Handler
-	found *foundCalls
+	declared map[[2]string][]core.Code // codes by operation and surface
+	found    *foundCalls
 }
 
 // foundCalls has texts such as "contacts_get on rest: conflict".
@@ -26,8 +28,9 @@ type foundCalls struct {
 }
 
 // checkDeclared returns a log handler that passes all records to next. When the test ends, it
-// fails the test if a call of an operation failed with an undeclared code.
-func checkDeclared(t testing.TB, next slog.Handler) slog.Handler {
+// fails the test if a call failed with a code that its operation does not declare. added are
+// the operations that the test adds to those of the product.
+func checkDeclared(t testing.TB, next slog.Handler, added []core.Operation) slog.Handler {
 	found := &foundCalls{text: map[string]bool{}}
 	t.Cleanup(func() {
 		found.mu.Lock()
@@ -36,7 +39,9 @@ func checkDeclared(t testing.TB, next slog.Handler) slog.Handler {
 			t.Errorf("a call failed with a code that the operation does not declare: %s", text)
 		}
 	})
-	return undeclared{next, found}
+	declared := maps.Clone(productCodes())
+	maps.Copy(declared, declaredCodes(added))
+	return undeclared{next, declared, found}
 }
 
 // Enabled reports true for the level of calls, so that Handle receives them.
@@ -61,35 +66,51 @@ func (u undeclared) check(r slog.Record) {
 		called[a.Key] = a.Value.String()
 		return true
 	})
+	for _, name := range []string{"operation", "surface", "outcome"} {
+		if called[name] == "" {
+			u.report("the log line of a call has no " + name)
+			return
+		}
+	}
 	code := core.Code(called["outcome"])
 	if !slices.ContainsFunc(core.Codes(), func(info core.CodeInfo) bool { return info.Code == code }) {
 		return // a success, or the caller is gone
 	}
 	key := [2]string{called["operation"], called["surface"]}
-	if codes, known := declaredCodes()[key]; known && !slices.Contains(codes, code) {
-		u.found.mu.Lock()
-		defer u.found.mu.Unlock()
-		u.found.text[key[0]+" on "+key[1]+": "+string(code)] = true
+	if codes, known := u.declared[key]; !known || !slices.Contains(codes, code) {
+		u.report(key[0] + " on " + key[1] + ": " + string(code))
 	}
+}
+
+func (u undeclared) report(text string) {
+	u.found.mu.Lock()
+	defer u.found.mu.Unlock()
+	u.found.text[text] = true
 }
 
 // WithAttrs keeps the check.
 func (u undeclared) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return undeclared{u.Handler.WithAttrs(attrs), u.found}
+	return undeclared{u.Handler.WithAttrs(attrs), u.declared, u.found}
 }
 
 // WithGroup keeps the check.
 func (u undeclared) WithGroup(name string) slog.Handler {
-	return undeclared{u.Handler.WithGroup(name), u.found}
+	return undeclared{u.Handler.WithGroup(name), u.declared, u.found}
 }
 
-// declaredCodes has the codes that the documentation names, by operation and surface.
-var declaredCodes = sync.OnceValue(func() map[[2]string][]core.Code {
+// productCodes returns the codes that the operations of the product declare.
+var productCodes = sync.OnceValue(func() map[[2]string][]core.Code {
+	return declaredCodes(catalogue.Operations(catalogue.Domains{}))
+})
+
+// declaredCodes returns the codes that the documentation names for each operation and
+// surface.
+func declaredCodes(operations []core.Operation) map[[2]string][]core.Code {
 	codes := map[[2]string][]core.Code{}
-	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+	for _, op := range operations {
 		for _, surface := range []core.Surface{core.REST, core.Agent} {
 			codes[[2]string{op.Info().Name, string(surface)}] = reference.Codes(op.Info(), surface)
 		}
 	}
 	return codes
-})
+}

@@ -160,7 +160,7 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	cfg := config.Config{
 		DataDir: storagetest.Folder(t), Listen: configtest.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
-		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: slog.New(checkDeclared(t, logger(opts.Log).Handler())),
+		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: slog.New(checkDeclared(t, logger(opts.Log).Handler(), opts.Operations)),
 	}
 	cfg.PasswordCost = passwords.LeastCost()
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
