@@ -99,8 +99,9 @@ var domainEdges = map[[2]string]string{
 // subfolder of a domain that implements an interface of that domain. The import of its own
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
-	{"core/letters/smtpmail", "sending"}: "mail through the operator's SMTP server uses the client for customers' servers",
-	{"core/sending/smtp", "outbound"}:    "customers choose the servers, and outbound checks which addresses may be dialed",
+	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
+	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
+	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter

@@ -19,9 +19,6 @@ func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// FileURI returns the URI with which SQLite opens the file at an absolute path.
-func FileURI(path string) string { return fileURI(path).String() }
-
 // OpenSlots returns an SQL text for PostgreSQL: it replaces each comment /*pg text*/ by its
 // text.
 func OpenSlots(text string) string { return openSlots(text) }

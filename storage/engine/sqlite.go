@@ -6,13 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sqlitefile"
 	_ "modernc.org/sqlite" // registers the driver "sqlite", written in Go; see RegisterFunction
 )
 
@@ -40,8 +39,8 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
 	}
-	if err := createPrivate(path); err != nil {
-		return nil, err
+	if err := sqlitefile.Create(path); err != nil {
+		return nil, fmt.Errorf("storage: database file: %w", err)
 	}
 	// With synchronous=FULL every commit waits for the disk. With NORMAL a power failure
 	// may undo the last commits, and acknowledged writes must not be lost. busy_timeout is
@@ -92,35 +91,10 @@ func (db *DB) GiveBack(ctx context.Context) error {
 	return err
 }
 
-// createPrivate creates the database file with mode 0600; if SQLite created it, the mode
-// would depend on the umask. It also restricts an existing file, such as a copy with other
-// permissions. SQLite creates its log files with the same mode.
-func createPrivate(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("storage: database file: %w", err)
-	}
-	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
-		return fmt.Errorf("storage: database file: %w", err)
-	}
-	return nil
-}
-
-// fileURI returns the URI of a database file for SQLite. path is absolute. On Windows it
-// begins with a drive, and the URI of C:\data\a.db is file:///C:/data/a.db: without the
-// third slash, SQLite takes the drive for the name of another machine.
-func fileURI(path string) *url.URL {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	return &url.URL{Scheme: "file", Path: path}
-}
-
 // openSQLitePool returns a pool of up to size connections to the database file. It opens
 // no connection.
 func openSQLitePool(path string, size int, busy string, options ...string) (*pool, error) {
-	name := fileURI(path).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+	name := sqlitefile.URI(path).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	for _, option := range options {
 		name += "&" + option
 	}

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/sqlitefile"
 	"modernc.org/sqlite" // registers the driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -56,7 +56,7 @@ func openFile(ctx context.Context, path string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := create(path); err != nil {
+	if err := sqlitefile.Create(path); err != nil {
 		return nil, err
 	}
 	writer, err := openHandle(path, 1, writerBusyMillis, "_txlock", "immediate")
@@ -75,27 +75,6 @@ func openFile(ctx context.Context, path string) (*file, error) {
 
 func (f *file) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
 
-// create creates the file if it is missing, readable only by its owner, because it contains
-// email addresses. SQLite would make it readable by all users.
-func create(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// fileURI returns the URI of a database file for SQLite. path is absolute. On Windows it
-// begins with a drive, and the URI of C:\data\a.db is file:///C:/data/a.db: without the
-// third slash, SQLite takes the drive for the name of another machine.
-func fileURI(path string) *url.URL {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	return &url.URL{Scheme: "file", Path: path}
-}
-
 func openHandle(path string, connections, busyMillis int, key, value string) (*sql.DB, error) {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
@@ -103,7 +82,7 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 	q.Add("_pragma", "synchronous(NORMAL)")
 	q.Add("_error_rc", "1")
 	q.Add(key, value)
-	name := fileURI(path)
+	name := sqlitefile.URI(path)
 	name.RawQuery = q.Encode()
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {

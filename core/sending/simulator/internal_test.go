@@ -76,17 +76,3 @@ func FuzzPreferences(f *testing.F) {
 		}
 	})
 }
-
-// TestFileURI checks the URIs of the simulator's file. On Windows a path with a drive must
-// not become the name of another machine, which SQLite refuses.
-func TestFileURI(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]string{
-		"/tmp/what?/account.db":   "file:///tmp/what%3F/account.db",
-		"C:/mail helm/account.db": "file:///C:/mail%20helm/account.db",
-	} {
-		if got := fileURI(path).String(); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
-		}
-	}
-}
