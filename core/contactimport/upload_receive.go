@@ -144,7 +144,7 @@ func (u *Uploads) receive(ctx context.Context, orgID string, up *contactupload.U
 // readSample reads the header and the first rows of the stored file, and guesses what the
 // columns set.
 func (u *Uploads) readSample(ctx context.Context, orgID string, up *contactupload.Upload) error {
-	file := u.open(ctx, orgID, up.ID, contactupload.FileChunk)
+	file := u.openFile(ctx, orgID, *up)
 	sample, err := contactfile.ReadSample(file)
 	if err != nil {
 		if file.failure != nil {
@@ -161,32 +161,54 @@ func (u *Uploads) readSample(ctx context.Context, orgID string, up *contactuploa
 	return u.Store.UpdateUpload(ctx, orgID, *up)
 }
 
-// open returns a reader of one stored file of an upload. It keeps one chunk in memory.
-func (u *Uploads) open(ctx context.Context, orgID, id string, kind contactupload.ChunkKind) *chunkReader {
-	return &chunkReader{next: func(position int) ([]byte, int, error) { return u.Store.Chunk(ctx, orgID, id, kind, position) }}
+// openFile returns a reader of the uploaded file. It keeps one chunk in memory.
+func (u *Uploads) openFile(ctx context.Context, orgID string, up contactupload.Upload) *chunkReader {
+	return &chunkReader{left: up.Size, next: func(position int) ([]byte, int, error) {
+		return u.Store.Chunk(ctx, orgID, up.ID, contactupload.FileChunk, position)
+	}}
 }
+
+// openRejected returns a reader of the rejected rows of an upload. Their size is not stored.
+func (u *Uploads) openRejected(ctx context.Context, orgID, id string) *chunkReader {
+	return &chunkReader{next: func(position int) ([]byte, int, error) {
+		return u.Store.Chunk(ctx, orgID, id, contactupload.RejectedChunk, position)
+	}}
+}
+
+// errMissing is the error of reading a file whose chunks end before the file. A run of the
+// upload that was replaced does not report it, because its chunks were deleted on purpose;
+// see [Uploads.fail].
+var errMissing = &core.Error{Code: core.CodeValidationFailed, Message: "A part of the stored file is missing. Upload the file again."}
 
 // chunkReader reads a file from its chunks.
 type chunkReader struct {
 	next     func(position int) ([]byte, int, error)
 	position int
 	rest     []byte
-	// failure is the error of the database that ended reading, nil at the end of the file.
+	// left is the number of bytes after the current chunk. It is 0 or less at the end of the
+	// file, and for a file whose size is not stored.
+	left int64
+	// failure is the error that ended reading before the end of the file, nil otherwise. It
+	// is errMissing or an error of the database.
 	failure error
 }
 
-// Read reads from the current chunk. At the end of the last chunk it returns io.EOF.
+// Read reads from the current chunk. At the end of the file it returns io.EOF. If chunks are
+// missing there, it returns errMissing: io.EOF would make a shorter file of them.
 func (c *chunkReader) Read(b []byte) (int, error) {
 	for len(c.rest) == 0 {
 		chunk, position, err := c.next(c.position)
-		if core.IsNotFound(err) {
+		switch {
+		case core.IsNotFound(err) && c.left > 0:
+			c.failure = errMissing
+			return 0, errMissing
+		case core.IsNotFound(err):
 			return 0, io.EOF
-		}
-		if err != nil {
+		case err != nil:
 			c.failure = err
 			return 0, err
 		}
-		c.rest, c.position = chunk, position+1
+		c.rest, c.position, c.left = chunk, position+1, c.left-int64(len(chunk))
 	}
 	n := copy(b, c.rest)
 	c.rest = c.rest[n:]

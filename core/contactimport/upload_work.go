@@ -166,7 +166,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file := p.uploads.open(ctx, p.orgID, p.up.ID, contactupload.FileChunk)
+	file := p.uploads.openFile(ctx, p.orgID, p.up)
 	settings := p.up.Settings
 	rows, err := contactfile.Open(file, contactfile.Config{
 		Delimiter: settings.Delimiter, Targets: settings.Targets, Attributes: attributes, ClearEmpty: settings.ClearEmpty, Rebind: settings.Rebind,
@@ -194,8 +194,8 @@ func (p *pass) run(ctx context.Context) error {
 	return p.complete(ctx, sum, contactupload.Completed)
 }
 
-// explain returns the error of the database if that ended reading, and otherwise the refusal
-// of the file.
+// explain returns the error of the stored file if that ended reading, and otherwise the
+// refusal of its content.
 func (*pass) explain(file *chunkReader, err error) error {
 	if file.failure != nil {
 		return file.failure

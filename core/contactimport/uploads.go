@@ -179,7 +179,7 @@ func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Wri
 	if err := rows.WriteHeader(); err != nil {
 		return err
 	}
-	_, err = io.Copy(to, u.open(ctx, orgID, up.ID, contactupload.RejectedChunk))
+	_, err = io.Copy(to, u.openRejected(ctx, orgID, up.ID))
 	result := up.Result()
 	if err != nil || result.NotKept == 0 {
 		return err
