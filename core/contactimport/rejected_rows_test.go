@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -51,4 +53,52 @@ func TestRejectedRowsAreLimited(t *testing.T) {
 	if last[columns] != fmt.Sprint(kept+2) || !strings.Contains(last[columns+1], fmt.Sprintf("not kept, %d in total", got.NotKept)) {
 		t.Errorf("the last record is %q, %q", last[columns], last[columns+1])
 	}
+}
+
+// replacing starts another check of an upload when it is first written to.
+type replacing struct {
+	check func() error
+	done  bool
+	strings.Builder
+}
+
+func (r *replacing) Write(b []byte) (int, error) {
+	if !r.done {
+		r.done = true
+		if err := r.check(); err != nil {
+			return 0, err
+		}
+	}
+	return r.Builder.Write(b)
+}
+
+// TestRejectedRowsAreWholeOrRefused starts another check, which deletes the rejected rows,
+// while they are being read. The reader must not take what it has for all rows. While the
+// check runs there is no file of rejected rows.
+func TestRejectedRowsAreWholeOrRefused(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		up := d.checked(t, people)
+		to := &replacing{check: func() error { return d.StartCheck(t.Context(), d.Org.ID, up.ID, up.Settings) }}
+		if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, to); !core.IsConflict(err) {
+			t.Errorf("rows that were deleted are read as %q, %v", to, err)
+		}
+		d.changed = func() {
+			running, err := d.Upload(t.Context(), d.Org.ID, up.ID)
+			if err != nil || running.Status != contactupload.Checking || running.Check.Rejected == 0 {
+				return
+			}
+			d.changed = nil
+			if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, to); !core.IsNotFound(err) {
+				t.Errorf("the rejected rows of a running check: %v", err)
+			}
+		}
+		if _, err := d.work(t, up.ID); err != nil || d.changed != nil {
+			t.Errorf("checked again: %v, was read while it ran: %v", err, d.changed == nil)
+		}
+		if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, to); err != nil || !strings.Contains(to.String(), "nobody") {
+			t.Errorf("rejected rows %q, %v", to, err)
+		}
+	})
 }

@@ -165,8 +165,8 @@ func (u *Uploads) Discard(ctx context.Context, orgID, id string) error {
 
 // WriteRejected writes the rejected rows as CSV, with the header of the file and two more
 // columns: the line and the reason. If some rows were not kept, a last record says how many.
-// WriteRejected fails with core.CodeNotFound, before it writes, if the rows are no longer
-// stored.
+// WriteRejected fails with core.CodeNotFound, before it writes, if the rows are not stored. It
+// fails with core.CodeConflict, after it has written, if rows were deleted while it read them.
 func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Writer) error {
 	up, err := u.Store.Upload(ctx, orgID, id)
 	if err != nil {
@@ -179,14 +179,31 @@ func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Wri
 	if err := rows.WriteHeader(); err != nil {
 		return err
 	}
-	_, err = io.Copy(to, u.openRejected(ctx, orgID, up.ID))
-	result := up.Result()
-	if err != nil || result.NotKept == 0 {
+	if _, err := io.Copy(to, u.openRejected(ctx, orgID, up.ID)); err != nil {
 		return err
+	}
+	if err := u.checkSameRejected(ctx, orgID, up); err != nil {
+		return err
+	}
+	result := up.Result()
+	if result.NotKept == 0 {
+		return nil
 	}
 	return rows.Write(contactfile.Row{Line: result.NotKeptLine}, fmt.Sprintf(
 		"From this line of your file on, rejected rows were counted but not kept, %d in total: a file of rejected rows has at most %d MB. Correct the rows above, import them, then import your file from this line on again.",
 		result.NotKept, contactupload.MaxRejected>>20))
+}
+
+// checkSameRejected fails with core.CodeConflict if the rejected rows of the upload were
+// deleted since it was read as up. Their chunks are deleted when another run starts, with
+// the upload, or when they are too old. A reader of the chunks then finds fewer of them, or
+// none, and cannot tell that from the end.
+func (u *Uploads) checkSameRejected(ctx context.Context, orgID string, up contactupload.Upload) error {
+	now, err := u.Store.Upload(ctx, orgID, up.ID)
+	if core.IsNotFound(err) || err == nil && (now.Run != up.Run || !now.HasRejected(u.Clock())) {
+		return core.Conflict("The rejected rows were deleted while they were read.", "Open the page of the upload to see its state.")
+	}
+	return err
 }
 
 // refusedFile returns the error for a file that cannot be imported. It begins the reason

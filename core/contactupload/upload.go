@@ -129,7 +129,11 @@ func (u Upload) HasFile(now time.Time) bool {
 }
 
 // HasRejected reports whether the rejected rows of the upload are stored at the given time.
+// It returns false while a job still adds rows.
 func (u Upload) HasRejected(now time.Time) bool {
+	if u.Status == Checking || u.Status == Importing {
+		return false
+	}
 	return u.Result().Rejected > 0 && now.Before(u.CreatedAt.Add(RejectedKept))
 }
 

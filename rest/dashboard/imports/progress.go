@@ -115,7 +115,7 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 			data.Preview = append(data.Preview, newPreviewRow(row))
 		}
 	}
-	if result.Rejected > 0 && !data.Running && up.HasRejected(now) {
+	if up.HasRejected(now) {
 		data.Rejected = pathOf(up) + "/rejected.csv"
 		if result.NotKept > 0 {
 			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), result.NotKeptLine, contactupload.MaxRejected>>20
