@@ -34,6 +34,8 @@ type desk struct {
 	killed bool
 	// checking is called before each part is checked, changed after each transaction.
 	checking, changed func()
+	// naming is called before the names of attributes are read.
+	naming func()
 	// by is the source of the changes of the latest part that was imported.
 	by consent.Source
 	// ended are the ids of processes that have ended. judging is called before a process is
@@ -69,6 +71,13 @@ func (c cutting) TryImport(ctx context.Context, orgID string, rows []json.RawMes
 		c.d.checking()
 	}
 	return c.Bulk.TryImport(ctx, orgID, rows)
+}
+
+func (c cutting) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
+	if c.d.naming != nil {
+		c.d.naming()
+	}
+	return c.Bulk.AttributeNames(ctx, orgID)
 }
 
 // watched is a core.Transactor that calls d.changed after each transaction.

@@ -29,8 +29,8 @@ const (
 
 // Receive stores a file that the user uploads and reads its header. It keeps one chunk of the
 // file in memory. It fails with core.CodeValidationFailed if the file is too large or not CSV
-// in UTF-8, and with core.CodeConflict if the organization has too many stored files. Nothing
-// is then stored. It must not run in a transaction, because it reads from the network.
+// in UTF-8, and with core.CodeConflict if the organization has too many stored files or the
+// upload was deleted during the transfer. Nothing is then stored. It must not run in a transaction, because it reads from the network.
 func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error) {
 	visible, _ := core.VisibleText(fileName)
 	up := contactupload.Upload{
@@ -50,7 +50,21 @@ func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, f
 	if err = u.receive(ctx, orgID, &up, file); err == nil {
 		return up, nil
 	}
-	return contactupload.Upload{}, errors.Join(err, u.Store.DeleteUpload(context.WithoutCancel(ctx), orgID, up.ID))
+	if core.IsNotFound(err) || errors.Is(err, errMissing) {
+		// The upload was deleted: by another process, if this one stood still and counted as
+		// ended, or by the periodic job, if the transfer took longer than receivingKept.
+		err = core.Conflict("The transfer of the file was interrupted.", "Send the file again.")
+	}
+	return contactupload.Upload{}, errors.Join(err, u.deleteTransfer(context.WithoutCancel(ctx), orgID, up.ID))
+}
+
+// deleteTransfer deletes an upload that could not be received, unless it was deleted before.
+func (u *Uploads) deleteTransfer(ctx context.Context, orgID, id string) error {
+	err := u.Store.DeleteUpload(ctx, orgID, id)
+	if core.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // insert stores a new upload. It fails with core.CodeConflict if the organization has too

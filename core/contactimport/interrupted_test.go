@@ -1,0 +1,57 @@
+package contactimport_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// dropping calls drop when it is first read, and then ends.
+type dropping struct{ drop func() }
+
+func (d dropping) Read([]byte) (int, error) {
+	d.drop()
+	return 0, io.EOF
+}
+
+// TestDroppedTransferAsksForTheFileAgain lets another process drop a transfer, because the
+// process that receives the file stood still: before a chunk is stored, before the stored
+// file is read, and before the file counts as received.
+func TestDroppedTransferAsksForTheFileAgain(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		drop := func() {
+			d.naming = nil
+			open, err := d.Store.WorkingUploads(t.Context(), d.Org.ID)
+			if err != nil || len(open) != 1 || open[0].Status != contactupload.Receiving {
+				t.Errorf("open %+v, %v", open, err)
+				return
+			}
+			if err := d.Store.DeleteUpload(t.Context(), d.Org.ID, open[0].ID); err != nil {
+				t.Error(err)
+			}
+		}
+		firstChunk := people + strings.Repeat("x;y;z\n", 1<<20/6)
+		firstChunk = firstChunk[:1<<20]
+		for name, c := range map[string]struct {
+			file   io.Reader
+			naming func()
+		}{
+			"chunk":    {io.MultiReader(strings.NewReader(people), dropping{drop}), nil},
+			"reading":  {io.MultiReader(strings.NewReader(firstChunk), dropping{drop}), nil},
+			"received": {strings.NewReader(people), drop},
+		} {
+			d.naming = c.naming
+			_, err := d.Receive(t.Context(), d.Org.ID, uploader, "people.csv", c.file)
+			if !core.IsConflict(err) || !strings.Contains(err.Error(), "interrupted") || core.AsError(err).NextStep() != "Send the file again." || strings.Contains(err.Error(), "not_found") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
