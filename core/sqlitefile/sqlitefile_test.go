@@ -29,7 +29,7 @@ func TestURI(t *testing.T) {
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	added, old := filepath.Join(t.TempDir(), "new.db"), filepath.Join(t.TempDir(), "old.db")
-	if err := os.WriteFile(old, []byte("content"), 0o644); err != nil { //nolint:gosec // Create must restrict it
+	if err := os.WriteFile(old, []byte("content"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for path, content := range map[string]string{added: "", old: "content"} {
