@@ -87,7 +87,7 @@ func callsOf(g access.Grant, now time.Time) []usage.Row {
 	var rows []usage.Row
 	for _, called := range calledTools {
 		for ago := 0; ago < assistantDays; ago += called.every {
-			at := now.AddDate(0, 0, -ago).Add(-time.Hour).UTC()
+			at := earlierThatDay(now.AddDate(0, 0, -ago), time.Hour)
 			rows = append(rows, usage.Row{
 				OrgID: g.OrgID, ClientID: g.ClientID, UserID: g.UserID, Operation: called.tool, Day: at.Truncate(24 * time.Hour),
 				Counts: usage.Counts{Calls: called.calls, Refused: called.refused, LastAt: at},
@@ -100,11 +100,23 @@ func callsOf(g access.Grant, now time.Time) []usage.Row {
 	return rows
 }
 
+// earlierThatDay returns the time before t by d, or the beginning of the UTC day of t if that
+// is later. The demo may start shortly after midnight, and the dashboard shows what happened
+// today.
+func earlierThatDay(t time.Time, d time.Duration) time.Time {
+	at, midnight := t.Add(-d).UTC(), t.UTC().Truncate(24*time.Hour)
+	if at.Before(midnight) {
+		return midnight
+	}
+	return at
+}
+
 // changesOfToday is the number of entries of the assistant in the audit log.
 const changesOfToday = 3
 
 // auditAssistant adds entries to the audit log for the changes of contacts that the
-// assistant made in the last hour. The changed contacts are those with the newest ids.
+// assistant made today in the last half hour. The changed contacts are those with the newest
+// ids.
 func (p Past) auditAssistant(ctx context.Context, client access.Client) error {
 	changed, err := p.DB.Contacts().Contacts(ctx, client.OrgID, contacts.ContactFilter{Limit: changesOfToday})
 	if err != nil {
@@ -112,7 +124,7 @@ func (p Past) auditAssistant(ctx context.Context, client access.Client) error {
 	}
 	for i, c := range changed {
 		err := p.DB.Audit().AppendAudit(ctx, access.AuditEvent{
-			ID: core.NewID(), OrgID: client.OrgID, OccurredAt: p.Clock().Add(-time.Duration(i+1) * 10 * time.Minute), Action: "contacts_set_list_membership",
+			ID: core.NewID(), OrgID: client.OrgID, OccurredAt: earlierThatDay(p.Clock(), time.Duration(i+1)*10*time.Minute), Action: "contacts_set_list_membership",
 			ActorKind: string(core.OAuthClient), ActorID: client.ID, Surface: core.Agent, SubjectID: c.ID, RequestID: core.NewID(), Detail: "{}",
 		})
 		if err != nil {
