@@ -73,6 +73,7 @@ func callTool(t *testing.T, p *product.Product, token, tool string, arguments ma
 func TestActivityOfAssistants(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Operations: []core.Operation{sendWithoutMail()}})
+	p.Clock.Freeze(p.Clock.Now()) // the calls, the changes and the pages are of the same day
 	boss := owner(t, p)
 	ann := newBrowser(t, p)
 	ann.signIn(person(t, p, "ann", members.PlainMember, members.MayViewLists).Email, personPassword)
