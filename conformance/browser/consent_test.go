@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // TestApprove checks that a person can open an application's authorization link, sign in
@@ -24,7 +25,7 @@ func TestApprove(t *testing.T) {
 		tab.Mark("input[value='api.contacts.manage']")
 		tab.Submit("button[value=approve]")
 		s.expectCallback(tab, "code", "error", "")
-		grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, "", 10)
+		grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, access.GrantFilter{Limit: 10})
 		if err != nil || len(grants) != 1 || !grants[0].Scopes.Has("api.contacts.manage") {
 			t.Errorf("grants %+v, %v", grants, err)
 		}
@@ -56,7 +57,7 @@ func TestConsentWithTheKeyboardAlone(t *testing.T) {
 	tab.TabTo("approve")
 	tab.PressToSubmit(kb.Enter)
 	s.expectCallback(tab, "code", "error", "")
-	grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, "", 10)
+	grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, access.GrantFilter{Limit: 10})
 	if err != nil || len(grants) != 1 || grants[0].Scopes.Has("api.contacts.manage") || grants[0].Scopes.Has("api.account.view") || !grants[0].Scopes.Has("api.lists.view") {
 		t.Errorf("grants %+v, %v", grants, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
@@ -62,7 +63,7 @@ func TestAttackOrganizationConfusion(t *testing.T) {
 		t.Run("grant of another organization revoked by id", func(t *testing.T) {
 			s := s.on(t)
 			victims := s.tokens(s.app)
-			all, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, s.victim.ID, 100)
+			all, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, access.GrantFilter{UserID: s.victim.ID, Limit: 100})
 			s.must(err)
 			for _, g := range all {
 				if err := s.p.DB.Grants().RevokeGrant(t.Context(), s.p.Other.OrgID, g.ID, s.p.Clock.Now()); core.AsError(err).Code != core.CodeNotFound {

@@ -184,7 +184,7 @@ func TestApprovalIsACeiling(t *testing.T) {
 		request := w.authorization(w.app, "scope", "api.account.view api.contacts.view")
 		_, err := w.server.Approve(t.Context(), request, bob, core.AllScopes())
 		w.must(err)
-		grants, err := w.db.Grants().Grants(t.Context(), bob.OrgID, bob.UserID, 10)
+		grants, err := w.db.Grants().Grants(t.Context(), bob.OrgID, access.GrantFilter{UserID: bob.UserID, Limit: 10})
 		w.must(err)
 		end := start.AddDate(0, 0, 30)
 		want := []access.Grant{{

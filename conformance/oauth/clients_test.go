@@ -118,7 +118,7 @@ func insertClient(t *testing.T, p *product.Product, secretHash []byte, redirect 
 // clientID is "".
 func grantsOf(t *testing.T, p *product.Product, clientID string) []access.Grant {
 	t.Helper()
-	all, err := p.DB.Grants().Grants(t.Context(), p.OrgID, "", 100)
+	all, err := p.DB.Grants().Grants(t.Context(), p.OrgID, access.GrantFilter{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestCodePresentedWrongly(t *testing.T) {
 // countGrants returns how many grants of the user ann are not revoked.
 func (w *world) countGrants(t *testing.T) int {
 	t.Helper()
-	grants, err := w.db.Grants().Grants(t.Context(), w.ann.OrgID, w.ann.UserID, 100)
+	grants, err := w.db.Grants().Grants(t.Context(), w.ann.OrgID, access.GrantFilter{UserID: w.ann.UserID, Limit: 100})
 	w.must(err)
 	return len(grants)
 }

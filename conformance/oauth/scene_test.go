@@ -298,7 +298,7 @@ func (s *scene) grants() int {
 	s.t.Helper()
 	sum := 0
 	for _, org := range []string{s.p.OrgID, s.p.Other.OrgID} {
-		all, err := s.p.DB.Grants().Grants(s.t.Context(), org, "", 100)
+		all, err := s.p.DB.Grants().Grants(s.t.Context(), org, access.GrantFilter{Limit: 100})
 		s.must(err)
 		sum += len(all)
 	}

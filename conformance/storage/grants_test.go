@@ -67,27 +67,38 @@ func TestGrantsAreListedNewestFirst(t *testing.T) {
 		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
 		var ids []string
 		for i := range 5 {
-			g := access.Grant{ID: core.NewID(), OrgID: org, UserID: "even", ClientID: "c", CreatedAt: later(i / 2)}
+			g := access.Grant{ID: core.NewID(), OrgID: org, UserID: "even", ClientID: "old", CreatedAt: later(i / 2)}
 			if i%2 == 1 {
-				g.UserID = "odd"
+				g.UserID, g.Resource = "odd", access.Agent
+			}
+			if i > 1 {
+				g.ClientID = "new"
 			}
 			must(t, store.InsertGrant(ctx, g))
 			ids = append([]string{g.ID}, ids...)
 		}
 		must(t, store.RevokeGrant(ctx, org, ids[0], later(9)))
 		for _, c := range []struct {
-			user  string
-			limit int
-			want  []string
-		}{{"", 10, ids[1:]}, {"", 2, ids[1:3]}, {"odd", 10, []string{ids[1], ids[3]}}, {"nobody", 10, nil}} {
-			grants, err := store.Grants(ctx, org, c.user, c.limit)
+			filter access.GrantFilter
+			want   []string
+		}{
+			{access.GrantFilter{Limit: 10}, ids[1:]},
+			{access.GrantFilter{Limit: 2}, ids[1:3]},
+			{access.GrantFilter{UserID: "odd", Limit: 10}, []string{ids[1], ids[3]}},
+			{access.GrantFilter{UserID: "unknown", Limit: 10}, nil},
+			{access.GrantFilter{ExceptUserID: "odd", Limit: 10}, []string{ids[2], ids[4]}},
+			{access.GrantFilter{ClientID: "old", Limit: 1}, ids[3:4]},
+			{access.GrantFilter{AtAgent: true, Limit: 10}, []string{ids[1], ids[3]}},
+			{access.GrantFilter{UserID: "odd", ClientID: "new", AtAgent: true, Limit: 10}, ids[1:2]},
+		} {
+			grants, err := store.Grants(ctx, org, c.filter)
 			must(t, err)
 			var got []string
 			for _, g := range grants {
 				got = append(got, g.ID)
 			}
 			if !slices.Equal(got, c.want) {
-				t.Errorf("Grants of %q, at most %d: %v, want %v", c.user, c.limit, got, c.want)
+				t.Errorf("Grants that match %+v: %v, want %v", c.filter, got, c.want)
 			}
 		}
 	})

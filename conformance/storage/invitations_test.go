@@ -98,7 +98,7 @@ func TestRevokeGrantsOfUser(t *testing.T) {
 				t.Errorf("revoked (-want +got):\n%s", diff)
 			}
 		}
-		remaining, err := db.Grants().Grants(t.Context(), org, "", 10)
+		remaining, err := db.Grants().Grants(t.Context(), org, access.GrantFilter{Limit: 10})
 		must(t, err)
 		if diff := cmp.Diff([]access.Grant{others}, remaining); diff != "" {
 			t.Errorf("left (-want +got):\n%s", diff)

@@ -43,7 +43,7 @@ func grantCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.Grants().Grant(t.Context(), org, o.grant.ID)
 		},
 		"Grants": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Grants().Grants(t.Context(), org, o.grant.UserID, 10)
+			return db.Grants().Grants(t.Context(), org, access.GrantFilter{UserID: o.grant.UserID, Limit: 10})
 		},
 		"RevokeGrant": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Grants().RevokeGrant(t.Context(), org, o.grant.ID, later(1))

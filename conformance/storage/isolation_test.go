@@ -150,7 +150,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	see(record, err)
 	remembered, _, err := db.Replay().Reserve(ctx, o.remembered(), replay.Claim{Digest: "digest"}, start)
 	see(remembered, err)
-	grants, err := db.Grants().Grants(ctx, o.org, "", 10)
+	grants, err := db.Grants().Grants(ctx, o.org, access.GrantFilter{Limit: 10})
 	see(grants, err)
 	token, used, err := db.Tokens().PeekRefreshToken(ctx, o.refresh.Hash)
 	see(token, err)

@@ -23,6 +23,19 @@ type Grant struct {
 	RevokedAt *time.Time
 }
 
+// GrantFilter selects grants of an organization. Empty fields select all; Limit is required.
+type GrantFilter struct {
+	UserID string
+	// ExceptUserID leaves out the grants of this person.
+	ExceptUserID string
+	// ClientID is the public client id.
+	ClientID string
+	// AtAgent selects only grants whose tokens the agent endpoint accepts.
+	AtAgent bool
+	// Limit is the maximum number of returned grants.
+	Limit int
+}
+
 // GrantStore stores grants. Methods that read or change one grant fail with
 // core.CodeNotFound if the organization has no such grant. Every method takes part in the
 // transaction of its context.
@@ -30,10 +43,10 @@ type GrantStore interface {
 	InsertGrant(ctx context.Context, g Grant) error
 	// Grant returns a grant by id, revoked or not.
 	Grant(ctx context.Context, orgID, id string) (Grant, error)
-	// Grants returns at most limit grants of an organization that are not revoked, newest
-	// first. userID selects the grants of one person; "" selects all. The result includes
-	// grants whose authorization code was not redeemed, until PurgeGrants deletes them.
-	Grants(ctx context.Context, orgID, userID string, limit int) ([]Grant, error)
+	// Grants returns the grants of an organization that match the filter and are not revoked,
+	// newest first. The result includes grants whose authorization code was not redeemed,
+	// until PurgeGrants deletes them.
+	Grants(ctx context.Context, orgID string, f GrantFilter) ([]Grant, error)
 	// RevokeGrant sets the time at which a grant was revoked. It does not change a time that
 	// is set already.
 	RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error

@@ -201,7 +201,7 @@ func (b *browser) open(query string) (string, url.Values) {
 // grants returns the user's grants in the client's organization, Acme.
 func (o *office) grants() []access.Grant {
 	o.t.Helper()
-	all, err := o.db.Grants().Grants(o.t.Context(), o.acme.ID, o.user.ID, 10)
+	all, err := o.db.Grants().Grants(o.t.Context(), o.acme.ID, access.GrantFilter{UserID: o.user.ID, Limit: 10})
 	o.must(err)
 	return all
 }

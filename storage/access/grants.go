@@ -37,8 +37,9 @@ var (
 	grantByID = engine.RegisterPoint("grant by id", `SELECT `+grantColumns+` FROM grants WHERE org_id = $1 AND id = $2`)
 	newGrants = engine.Register("grants, newest first", `
 		SELECT `+grantColumns+` FROM grants
-		WHERE org_id = $1 AND revoked_at IS NULL AND (CAST($2 AS text) = '' OR user_id = $2)
-		ORDER BY created_at DESC, id DESC LIMIT $3`)
+		WHERE org_id = $1 AND revoked_at IS NULL AND (CAST($2 AS text) = '' OR user_id = $2) AND user_id <> $3
+			AND (CAST($4 AS text) = '' OR client_id = $4) AND (CAST($5 AS text) = '' OR resource = $5)
+		ORDER BY created_at DESC, id DESC LIMIT $6`)
 	revokeGrant = engine.Register("revoke grant", `
 		UPDATE grants SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 	revokeGrantsOf = engine.Register("revoke grants of a client", `
@@ -67,8 +68,12 @@ func (s grantStore) Grant(ctx context.Context, orgID, id string) (access.Grant, 
 	return row.grant()
 }
 
-func (s grantStore) Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error) {
-	return engine.ListParsed(ctx, s.db, grantRow.grant, newGrants, orgID, userID, limit)
+func (s grantStore) Grants(ctx context.Context, orgID string, f access.GrantFilter) ([]access.Grant, error) {
+	resource := "" // all
+	if f.AtAgent {
+		resource = storedAgent
+	}
+	return engine.ListParsed(ctx, s.db, grantRow.grant, newGrants, orgID, f.UserID, f.ExceptUserID, f.ClientID, resource, f.Limit)
 }
 
 func (s grantStore) RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error {

@@ -59,7 +59,7 @@ func (c *grantList) Run(p *cli.Program) error {
 		return err
 	}
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		grants, err := s.DB.Grants().Grants(ctx, org.ID, "", c.Limit)
+		grants, err := s.DB.Grants().Grants(ctx, org.ID, access.GrantFilter{Limit: c.Limit})
 		if err != nil {
 			return err
 		}

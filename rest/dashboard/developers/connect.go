@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
@@ -48,13 +47,14 @@ type assistantView struct {
 type connectPage struct {
 	Address   string
 	Connected []connected
+	More      bool // whether there are more, which were connected earlier
 	Kinds     []assistantKind
 }
 
 // showConnect shows how to connect each assistant, and the assistants that are connected:
 // the visitor's own, or those of all members for a visitor who may manage credentials.
 func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	grants, err := h.agentGrants(r, v)
+	grants, more, err := h.newestGrants(r.Context(), v, access.GrantFilter{UserID: whose(v), AtAgent: true})
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
@@ -64,7 +64,7 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	data := connectPage{Address: h.MCPURL + "/mcp", Kinds: kindsOf(assistants.All(h.MCPURL))}
+	data := connectPage{Address: h.MCPURL + "/mcp", More: more, Kinds: kindsOf(assistants.All(h.MCPURL))}
 	names := grantHandlers(h).namesFor(v)
 	for _, g := range grants {
 		row, err := names.row(r.Context(), g)
@@ -81,16 +81,6 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 		Lead:    "An assistant needs only the address of the agent endpoint. It opens your browser, where you choose what it may do.",
 		Actions: []frame.Action{{Path: ActivityPath, Name: "Show activity"}},
 	}})
-}
-
-// agentGrants returns the grants at the agent endpoint that the visitor may see, the newest
-// first.
-func (h connectHandlers) agentGrants(r *http.Request, v people.Visitor) ([]access.Grant, error) {
-	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose(v), maxGrants)
-	if err != nil {
-		return nil, fmt.Errorf("grants: %w", err)
-	}
-	return slices.DeleteFunc(grants, func(g access.Grant) bool { return g.Resource != access.Agent }), nil
 }
 
 // whose returns the user whose grants and calls the visitor may see, "" for those of all

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -31,7 +32,7 @@ type activityPage struct {
 	// Client is the name of the only client whose calls are shown, "" for all clients. Access
 	// has the grants of this client, to revoke them.
 	Client string
-	Access []grantRow
+	Access grantRows
 	All    bool // whether the calls of all members are shown
 	Days   int
 	// Everyone is the page with the calls of all clients in the same days.
@@ -137,24 +138,15 @@ func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v 
 // showClient adds the name of the only client whose calls are shown, and its grants at the
 // agent endpoint.
 func (h connectHandlers) showClient(r *http.Request, v people.Visitor, clientID string, data *activityPage) error {
-	if len(data.Rows) > 0 {
-		data.Client = data.Rows[0].Client
-	}
-	grants, err := h.agentGrants(r, v)
-	if err != nil {
+	var err error
+	data.Access, err = grantHandlers(h).namesFor(v).newest(r.Context(), access.GrantFilter{UserID: whose(v), ClientID: clientID, AtAgent: true})
+	switch {
+	case err != nil:
 		return err
-	}
-	names := grantHandlers(h).namesFor(v)
-	for _, g := range grants {
-		if g.ClientID != clientID {
-			continue
-		}
-		row, err := names.row(r.Context(), g)
-		if err != nil {
-			return err
-		}
-		data.Client = row.Client
-		data.Access = append(data.Access, row)
+	case len(data.Access.Rows) > 0:
+		data.Client = data.Access.Rows[0].Client
+	case len(data.Rows) > 0:
+		data.Client = data.Rows[0].Client
 	}
 	return nil
 }

@@ -54,9 +54,8 @@ type BlockedClients interface {
 
 // Grants reads the grants with which people gave applications access.
 type Grants interface {
-	// Grants returns at most limit active grants, newest first. userID "" selects the grants
-	// of all people in the organization.
-	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
+	// Grants returns the active grants that match the filter, newest first.
+	Grants(ctx context.Context, orgID string, f access.GrantFilter) ([]access.Grant, error)
 	Grant(ctx context.Context, orgID, id string) (access.Grant, error)
 }
 

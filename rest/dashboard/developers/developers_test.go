@@ -1,6 +1,7 @@
 package developers_test
 
 import (
+	"context"
 	"flag"
 	"net/http"
 	"net/url"
@@ -87,6 +88,38 @@ func (o *office) makeUsage() {
 	}))
 }
 
+// TestManyGrants checks the pages of an organization in which other people granted other
+// access after the visitor granted it to an assistant. The visitor's access must be on the
+// page of grants, on the page of assistants and on the page of the assistant.
+func TestManyGrants(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storagetest.SQLite(t))
+	o.makeUsage()
+	own := o.grants[0].ID
+	o.Must(o.db.InTx(t.Context(), func(ctx context.Context) error {
+		for range 201 {
+			later := o.grants[1]
+			later.ID, later.CreatedAt = core.NewID(), later.CreatedAt.Add(time.Minute)
+			if err := o.db.Grants().InsertGrant(ctx, later); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for path, want := range map[string][]string{
+		developers.GrantsPath:  {"Your grants", developers.GrantsPath + "/" + own + "/revoke", "Only the newest are shown"},
+		developers.ConnectPath: {`<td class="n" data-name="Calls in 30 days">1,207</td>`},
+		developers.ActivityPath + "?client_id=" + o.client.ClientID: {"<h2>Access</h2>", "Revoke this access"},
+	} {
+		_, page := frametest.Get(t, o.pages, path)
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s has no %s", path, text)
+			}
+		}
+	}
+}
+
 // state returns everything that the forms about credentials can change, and the audit log,
 // so that a test can compare it.
 func (o *office) state() []any {
@@ -96,7 +129,7 @@ func (o *office) state() []any {
 	o.Must(err)
 	clients, err := o.db.Clients().ClientsOf(ctx, o.Org.ID)
 	o.Must(err)
-	grants, err := o.db.Grants().Grants(ctx, o.Org.ID, "", 100)
+	grants, err := o.db.Grants().Grants(ctx, o.Org.ID, access.GrantFilter{Limit: 100})
 	o.Must(err)
 	blocked, err := o.db.OpenClients().BlockedClients(ctx, o.Org.ID)
 	o.Must(err)

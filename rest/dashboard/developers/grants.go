@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// maxGrants is the maximum number of grants that the page lists. It lists the newest.
+// maxGrants is the maximum number of grants in a list of a page. The list has the newest.
 const maxGrants = 200
 
 // grantNotices are the messages that the page of grants shows after a change, by name.
@@ -36,42 +36,44 @@ type grantRow struct {
 	Block       *frame.Form // nil if the visitor may not block the application
 }
 
+// grantRows is the data of a list of grants, the newest first.
+type grantRows struct {
+	Rows []grantRow
+	More bool // whether there are older grants, which are not in the list
+}
+
 // grantList is the data of the page of grants.
 type grantList struct {
-	Own, Others []grantRow
+	Own, Others grantRows
 	// All is true when the visitor sees the grants of all members.
-	All  bool
-	More bool // the list is full, so there may be older grants
-	MCP  string
+	All bool
+	MCP string
 }
 
 // showGrants lists the visitor's own grants, or those of all members for a visitor who may
 // manage credentials.
 func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	whose, manages := v.User.ID, v.Member.Has(members.MayManageCredentials)
-	if manages {
-		whose = ""
+	data := grantList{All: v.Member.Has(members.MayManageCredentials), MCP: h.MCPURL + "/mcp"}
+	names := h.namesFor(v)
+	var err error
+	if data.Own, err = names.newest(r.Context(), access.GrantFilter{UserID: v.User.ID}); err == nil && data.All {
+		data.Others, err = names.newest(r.Context(), access.GrantFilter{ExceptUserID: v.User.ID})
 	}
-	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose, maxGrants)
 	if err != nil {
-		h.Fail(w, r, v, fmt.Errorf("grants: %w", err))
+		h.Fail(w, r, v, err)
 		return
 	}
-	data := grantList{All: manages, More: len(grants) == maxGrants, MCP: h.MCPURL + "/mcp"}
-	names := h.namesFor(v)
-	for _, g := range grants {
-		row, err := names.row(r.Context(), g)
-		if err != nil {
-			h.Fail(w, r, v, err)
-			return
-		}
-		if g.UserID == v.User.ID {
-			data.Own = append(data.Own, row)
-		} else {
-			data.Others = append(data.Others, row)
-		}
-	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "grants", Title: "Access", Notice: grantNotices.NoticeOf(r), Data: data})
+}
+
+// newestGrants returns the newest grants of the visitor's organization that match the
+// filter, at most maxGrants. more is true if there are older ones.
+func (d *Developers) newestGrants(ctx context.Context, v people.Visitor, f access.GrantFilter) (grants []access.Grant, more bool, err error) { //nolint:nonamedreturns // says which
+	f.Limit = maxGrants + 1
+	if grants, err = d.Grants.Grants(ctx, v.Org.ID, f); err != nil {
+		return nil, false, fmt.Errorf("grants: %w", err)
+	}
+	return grants[:min(maxGrants, len(grants))], len(grants) > maxGrants, nil
 }
 
 // revokeGrant revokes a grant of the visitor. A visitor who may manage credentials can
@@ -116,6 +118,23 @@ type grantNames struct {
 // email address; further names are read when they are needed.
 func (h grantHandlers) namesFor(v people.Visitor) grantNames {
 	return grantNames{h: h, v: v, clients: map[string]access.Client{}, people: map[string]string{v.User.ID: v.User.Email}}
+}
+
+// newest returns the data of the newest grants that match the filter.
+func (n grantNames) newest(ctx context.Context, f access.GrantFilter) (grantRows, error) {
+	grants, more, err := n.h.newestGrants(ctx, n.v, f)
+	if err != nil {
+		return grantRows{}, err
+	}
+	list := grantRows{More: more}
+	for _, g := range grants {
+		row, err := n.row(ctx, g)
+		if err != nil {
+			return grantRows{}, err
+		}
+		list.Rows = append(list.Rows, row)
+	}
+	return list, nil
 }
 
 // row returns the data of a grant for the page. It fails if a store fails.

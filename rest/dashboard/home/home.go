@@ -34,9 +34,8 @@ type Clients interface {
 
 // Grants lists the grants with which people gave applications access.
 type Grants interface {
-	// Grants returns active grants; limit is their maximum number. userID "" selects the
-	// grants of all people in the organization.
-	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
+	// Grants returns the active grants that match the filter.
+	Grants(ctx context.Context, orgID string, f access.GrantFilter) ([]access.Grant, error)
 }
 
 // Members lists the members of an organization.

@@ -82,7 +82,7 @@ func (h *Home) countGrants(r *http.Request, v people.Visitor, o *overview) error
 	if v.Member.Has(members.MayManageCredentials) {
 		whose = ""
 	}
-	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, whose, maxGrants)
+	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, access.GrantFilter{UserID: whose, Limit: maxGrants})
 	if err != nil {
 		return fmt.Errorf("grants: %w", err)
 	}

@@ -61,9 +61,9 @@ func (s stock) SyncResults(context.Context, string) ([]sending.SyncResult, error
 	return s.synced, s.broken
 }
 
-func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Grant, error) {
+func (s stock) Grants(_ context.Context, _ string, f access.GrantFilter) ([]access.Grant, error) {
 	grants := []access.Grant{{ID: "4", UserID: s.visitor}, {ID: "5", UserID: "other"}}
-	if userID != "" {
+	if f.UserID != "" {
 		return grants[:0], nil
 	}
 	return grants, nil
