@@ -76,6 +76,9 @@ func TestCounter(t *testing.T) {
 			"all":    {usage.Filter{}, map[string]usage.Counts{"a/ann/lists_list": lists, "a/ann/send": send, "b//": failed}},
 			"person": {usage.Filter{UserID: "ann"}, map[string]usage.Counts{"a/ann/lists_list": lists, "a/ann/send": send}},
 			"client": {usage.Filter{ClientID: "b"}, map[string]usage.Counts{"b//": failed}},
+			"totals": {usage.Filter{Totals: true}, map[string]usage.Counts{
+				"a/ann/": {Calls: 8, Refused: 2, Asked: 2, Confirmed: 2, LastAt: noon.Add(time.Minute)}, "b//": failed,
+			}},
 			"today": {usage.Filter{Since: noon.Truncate(24 * time.Hour), ClientID: "a"}, map[string]usage.Counts{
 				"a/ann/lists_list": {Calls: 2, LastAt: noon}, "a/ann/send": send,
 			}},

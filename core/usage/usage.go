@@ -80,6 +80,8 @@ type Filter struct {
 	UserID, ClientID string
 	// Since is the first day.
 	Since time.Time
+	// Totals adds up the calls of all operations. The rows then have no operation.
+	Totals bool
 	// Limit is the maximum number of rows.
 	Limit int
 }
@@ -90,8 +92,8 @@ type Store interface {
 	// organization, client, person, operation and day, so that concurrent transactions lock
 	// them in the same order.
 	AddUsage(ctx context.Context, rows []Row) error
-	// Usage returns the sums over all days of the filter by client, person and operation. The
-	// rows with the most calls come first.
+	// Usage returns the sums over all days of the filter by client, person and operation, or
+	// by client and person with [Filter].Totals. The rows with the most calls come first.
 	Usage(ctx context.Context, orgID string, f Filter) ([]Row, error)
 	// Purge deletes at most limit rows of days before the given time, and returns how many it
 	// deleted.

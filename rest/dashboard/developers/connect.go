@@ -17,7 +17,9 @@ import (
 // usageDays is the number of days whose calls the page counts.
 const usageDays = 30
 
-// maxUsage is the maximum number of rows of calls that the page adds up.
+// maxUsage is the maximum number of pairs of a client and a person whose calls the page of
+// assistants reads. Those with the most calls are read. It is larger than maxGrants, because
+// calls with revoked grants are counted too.
 const maxUsage = 1000
 
 // connected is the data of a connected assistant on the page.
@@ -59,7 +61,7 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	rows, err := h.usage(r, v, usageDays, usage.Filter{Limit: maxUsage})
+	totals, err := h.usage(r, v, usageDays, usage.Filter{Totals: true, Limit: maxUsage})
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
@@ -72,7 +74,7 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 			h.Fail(w, r, v, err)
 			return
 		}
-		sum := sumOf(rows, g)
+		sum := callsOf(totals, g)
 		data.Connected = append(data.Connected, connected{
 			Client: row.Client, Person: row.Person, Calls: frame.WithCommas(sum.Calls), Last: h.When(sum.LastAt), Activity: activityPath(g.ClientID),
 		})
@@ -103,19 +105,14 @@ func (h connectHandlers) usage(r *http.Request, v people.Visitor, days int, f us
 	return rows, nil
 }
 
-// sumOf returns the number of calls and the time of the last call by the client and the
-// person of a grant.
-func sumOf(rows []usage.Row, g access.Grant) usage.Counts {
-	var sum usage.Counts
-	for _, r := range rows {
+// callsOf returns the counts of the client and the person of a grant.
+func callsOf(totals []usage.Row, g access.Grant) usage.Counts {
+	for _, r := range totals {
 		if r.ClientID == g.ClientID && r.UserID == g.UserID {
-			sum.Calls += r.Calls
-			if r.LastAt.After(sum.LastAt) {
-				sum.LastAt = r.LastAt
-			}
+			return r.Counts
 		}
 	}
-	return sum
+	return usage.Counts{}
 }
 
 // activityPath returns the path of the page with the calls of a client.

@@ -71,7 +71,8 @@ type Users interface {
 
 // Usage reads the numbers of calls at the agent endpoint.
 type Usage interface {
-	// Usage returns the sums by client, person and tool, those with the most calls first.
+	// Usage returns the sums by client, person and tool, or by client and person with
+	// Totals, those with the most calls first.
 	Usage(ctx context.Context, orgID string, f usage.Filter) ([]usage.Row, error)
 }
 

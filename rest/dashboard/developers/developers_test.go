@@ -3,6 +3,7 @@ package developers_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -89,13 +90,22 @@ func (o *office) makeUsage() {
 }
 
 // TestManyGrants checks the pages of an organization in which other people granted other
-// access after the visitor granted it to an assistant. The visitor's access must be on the
+// access, and other assistants called more tools, after the visitor granted access to an
+// assistant. The visitor's access must be on the
 // page of grants, on the page of assistants and on the page of the assistant.
 func TestManyGrants(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, storagetest.SQLite(t))
 	o.makeUsage()
 	own := o.grants[0].ID
+	var busier []usage.Row
+	for i := range 1001 {
+		busier = append(busier, usage.Row{
+			OrgID: o.Org.ID, ClientID: "busier", UserID: "other", Operation: fmt.Sprintf("tool_%04d", i), Day: frametest.Now().UTC().Truncate(24 * time.Hour),
+			Counts: usage.Counts{Calls: 5000, LastAt: frametest.Now()},
+		})
+	}
+	o.Must(o.db.Usage().AddUsage(t.Context(), busier))
 	o.Must(o.db.InTx(t.Context(), func(ctx context.Context) error {
 		for range 201 {
 			later := o.grants[1]
