@@ -85,7 +85,8 @@ func (h *Imports) columnsForm(w http.ResponseWriter, r *http.Request, v people.V
 		Form: frame.FormTo(v, pathOf(up)+"/columns"), Discard: frame.FormTo(v, pathOf(up)+"/discard"), File: frame.PlainName(up.FileName), Targets: targets,
 		Many: len(targets)*len(up.Sample.Header) > maxSelects, ClearEmpty: up.Settings.ClearEmpty, Rebind: up.Settings.Rebind,
 	}
-	for _, l := range h.lists(r, v) {
+	lists, _ := h.lists(r, v) // a file can be imported without a list
+	for _, l := range lists {
 		data.Lists = append(data.Lists, frame.Option{Value: l.ID, Name: frame.PlainName(l.Name)})
 	}
 	data.Lists = frame.ChooseOption(data.Lists, up.Settings.List)
@@ -140,17 +141,13 @@ type list struct {
 	Name string `json:"name"`
 }
 
-// mostLists is the number of lists that the form offers.
-const mostLists = 200
-
-// lists returns the newest lists that the visitor may see. It returns none if they cannot be
-// read, because a file can be imported without a list.
-func (h *Imports) lists(r *http.Request, v people.Visitor) []list {
-	var page struct{ Data []list }
-	if v.Member.Has(members.MayViewLists) {
-		_ = h.Read(r, v, "lists_list", map[string]any{"limit": mostLists}, &page)
+// lists returns all lists, the newest first. It returns none for a visitor who may not see
+// lists.
+func (h *Imports) lists(r *http.Request, v people.Visitor) ([]list, error) {
+	if !v.Member.Has(members.MayViewLists) {
+		return nil, nil
 	}
-	return page.Data
+	return frame.ReadAll[list](h.Frame, r, v, "lists_list")
 }
 
 // optionsOf returns the options of a select field for these targets.
@@ -175,7 +172,11 @@ func (h *Imports) check(w http.ResponseWriter, r *http.Request, v people.Visitor
 	up.Settings.ClearEmpty, up.Settings.Rebind = r.PostForm.Has("clear_empty"), r.PostForm.Has("rebind")
 	up.Settings.List, up.Settings.ListName = r.PostForm.Get("list"), ""
 	if up.Settings.List != "" {
-		lists := h.lists(r, v)
+		lists, err := h.lists(r, v)
+		if err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
 		at := slices.IndexFunc(lists, func(l list) bool { return l.ID == up.Settings.List })
 		if at < 0 {
 			h.columnsForm(w, r, v, up, "The chosen list does not exist, or you may not see it.", http.StatusUnprocessableEntity)

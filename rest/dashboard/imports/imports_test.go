@@ -244,6 +244,26 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestEveryListCanBeChosen checks that contacts can be put on a list that is not among the
+// newest, and that the form is not refused as if the list were missing when the lists cannot
+// be read.
+func TestEveryListCanBeChosen(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	operations := o.Frame.Operations.(*frametest.Operations) //nolint:forcetypeassert // newOffice sets it
+	older := operations.Results["lists_list"]
+	operations.Results["lists_list after next"] = older
+	operations.Results["lists_list"] = `{"data":[],"pagination":{"has_more":true,"next_cursor":"next"}}`
+	chosen := url.Values{"list": {"11111111-1111-4111-8111-111111111111"}}
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path("/columns"), chosen); status != http.StatusSeeOther {
+		t.Errorf("an older list: status %d", status)
+	}
+	operations.Errors = map[string]*core.Error{"lists_list": {Code: core.CodeOverloaded, Message: "Too many reads."}}
+	if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, o.path("/columns"), chosen); status != http.StatusServiceUnavailable {
+		t.Errorf("lists cannot be read: status %d", status)
+	}
+}
+
 // TestAStaleCheckIsNotImported checks that the form of a page that shows an earlier check is
 // refused, and that the answer shows the new check with its form.
 func TestAStaleCheckIsNotImported(t *testing.T) {
