@@ -260,6 +260,26 @@ func TestFiltersReachEveryList(t *testing.T) {
 	}
 }
 
+// TestFiltersSkipArchivedSegments checks the filter of an organization whose newest segments
+// are archived. It offers the others, and is a text field if they come after too many
+// archived ones.
+func TestFiltersSkipArchivedSegments(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	archived := make([]string, 200)
+	for i := range archived {
+		archived[i] = fmt.Sprintf(`{"id":"00000000-0000-4000-8000-%012d","key":"old-%d","name":"Old","description":"","source":"api","profile_version":1,"eval_class":"incremental","origin":"managed","status":"archived","member_count":0,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`, i, i)
+	}
+	first := `{"data":[` + strings.Join(archived, ",") + `],"pagination":{"has_more":true,"next_cursor":"next"}}`
+	o.operations.Results["segments_list after next"], o.operations.Results["segments_list"] = o.operations.Results["segments_list"], first
+	for _, want := range []string{`<select id="segment"`, `<input id="segment"`} {
+		if _, page := frametest.Get(t, o.pages, contacts.Path); !strings.Contains(page, want) || strings.Contains(page, "Old") {
+			t.Errorf("the page has no %s, or an archived segment", want)
+		}
+		o.operations.Results["segments_list after next"] = first // archived ones without an end
+	}
+}
+
 // TestFiltersNeedTheirPermissions checks that a member without a permission can neither see
 // nor use a filter.
 func TestFiltersNeedTheirPermissions(t *testing.T) {

@@ -36,7 +36,8 @@ type filters struct {
 }
 
 // setFilter is the field of a list or segment. It is a select field, or a text field that
-// suggests the options if there are more sets than options.
+// suggests the options if there are more sets than options. A text field is shown without
+// options too.
 type setFilter struct {
 	Name, Label string
 	Options     []frame.Option
@@ -53,8 +54,8 @@ type choices struct {
 	Attributes []attribute
 }
 
-// sets has lists or segments: the newest, and the one that the address of the page names.
-// More is true if there are others.
+// sets has lists or segments that are not archived: the newest, and the one that the address
+// of the page names. More is true if there may be others.
 type sets struct {
 	All  []named
 	More bool
@@ -89,22 +90,47 @@ func (t topic) title() string {
 	return frame.PlainName(t.Name)
 }
 
-// mostChoices is the number of lists, segments and attributes that select fields offer.
-const mostChoices = 200
+const (
+	// mostChoices is the number of lists and of segments that the filters offer. It is also
+	// the number that is read with one call.
+	mostChoices = 200
+	// mostSetPages is the maximum number of calls that read lists or segments. The first
+	// pages may have only archived ones.
+	mostSetPages = 5
+)
 
 // readChoices reads what the filters offer. It leaves out what the visitor may not see, and
 // the topics if the sending account does not answer.
 func (c *Contacts) readChoices(r *http.Request, v people.Visitor) choices {
 	known := c.readDefinitions(r, v)
 	for _, read := range known.setReads() {
-		var page frame.List[named]
 		if v.Member.Has(read.needs) {
-			_ = c.Read(r, v, read.list, map[string]any{"limit": mostChoices}, &page) // without the answer, the filter is missing
+			*read.into = c.readSets(r, v, read.list)
 		}
-		read.into.All = slices.DeleteFunc(page.Data, named.isArchived)
-		read.into.More = page.Next() != ""
 	}
 	return known
+}
+
+// readSets reads the newest lists or segments that are not archived, with the operation that
+// lists them. If they cannot be read, it returns none, and the page has no filter for them.
+func (c *Contacts) readSets(r *http.Request, v people.Visitor, operation string) sets {
+	var found sets
+	arguments := map[string]any{"limit": mostChoices}
+	for range mostSetPages {
+		var page frame.List[named]
+		if err := c.Read(r, v, operation, arguments, &page); err != nil {
+			return sets{}
+		}
+		found.All = append(found.All, slices.DeleteFunc(page.Data, named.isArchived)...)
+		if found.More = page.Next() != ""; !found.More || len(found.All) >= mostChoices {
+			break
+		}
+		arguments["cursor"] = page.Next()
+	}
+	if len(found.All) > mostChoices {
+		found.All, found.More = found.All[:mostChoices], true
+	}
+	return found
 }
 
 // setRead names the operations that read lists or segments, the permission that they need,
