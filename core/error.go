@@ -176,6 +176,16 @@ func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}
 }
 
+// InvalidKey returns invalid_key, for a refused credential. The cause is for the log. The
+// message is the same for each cause, so that a guess at a credential reveals nothing.
+func InvalidKey(cause error) *Error {
+	return &Error{
+		Code:    CodeInvalidKey,
+		Message: "The request carries no credential that this host accepts: it is missing, malformed, unknown, expired or revoked, or meant for another host.",
+		Err:     cause,
+	}
+}
+
 // Internal returns internal_error with err as its cause. Callers do not see the cause.
 func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}

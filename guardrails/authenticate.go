@@ -19,11 +19,11 @@ type Admission struct {
 // and with core.CodeRateLimited above the limit. With CodeRateLimited it returns the
 // Admission as well, because its rate headers belong in the response.
 func (c *Catalogue) Admit(ctx context.Context, authorization []string, resource access.Resource) (Admission, error) {
-	bearer, err := access.Bearer(authorization)
+	credential, err := bearerCredential(authorization)
 	if err != nil {
 		return Admission{}, err
 	}
-	principal, err := c.guard.Authenticator.Authenticate(ctx, bearer, resource)
+	principal, err := c.guard.Authenticator.Authenticate(ctx, credential, resource)
 	if err != nil {
 		return Admission{}, core.AsError(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
@@ -28,10 +29,10 @@ func clientOf(c op.Client) (access.Client, *refusal) {
 // family is a person's grant with the code and all tokens that derive from it.
 type families struct {
 	stores  access.Stores
-	members access.Ceilings
+	members bearer.Ceilings
 	targets targets
 	// principals is this process's cache of authenticated callers; see [Config].
-	principals *access.Authenticator
+	principals *bearer.Authenticator
 	clock      core.Clock
 	log        *slog.Logger
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
@@ -93,7 +94,7 @@ func mayAsk(asker access.Client, orgID, clientID string) bool {
 type introspector struct {
 	stores   access.Stores
 	own      *Verifier
-	examiner *access.Authenticator // reads past the caches
+	examiner *bearer.Authenticator // reads past the caches
 	targets  targets
 	issuer   string
 	clock    core.Clock
@@ -131,7 +132,7 @@ func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.
 	if err != nil {
 		return introspection{}, err
 	}
-	result, err := i.readCurrent(ctx, access.Token{
+	result, err := i.readCurrent(ctx, bearer.Token{
 		ClientID: allowed.ClientID, OrgID: allowed.OrgID, UserID: allowed.UserID, GrantID: allowed.ID, Scopes: allowed.Scopes,
 	}, allowed.Resource)
 	if result.Active {
@@ -146,7 +147,7 @@ func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.
 // readCurrent returns the answer about a token with its current scopes, from the store and
 // not from this process's caches. The answer is not active if the token is no longer
 // accepted.
-func (i *introspector) readCurrent(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
+func (i *introspector) readCurrent(ctx context.Context, token bearer.Token, resource access.Resource) (introspection, error) {
 	principal, err := i.examiner.Examine(ctx, token)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {
 		return introspection{}, nil

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	jose "github.com/go-jose/go-jose/v4"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
@@ -35,7 +35,7 @@ func newProvider(cfg Config, resources targets, tokens *tokenIssuer, own *Verifi
 		revoker:    revoker{families: family, own: own},
 		introspector: introspector{
 			stores: cfg.Stores, own: own, targets: resources, issuer: tokens.address, clock: cfg.Clock,
-			examiner: access.NewAuthenticator(access.AuthenticatorConfig{
+			examiner: bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 				Stores: cfg.Stores, Orgs: cfg.Orgs, Members: cfg.Members, Tokens: own, Clock: cfg.Clock,
 			}),
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 	"github.com/zitadel/oidc/v3/pkg/op"
@@ -46,7 +47,7 @@ type Config struct {
 
 	Stores  access.Stores
 	Orgs    access.Orgs
-	Members access.Ceilings
+	Members bearer.Ceilings
 	// Documents reads the metadata documents of clients whose client id is a URL. If it is
 	// nil, such clients are refused.
 	Documents access.DocumentReader
@@ -56,7 +57,7 @@ type Config struct {
 	// Principals is this process's cache of authenticated callers, from which a revocation
 	// removes entries at once. It is nil in a process that serves neither the API nor the
 	// agent endpoint.
-	Principals *access.Authenticator
+	Principals *bearer.Authenticator
 	Keys       *signing.Keys
 	Clock      core.Clock
 	Log        *slog.Logger

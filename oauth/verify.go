@@ -10,6 +10,7 @@ import (
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/core/signing"
 )
@@ -29,7 +30,7 @@ var (
 )
 
 // Verifier verifies the access tokens of a [Server] with the same configuration. It
-// implements access.TokenVerifier for the API and the agent endpoint. It caches a valid token
+// implements bearer.TokenVerifier for the API and the agent endpoint. It caches a valid token
 // until the token expires, because verifying a signature takes a hundred times as long as
 // hashing the token.
 type Verifier struct {
@@ -41,7 +42,7 @@ type Verifier struct {
 
 // verifiedToken is a valid access token with the claims that later checks need.
 type verifiedToken struct {
-	token    access.Token
+	token    bearer.Token
 	resource access.Resource
 	issuedAt int64 // in seconds since 1970
 }
@@ -65,8 +66,8 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 	return &Verifier{tokens: tokens, targets: resources, clock: cfg.Clock, verified: verified}, nil
 }
 
-// VerifyToken implements access.TokenVerifier.
-func (v *Verifier) VerifyToken(ctx context.Context, token string, resource access.Resource) (access.Token, error) {
+// VerifyToken implements bearer.TokenVerifier.
+func (v *Verifier) VerifyToken(ctx context.Context, token string, resource access.Resource) (bearer.Token, error) {
 	now := v.clock()
 	proof := access.ProofOf(token)
 	found, ok := v.verified.Get(proof, now)
@@ -74,12 +75,12 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 		epoch := v.verified.Epoch()
 		var err error
 		if found, err = v.check(ctx, token, now); err != nil {
-			return access.Token{}, err
+			return bearer.Token{}, err
 		}
 		v.verified.Put(proof, found, found.token.ExpiresAt, epoch)
 	}
 	if found.resource != resource {
-		return access.Token{}, errTokenAudience
+		return bearer.Token{}, errTokenAudience
 	}
 	return found.token, nil
 }
@@ -128,7 +129,7 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if !ok {
 		return verifiedToken{}, errTokenAudience
 	}
-	token := access.Token{
+	token := bearer.Token{
 		ID:        c.ID,
 		ClientID:  c.ClientID,
 		OrgID:     c.Org,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 )
 
 // serveOpenAPI returns the handler of the OpenAPI document, which makes the document at the
@@ -173,7 +173,7 @@ func publicPaths() object {
 		{"/v1/openapi.json", public("openapi_get", "This document", "Describes every route with its schemas, scopes and errors. The document is the same for every caller.", object{
 			{"type", "object"}, {"required", []string{"openapi"}}, {"properties", object{{"openapi", text}}},
 		})},
-		{access.ProtectedResourcePath, public("protected_resource_get", "Where to get a token for this API (RFC 9728)", "Names the authorization server and the scopes of this API, for clients that find both from the address alone.", object{
+		{bearer.ProtectedResourcePath, public("protected_resource_get", "Where to get a token for this API (RFC 9728)", "Names the authorization server and the scopes of this API, for clients that find both from the address alone.", object{
 			{"type", "object"},
 			{"required", []string{"resource", "authorization_servers"}},
 			{"properties", object{

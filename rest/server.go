@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -35,7 +35,7 @@ type Config struct {
 // Server serves the public API.
 type Server struct {
 	cfg      Config
-	resource access.ProtectedResource
+	resource bearer.ProtectedResource
 	mounts   []*mount
 	patterns map[routeKey]string // paths with {name}, by HTTP method and path in Gin's syntax
 	tracing  *Tracing
@@ -57,7 +57,7 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
 		patterns: map[routeKey]string{},
-		resource: access.NewProtectedResource(cfg.BaseURL, cfg.AuthURL, "Mailhelm public API", cfg.DocsURL, core.AllScopes()),
+		resource: bearer.NewProtectedResource(cfg.BaseURL, cfg.AuthURL, "Mailhelm public API", cfg.DocsURL, core.AllScopes()),
 	}
 	for _, route := range table {
 		m, err := s.mount(route)
@@ -83,7 +83,7 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	s.get("/v1/_health", s.health)
 	s.get("/v1/openapi.json", openAPI)
 	s.get("/openapi.json", openAPI)
-	s.get(access.ProtectedResourcePath, metadata.serve)
+	s.get(bearer.ProtectedResourcePath, metadata.serve)
 	for _, m := range s.mounts {
 		s.handle(m.Method, m.Path, s.call(m))
 	}

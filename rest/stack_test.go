@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -96,8 +97,8 @@ func (l *logBuffer) String() string {
 // use API keys.
 type noTokens struct{}
 
-func (noTokens) VerifyToken(context.Context, string, access.Resource) (access.Token, error) {
-	return access.Token{}, errors.New("no tokens here")
+func (noTokens) VerifyToken(context.Context, string, access.Resource) (bearer.Token, error) {
+	return bearer.Token{}, errors.New("no tokens here")
 }
 
 // newStack returns a stack that serves the product's routes. ops are additional operations,
@@ -111,7 +112,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	s.seed()
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
 	guard := guardrails.New(guardrails.Config{
-		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
+		Authenticator: bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 			Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: noTokens{}, Clock: s.clock.Now,
 		}),
 		Transactor: db, Replays: db.Replay(), Audit: db.Audit(),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 )
 
 // The URL paths that the host of the agent endpoint serves.
@@ -15,8 +16,8 @@ const (
 	healthPath   = "/mcp/_health"
 	// The protected-resource document is served at the root and with the endpoint's path
 	// appended, because clients use both paths (RFC 9728 section 3.1).
-	metadataPath         = access.ProtectedResourcePath
-	endpointMetadataPath = access.ProtectedResourcePath + endpointPath
+	metadataPath         = bearer.ProtectedResourcePath
+	endpointMetadataPath = bearer.ProtectedResourcePath + endpointPath
 )
 
 // unknownPath is the resource name in the error for a path that the host does not have.

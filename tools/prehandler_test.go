@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 )
 
 func TestPathsAndMethods(t *testing.T) {
@@ -51,7 +52,7 @@ func TestProtectedResourceDocument(t *testing.T) {
 	w := newWorld(t)
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		r := w.send(ask{method: "GET", path: path, token: "-"})
-		var doc access.ProtectedResource
+		var doc bearer.ProtectedResource
 		if err := json.Unmarshal([]byte(r.body), &doc); err != nil || r.status != http.StatusOK {
 			t.Fatalf("%d %s", r.status, r.body)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 )
 
 // rpcError is the refusal of a request as a JSON-RPC error.
@@ -99,7 +99,7 @@ func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outc
 // protected-resource document, and the scopes to request (RFC 9728 section 5.1, RFC 6750
 // section 3): those of the called tool if only a scope is missing, else those of all tools
 // (MCP 2025-11-25, Authorization, Scope Selection Strategy).
-func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
+func (s *Server) challenge(x *exchange, e *core.Error, presented bool) bearer.Challenge {
 	needs := s.tools.scopes.Join()
 	if t, ok := s.tools.byName[x.tool]; ok && e.Code == core.CodeInvalidScope {
 		needs = t.needs

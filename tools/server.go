@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/tools/content"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,7 +41,7 @@ type Config struct {
 // others.
 type Server struct {
 	cfg      Config
-	resource access.ProtectedResource
+	resource bearer.ProtectedResource
 	metadata []byte // the protected-resource document as JSON
 	origins  originSet
 	spans    spans
@@ -70,7 +70,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	// The scopes are those of the tools. A client that does not read the scopes of a challenge
 	// requests those of the document.
-	s.resource = access.NewProtectedResource(cfg.MCPURL, cfg.AuthURL, "Mailhelm agent endpoint", cfg.DocsURL, s.tools.scopes)
+	s.resource = bearer.NewProtectedResource(cfg.MCPURL, cfg.AuthURL, "Mailhelm agent endpoint", cfg.DocsURL, s.tools.scopes)
 	if s.metadata, err = content.Marshal(s.resource); err != nil {
 		return nil, fmt.Errorf("protected-resource document: %w", err)
 	}

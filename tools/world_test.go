@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
@@ -49,19 +50,19 @@ type world struct {
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-type tokens map[string]access.Token
+type tokens map[string]bearer.Token
 
 var errUnknownToken = errors.New("unknown token")
 
 // VerifyToken returns the access token that the test has defined. It panics for the token
 // "panic" and fails for an unknown one.
-func (k tokens) VerifyToken(_ context.Context, token string, resource access.Resource) (access.Token, error) {
+func (k tokens) VerifyToken(_ context.Context, token string, resource access.Resource) (bearer.Token, error) {
 	if token == "panic" {
 		panic("secret of the inside")
 	}
 	found, ok := k[token]
 	if !ok || resource != access.Agent {
-		return access.Token{}, errUnknownToken
+		return bearer.Token{}, errUnknownToken
 	}
 	return found, nil
 }
@@ -90,7 +91,7 @@ func newWorldOf(t testing.TB, operations []core.Operation, additions ...addition
 	listener := httptest.NewUnstartedServer(nil)
 	w.url = "http://" + listener.Listener.Addr().String()
 	guard := guardrails.New(guardrails.Config{
-		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
+		Authenticator: bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 			Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()}, Tokens: w.tokens, Clock: w.clock,
 		}),
 		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Audit(),
@@ -150,7 +151,7 @@ func (w *world) client(token string, org core.Org, env core.Environment, scopes 
 		Environment: env, SecretHash: access.MintClientSecret().Hash, Scopes: scopes, CreatedAt: start,
 	}
 	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
-	w.tokens[token] = access.Token{ID: token, ClientID: c.ClientID, OrgID: org.ID, Scopes: scopes, ExpiresAt: start.AddDate(1, 0, 0)}
+	w.tokens[token] = bearer.Token{ID: token, ClientID: c.ClientID, OrgID: org.ID, Scopes: scopes, ExpiresAt: start.AddDate(1, 0, 0)}
 }
 
 // ask is one HTTP request to the endpoint. A field that is not set has a default value,

@@ -13,6 +13,7 @@ import (
 
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -120,8 +121,8 @@ func BenchmarkVerifyToken(b *testing.B) {
 func BenchmarkKnownToken(b *testing.B) {
 	w := newWorld(b, storagetest.SQLite(b))
 	token := w.goodToken(w.live)
-	cached := cache.New[access.Proof, access.Token](1)
-	cached.Put(access.ProofOf(token), access.Token{}, start.Add(time.Hour), cached.Epoch())
+	cached := cache.New[access.Proof, bearer.Token](1)
+	cached.Put(access.ProofOf(token), bearer.Token{}, start.Add(time.Hour), cached.Epoch())
 	const turn = 1000
 	var ours, theirs time.Duration
 	checks := 0

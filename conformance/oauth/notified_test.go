@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -26,14 +27,14 @@ const notifyTimeout = 20 * time.Second
 // grant, it removes the entries that the change concerns from its cache.
 type node struct {
 	t       *testing.T
-	auth    *access.Authenticator
+	auth    *bearer.Authenticator
 	changes chan access.Change // those that were applied
 }
 
 func newNode(t *testing.T, w *world, url string) *node {
 	t.Helper()
 	db := storagetest.Open(t, storage.Config{URL: url, MaxConns: 4})
-	n := &node{t: t, changes: make(chan access.Change, 100), auth: access.NewAuthenticator(access.AuthenticatorConfig{
+	n := &node{t: t, changes: make(chan access.Change, 100), auth: bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: w.verifier, Clock: w.clock,
 	})}
 	ctx, cancel := context.WithCancel(t.Context())

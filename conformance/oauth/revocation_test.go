@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 )
@@ -56,7 +57,7 @@ func TestRevokedAccessTokenIsDenied(t *testing.T) {
 				{w.app, family.AccessToken},
 				{w.live, w.goodToken(w.live, "resource", address)},
 			} {
-				for _, process := range []*access.Authenticator{w.auth, elsewhere} {
+				for _, process := range []*bearer.Authenticator{w.auth, elsewhere} {
 					if _, err := process.Authenticate(t.Context(), c.token, resource); err != nil {
 						t.Fatal(err)
 					}

@@ -8,6 +8,7 @@ import (
 
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -24,7 +25,7 @@ func (w *world) rotate(atOnce bool) string {
 
 // otherProcess returns the signing keys and the authenticator of another process on the same
 // stores, with separate caches.
-func (w *world) otherProcess() (*signing.Keys, *access.Authenticator) {
+func (w *world) otherProcess() (*signing.Keys, *bearer.Authenticator) {
 	w.t.Helper()
 	keys, err := signing.NewKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
 	w.must(err)
@@ -32,7 +33,7 @@ func (w *world) otherProcess() (*signing.Keys, *access.Authenticator) {
 	config.Keys = keys
 	verifier, err := oauth.NewVerifier(config)
 	w.must(err)
-	return keys, access.NewAuthenticator(access.AuthenticatorConfig{
+	return keys, bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()}, Tokens: verifier, Clock: w.clock,
 	})
 }
@@ -65,7 +66,7 @@ func TestTokensOutliveARotation(t *testing.T) {
 		if w.kidOf(after) != next || !w.publishes(old) {
 			t.Errorf("%s signs, want %s", w.kidOf(after), next)
 		}
-		for _, process := range []*access.Authenticator{w.auth, other} {
+		for _, process := range []*bearer.Authenticator{w.auth, other} {
 			for _, token := range []string{before, after} {
 				if _, err := process.Authenticate(t.Context(), token, access.API); err != nil {
 					t.Error(err)
@@ -136,7 +137,7 @@ func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 		w.must(w.keys.Reload(t.Context()))
 		w.must(keys.Reload(t.Context()))
 		forged := w.forge(func(f *forgery) { f.key, f.header["kid"] = private, kid })
-		for _, process := range []*access.Authenticator{w.auth, other} {
+		for _, process := range []*bearer.Authenticator{w.auth, other} {
 			for _, token := range []string{old, family.AccessToken, forged} {
 				if _, err := process.Authenticate(t.Context(), token, access.API); err == nil {
 					t.Error("a token of a revoked key is accepted")
@@ -178,7 +179,7 @@ func TestRotationBesideTokenRequests(t *testing.T) {
 			if a.status != http.StatusOK {
 				t.Fatalf("%d %s", a.status, a.body)
 			}
-			for _, process := range []*access.Authenticator{w.auth, other} {
+			for _, process := range []*bearer.Authenticator{w.auth, other} {
 				if _, err := process.Authenticate(t.Context(), a.AccessToken, access.API); err != nil {
 					t.Error(err)
 				}

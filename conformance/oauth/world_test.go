@@ -18,6 +18,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -69,7 +70,7 @@ type world struct {
 	config   oauth.Config
 	issuer   string
 	verifier *oauth.Verifier
-	auth     *access.Authenticator
+	auth     *bearer.Authenticator
 
 	mu  sync.Mutex
 	now time.Time
@@ -145,8 +146,8 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 
 // authenticator returns an authenticator with a cache of its own on the same stores, as
 // another process would have.
-func (w *world) authenticator() *access.Authenticator {
-	return access.NewAuthenticator(access.AuthenticatorConfig{
+func (w *world) authenticator() *bearer.Authenticator {
+	return bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()},
 		Tokens: w.verifier, Clock: w.clock,
 	})

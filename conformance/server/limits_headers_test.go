@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 )
 
 // limited returns a product with the given rate limit and a stopped clock, so that the
@@ -150,8 +151,8 @@ func TestUnservedRequestsTellTheLimit(t *testing.T) {
 			{"POST", "/none", 404},
 			{"GET", "/", 404},
 			{"OPTIONS", "/v2", 404},
-			{"DELETE", access.ProtectedResourcePath, 405},
-			{"PUT", access.ProtectedResourcePath, 405},
+			{"DELETE", bearer.ProtectedResourcePath, 405},
+			{"PUT", bearer.ProtectedResourcePath, 405},
 		}
 		if host == p.MCPURL {
 			unserved = append(unserved, unserved[0], unserved[0])

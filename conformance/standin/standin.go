@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
@@ -125,19 +126,19 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 		t.Fatal(err)
 	}
 	token := oneToken{ID: "1", ClientID: client.ClientID, OrgID: org.ID, Scopes: client.Scopes, ExpiresAt: clock().Add(time.Hour)}
-	return access.NewAuthenticator(access.AuthenticatorConfig{
+	return bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: token, Clock: clock,
 	})
 }
 
 // oneToken is the stored record of the access token [Token].
-type oneToken access.Token
+type oneToken bearer.Token
 
 // VerifyToken returns the stored record o if token equals the constant [Token], for every
 // resource. It fails for all other tokens.
-func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
+func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (bearer.Token, error) {
 	if token != Token {
-		return access.Token{}, errors.New("unknown token")
+		return bearer.Token{}, errors.New("unknown token")
 	}
-	return access.Token(o), nil
+	return bearer.Token(o), nil
 }

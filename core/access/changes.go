@@ -36,24 +36,3 @@ func ParseChange(text string) Change {
 	}
 	return Change{Kind: Anything}
 }
-
-// Apply removes the cached principals that the change may have made out of date. The next
-// request with one of their credentials reads the store.
-func (a *Authenticator) Apply(c Change) {
-	switch c.Kind {
-	case CredentialChanged:
-		a.Forget(c.ID)
-	case GrantChanged:
-		a.ForgetGrant(c.ID)
-	case TokenDenied:
-		a.ForgetToken(c.ID)
-	case MemberChanged:
-		a.ForgetUser(c.ID)
-	case OrgChanged:
-		a.ForgetOrg(c.ID)
-	case SigningKeyChanged:
-		a.ForgetTokens()
-	default:
-		a.principals.Remove(func(cachedPrincipal) bool { return true })
-	}
-}

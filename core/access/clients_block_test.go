@@ -101,17 +101,6 @@ func TestRevokingAClientEndsItsGrants(t *testing.T) {
 	})
 }
 
-// TestOpenClientActsForPeopleAlone checks that a client that belongs to no organization
-// gets no token of the client_credentials grant, because no member has consented to it.
-func TestOpenClientActsForPeopleAlone(t *testing.T) {
-	t.Parallel()
-	g := newGate(t, storagetest.SQLite(t))
-	described := access.ClientDocument{ClientID: documentID, Name: "Agent"}.Client(start)
-	_, err := g.db.OpenClients().SaveDocumentClient(t.Context(), described)
-	g.must(err)
-	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
-}
-
 // TestBlockingAnInvalidClientID checks that invalid client ids are refused before the
 // query, because a database rejects text with some bytes, such as NUL.
 func TestBlockingAnInvalidClientID(t *testing.T) {

@@ -28,7 +28,7 @@ type Lifecycle struct {
 	Principals Forgetter
 }
 
-// Forgetter removes cached principals; [Authenticator] implements it.
+// Forgetter removes cached principals; bearer.Authenticator implements it.
 type Forgetter interface {
 	// Forget removes the cached principals of a stored credential, by its id.
 	Forget(credentialID string)

@@ -101,32 +101,3 @@ func TestIsClientID(t *testing.T) {
 		}
 	}
 }
-
-// FuzzCredential checks that the parsers of credentials do not panic on any text, and that
-// the texts they accept have the form of a credential.
-func FuzzCredential(f *testing.F) {
-	for _, seed := range []string{
-		"", "Bearer ", "Bearer x", "bearer  eyJ.e30.c2ln", "Basic b2M6b2Nz", "Bearer a b", "Bearer =",
-		"Bearer " + access.MintAPIKey(core.Live).Secret, "Bearer sk_test_\xff", "Bearer\tx",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, header string) {
-		credential, err := access.Bearer([]string{header})
-		if (err == nil) == (credential == "") {
-			t.Fatalf("%q: credential %q with error %v", header, credential, err)
-		}
-		if err != nil {
-			if core.AsError(err).Code != core.CodeInvalidKey {
-				t.Fatalf("%q: %v", header, err)
-			}
-			return
-		}
-		if strings.ContainsAny(credential, " \t\r\n\x00\"") || !strings.HasSuffix(header, credential) {
-			t.Fatalf("%q: credential %q", header, credential)
-		}
-		if name, ok := access.ParseAPIKey(credential); ok && !strings.HasPrefix(credential, name.String()) {
-			t.Fatalf("%q: name %q", credential, name)
-		}
-	})
-}

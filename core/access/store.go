@@ -22,10 +22,3 @@ type Orgs interface {
 	// organization does not exist.
 	Org(ctx context.Context, orgID string) (core.Org, error)
 }
-
-// Ceilings returns the scopes that a person's token may have; core/members implements it.
-type Ceilings interface {
-	// MemberScopes returns the scopes that the person's membership allows now. It fails with
-	// core.CodeNotFound for a person who is not a member.
-	MemberScopes(ctx context.Context, orgID, userID string) (core.Scopes, error)
-}

@@ -48,7 +48,7 @@ type GrantRevoker interface {
 	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
 }
 
-// Forgetter removes cached principals (authenticated callers); access.Authenticator
+// Forgetter removes cached principals (authenticated callers); bearer.Authenticator
 // implements it.
 type Forgetter interface {
 	// ForgetUser removes the cached principals of all tokens that act for a person.

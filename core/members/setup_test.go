@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -22,7 +23,7 @@ type gate struct {
 	db  *storage.DB
 	org core.Org
 	// auth has cached principals that the operations must remove.
-	auth *access.Authenticator
+	auth *bearer.Authenticator
 
 	mu  sync.Mutex
 	now time.Time
@@ -33,7 +34,7 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	g := &gate{t: t, db: db, now: start}
 	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
 	g.must(db.Orgs().InsertOrg(t.Context(), g.org))
-	g.auth = access.NewAuthenticator(access.AuthenticatorConfig{
+	g.auth = bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: noTokens{}, Clock: g.clock,
 	})
 	return g
@@ -42,8 +43,8 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 // noTokens accepts no access token.
 type noTokens struct{}
 
-func (noTokens) VerifyToken(context.Context, string, access.Resource) (access.Token, error) {
-	return access.Token{}, errors.New("unreadable")
+func (noTokens) VerifyToken(context.Context, string, access.Resource) (bearer.Token, error) {
+	return bearer.Token{}, errors.New("unreadable")
 }
 
 func (g *gate) must(err error) {

@@ -48,7 +48,7 @@ type Store interface {
 	RemoveMember(ctx context.Context, orgID, userID string) error
 }
 
-// Ceilings implements [access.Ceilings], the limit on the scopes of a person's token, with
+// Ceilings implements bearer.Ceilings, the limit on the scopes of a person's token, with
 // a store of memberships.
 type Ceilings struct{ Members Store }
 

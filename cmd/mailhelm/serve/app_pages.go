@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -26,7 +26,7 @@ import (
 // keys are paths on the app's address. The function [at] describes how a key matches a
 // request.
 func peoplePages(
-	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *bearer.Authenticator,
 	guard *guardrails.Guard, operations *guardrails.Catalogue,
 ) (map[string]http.Handler, error) {
 	entrance, factors, err := newSignInPages(cfg, public, s)

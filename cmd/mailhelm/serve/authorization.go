@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/clientdocument"
@@ -40,7 +41,7 @@ func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Co
 	if err != nil {
 		return oauth.Config{}, err
 	}
-	tokens.Principals = access.NewAuthenticator(access.AuthenticatorConfig{
+	tokens.Principals = bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: tokens.Stores, Orgs: tokens.Orgs, Members: tokens.Members, Tokens: verifier, Clock: cfg.Clock,
 	})
 	s.principals = tokens.Principals

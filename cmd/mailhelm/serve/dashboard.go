@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	corecontacts "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -38,7 +39,7 @@ import (
 // joins an organization. It fails if a page cannot be built.
 func newDashboard(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *people.SecondFactors,
-	principals *access.Authenticator, guard *guardrails.Guard, operations *guardrails.Catalogue,
+	principals *bearer.Authenticator, guard *guardrails.Guard, operations *guardrails.Catalogue,
 ) (board, join http.Handler, err error) { //nolint:nonamedreturns // says which
 	members := members.Memberships{
 		Orgs: s.db.Orgs(), Members: s.db.Members(), Invitations: s.db.Invitations(), Users: s.db.Users(), Grants: s.db.Grants(), Audit: s.db.Audit(),

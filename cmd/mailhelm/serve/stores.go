@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -42,7 +43,7 @@ type stores struct {
 	signing     *signing.Keys
 	// principals authenticates callers and caches them in this process. It is nil in a
 	// worker.
-	principals *access.Authenticator
+	principals *bearer.Authenticator
 	master     signing.MasterKey
 	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
@@ -40,7 +41,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: developers.KeysPath}, frame.Area{Path: developers.ClientsPath}, frame.Area{Path: developers.GrantsPath})}
 	o.tasks = access.Lifecycle{
 		Stores: db.Access(), Orgs: db.Orgs(), Transactor: db, Clock: frametest.Now,
-		Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: frametest.Now}),
+		Principals: bearer.NewAuthenticator(bearer.AuthenticatorConfig{Clock: frametest.Now}),
 	}
 	room, err := developers.New(o.Frame, developers.Config{
 		Keys: db.Keys(), Clients: db.Clients(), Public: db.Clients(), Blocked: db.OpenClients(), Grants: db.Grants(), Members: db.Members(), Users: db.Users(), Usage: db.Usage(),

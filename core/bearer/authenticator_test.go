@@ -1,4 +1,4 @@
-package access_test
+package bearer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -24,7 +25,7 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 type gate struct {
 	t    testing.TB
 	db   *storage.DB
-	auth *access.Authenticator
+	auth *bearer.Authenticator
 	org  core.Org
 
 	mu  sync.Mutex
@@ -36,7 +37,7 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	g := &gate{t: t, db: db, now: start}
 	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
 	g.must(g.db.Orgs().InsertOrg(t.Context(), g.org))
-	g.auth = access.NewAuthenticator(access.AuthenticatorConfig{
+	g.auth = bearer.NewAuthenticator(bearer.AuthenticatorConfig{
 		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: readable{g.clock}, Clock: g.clock,
 	})
 	return g
@@ -46,12 +47,12 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 // scopes, separated by "~". All its tokens expire ten seconds after the start of the test.
 type readable struct{ clock core.Clock }
 
-func (r readable) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
+func (r readable) VerifyToken(_ context.Context, token string, _ access.Resource) (bearer.Token, error) {
 	parts := strings.SplitN(token, "~", 3)
 	if len(parts) != 3 {
-		return access.Token{}, errors.New("unreadable")
+		return bearer.Token{}, errors.New("unreadable")
 	}
-	return access.Token{
+	return bearer.Token{
 		ClientID: parts[0], OrgID: parts[1], Scopes: core.NewScopes(strings.Fields(parts[2])...), ExpiresAt: start.Add(10 * time.Second),
 	}, nil
 }
@@ -91,9 +92,9 @@ func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.AP
 
 func keepKey(*access.APIKey) {}
 
-func (g *gate) expect(bearer string, resource access.Resource, want core.Code) {
+func (g *gate) expect(credential string, resource access.Resource, want core.Code) {
 	g.t.Helper()
-	p, err := g.auth.Authenticate(g.t.Context(), bearer, resource)
+	p, err := g.auth.Authenticate(g.t.Context(), credential, resource)
 	if want == "" {
 		if err != nil {
 			g.t.Errorf("refused: %v", err)
@@ -162,7 +163,7 @@ func TestUnknownCredentialsReadTheSame(t *testing.T) {
 		stranger := access.MintAPIKey(core.Live).Secret
 		_, revoked := g.key(core.Live, func(k *access.APIKey) { k.RevokedAt = &start })
 		messages := map[string]bool{}
-		for name, bearer := range map[string]string{
+		for name, credential := range map[string]string{
 			"nothing":                         "",
 			"never minted":                    stranger,
 			"same prefix, other rest":         "sk_live_" + k.Prefix + stranger[16:],
@@ -180,7 +181,7 @@ func TestUnknownCredentialsReadTheSame(t *testing.T) {
 			"two keys":                        secret + "," + secret,
 			"an API key's identifying prefix": secret[:16],
 		} {
-			_, err := g.auth.Authenticate(t.Context(), bearer, access.API)
+			_, err := g.auth.Authenticate(t.Context(), credential, access.API)
 			if err == nil || core.AsError(err).Code != core.CodeInvalidKey {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -207,8 +208,8 @@ func TestKeysWithOnePrefix(t *testing.T) {
 		g.key(core.Live, func(k *access.APIKey) {
 			k.OrgID, k.Prefix, k.SecretHash = other.ID, first.Prefix, access.HashSecret(second)
 		})
-		for bearer, org := range map[string]string{secret: g.org.ID, second: other.ID} {
-			if p, err := g.auth.Authenticate(t.Context(), bearer, access.API); err != nil || p.Org.ID != org {
+		for credential, org := range map[string]string{secret: g.org.ID, second: other.ID} {
+			if p, err := g.auth.Authenticate(t.Context(), credential, access.API); err != nil || p.Org.ID != org {
 				t.Errorf("%+v, %v; want organization %s", p, err, org)
 			}
 		}
@@ -220,9 +221,10 @@ func TestAgentEndpointTakesNoAPIKeys(t *testing.T) {
 	g := newGate(t, storagetest.SQLite(t))
 	_, secret := g.key(core.Live, keepKey)
 	g.expect(secret, access.API, "")
-	for _, bearer := range []string{secret, secret[:20], "sk_live_", "sk_test_x", "sk_other"} {
-		g.expect(bearer, access.Agent, core.CodeWrongHost)
+	for _, credential := range []string{secret, secret[:20], "sk_live_", "sk_test_x", "sk_other"} {
+		g.expect(credential, access.Agent, core.CodeWrongHost)
 	}
+	g.expect("sk_live_"+strings.Repeat("A", 8<<10), access.Agent, core.CodeInvalidKey) // too long to be examined
 	if status := core.CodeWrongHost.Info().Status; status != 400 {
 		t.Errorf("wrong_host is answered %d", status)
 	}
@@ -311,6 +313,18 @@ func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 	g.advance(time.Microsecond)
 	// the cache entry has expired, so the call reads the store, which is closed and fails
 	g.expect(token, access.Agent, core.CodeTemporarilyUnavailable)
+}
+
+// TestOpenClientActsForPeopleAlone checks that a client that belongs to no organization
+// gets no token of the client_credentials grant, because no member has consented to it.
+func TestOpenClientActsForPeopleAlone(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	const documentID = "https://agent.example/client.json"
+	described := access.ClientDocument{ClientID: documentID, Name: "Agent"}.Client(start)
+	_, err := g.db.OpenClients().SaveDocumentClient(t.Context(), described)
+	g.must(err)
+	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
 }
 
 func BenchmarkAuthenticateAPIKey(b *testing.B) {

@@ -1,4 +1,4 @@
-package access
+package bearer
 
 import (
 	"errors"
@@ -10,8 +10,6 @@ import (
 
 // The causes of failed authentication, for the log. All callers get the same message.
 var (
-	errBearerMissing = errors.New("no bearer credential in the request")
-	errBearerForm    = errors.New("the Authorization header is malformed or repeated")
 	errBearerLength  = errors.New("the bearer credential is empty or too long")
 	errKeyForm       = errors.New("malformed API key")
 	errKeyUnknown    = errors.New("unknown API key")
@@ -21,14 +19,6 @@ var (
 	errGrantGone     = errors.New("the token's authorization was revoked or does not exist")
 	errMemberGone    = errors.New("the token's person does not belong to the organization any more")
 )
-
-// invalidKeyMessage is the message of every invalid_key. It is the same for each cause, so
-// that a guess at a credential reveals nothing.
-const invalidKeyMessage = "The request carries no credential that this host accepts: it is missing, malformed, unknown, expired or revoked, or meant for another host."
-
-func invalidKey(cause error) *core.Error {
-	return &core.Error{Code: core.CodeInvalidKey, Message: invalidKeyMessage, Err: cause}
-}
 
 func wrongHost() *core.Error {
 	return &core.Error{
@@ -51,7 +41,7 @@ func keyExpiredError() *core.Error {
 // of fail wraps an error of the store.
 
 func refuse(cause error) (cachedPrincipal, time.Time, error) {
-	return cachedPrincipal{}, time.Time{}, invalidKey(cause)
+	return cachedPrincipal{}, time.Time{}, core.InvalidKey(cause)
 }
 
 func fail(err error) (cachedPrincipal, time.Time, error) {

@@ -1,15 +1,16 @@
-package access
+package bearer
 
 import (
 	"context"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // resolveToken returns the principal of an access token, and the time at which the token
 // expires.
-func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (cachedPrincipal, time.Time, error) {
+func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resource access.Resource, _ time.Time) (cachedPrincipal, time.Time, error) {
 	token, err := a.from.Tokens.VerifyToken(ctx, bearer, resource)
 	if err != nil {
 		return refuse(err)
@@ -68,22 +69,22 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (cachedPrincip
 // admits fails with invalid_key for a revoked or blocked client and for a client of another
 // organization than the token's. A client that belongs to no organization needs a person's
 // grant.
-func (a *Authenticator) admits(ctx context.Context, client Client, token Token) error {
+func (a *Authenticator) admits(ctx context.Context, client access.Client, token Token) error {
 	if client.RevokedAt != nil || !client.Open() && client.OrgID != token.OrgID {
-		return invalidKey(errClientGone)
+		return core.InvalidKey(errClientGone)
 	}
 	if !client.Open() {
 		return nil
 	}
 	if token.GrantID == "" {
-		return invalidKey(errGrantGone)
+		return core.InvalidKey(errGrantGone)
 	}
 	blocked, err := a.from.Stores.OpenClients.IsClientBlocked(ctx, token.OrgID, client.ClientID)
 	if err != nil {
 		return unavailable(err)
 	}
 	if blocked {
-		return invalidKey(errClientBlocked)
+		return core.InvalidKey(errClientBlocked)
 	}
 	return nil
 }
@@ -93,17 +94,17 @@ func (a *Authenticator) admits(ctx context.Context, client Client, token Token) 
 func (a *Authenticator) personal(ctx context.Context, token Token) (core.Scopes, error) {
 	grant, err := a.from.Stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if core.IsNotFound(err) {
-		return nil, invalidKey(errGrantGone)
+		return nil, core.InvalidKey(errGrantGone)
 	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	if grant.RevokedAt != nil || grant.UserID != token.UserID || grant.ClientID != token.ClientID {
-		return nil, invalidKey(errGrantGone)
+		return nil, core.InvalidKey(errGrantGone)
 	}
 	ceiling, err := a.from.Members.MemberScopes(ctx, token.OrgID, token.UserID)
 	if core.IsNotFound(err) {
-		return nil, invalidKey(errMemberGone)
+		return nil, core.InvalidKey(errMemberGone)
 	}
 	if err != nil {
 		return nil, unavailable(err)

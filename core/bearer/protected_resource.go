@@ -1,4 +1,4 @@
-package access
+package bearer
 
 import (
 	"net/url"

@@ -1,4 +1,4 @@
-package access_test
+package bearer_test
 
 import (
 	"encoding/json"
@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/bearer"
 )
 
 func TestProtectedResourceDocument(t *testing.T) {
 	t.Parallel()
-	doc := access.NewProtectedResource("https://mcp.example.com", "https://auth.example.com", "Mailhelm agent endpoint",
+	doc := bearer.NewProtectedResource("https://mcp.example.com", "https://auth.example.com", "Mailhelm agent endpoint",
 		"https://app.example.com/docs", core.NewScopes("api.lists.view", "api.contacts.view"))
 	body, err := json.Marshal(doc)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestMetadataURLInsertsThePath(t *testing.T) {
 		"http://localhost:8082/mcp":    "http://localhost:8082/.well-known/oauth-protected-resource/mcp",
 		"http://[::1]:8082/tenant/mcp": "http://[::1]:8082/.well-known/oauth-protected-resource/tenant/mcp",
 	} {
-		if got := (access.ProtectedResource{Resource: resource}).MetadataURL(); got != want {
+		if got := (bearer.ProtectedResource{Resource: resource}).MetadataURL(); got != want {
 			t.Errorf("%s: %s", resource, got)
 		}
 	}
@@ -42,26 +42,26 @@ func TestMetadataURLInsertsThePath(t *testing.T) {
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		challenge access.Challenge
+		challenge bearer.Challenge
 		want      string
 	}{
 		"no credential": {
-			access.Challenge{Realm: "Mailhelm", Scope: "api.account.view", ResourceMetadata: "https://a.example/.well-known/x"},
+			bearer.Challenge{Realm: "Mailhelm", Scope: "api.account.view", ResourceMetadata: "https://a.example/.well-known/x"},
 			`Bearer realm="Mailhelm", scope="api.account.view", resource_metadata="https://a.example/.well-known/x"`,
 		},
 		"bad token": {
-			access.Challenge{Realm: "Mailhelm", Error: "invalid_token", ErrorDescription: "It is no good."},
+			bearer.Challenge{Realm: "Mailhelm", Error: "invalid_token", ErrorDescription: "It is no good."},
 			`Bearer realm="Mailhelm", error="invalid_token", error_description="It is no good."`,
 		},
 		"quotes and backslashes": {
-			access.Challenge{Realm: `a "b" \c`, ErrorDescription: `a "b" \c`},
+			bearer.Challenge{Realm: `a "b" \c`, ErrorDescription: `a "b" \c`},
 			`Bearer realm="a \"b\" \\c", error_description="a 'b' /c"`,
 		},
 		"a header cannot be split": {
-			access.Challenge{Realm: "a\r\nSet-Cookie: b", ErrorDescription: "ü\x00\tx"},
+			bearer.Challenge{Realm: "a\r\nSet-Cookie: b", ErrorDescription: "ü\x00\tx"},
 			`Bearer realm="aSet-Cookie: b", error_description="x"`,
 		},
-		"nothing": {access.Challenge{}, "Bearer"},
+		"nothing": {bearer.Challenge{}, "Bearer"},
 	} {
 		if got := c.challenge.String(); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)

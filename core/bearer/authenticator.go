@@ -1,20 +1,12 @@
-package access
+package bearer
 
 import (
 	"context"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/cache"
-)
-
-// Resource is one of the two hosts that accept credentials.
-type Resource int
-
-// The hosts that accept credentials.
-const (
-	API   Resource = iota // the public API, which accepts API keys and access tokens
-	Agent                 // the agent endpoint, which accepts only access tokens
 )
 
 // Token has the claims of a verified access token.
@@ -33,7 +25,14 @@ type TokenVerifier interface {
 	// VerifyToken checks the token itself, without reading the store: form, signature, type,
 	// issuer, audience and expiry. Its error is for the log and contains no part of the
 	// token.
-	VerifyToken(ctx context.Context, token string, resource Resource) (Token, error)
+	VerifyToken(ctx context.Context, token string, resource access.Resource) (Token, error)
+}
+
+// Ceilings returns the scopes that a person's token may have; core/members implements it.
+type Ceilings interface {
+	// MemberScopes returns the scopes that the person's membership allows now. It fails with
+	// core.CodeNotFound for a person who is not a member.
+	MemberScopes(ctx context.Context, orgID, userID string) (core.Scopes, error)
 }
 
 const (
@@ -42,6 +41,9 @@ const (
 	// [Authenticator.Apply] is called with the change.
 	staleness      = 5 * time.Second
 	principalLimit = 10_000
+	// maxBearer is the longest credential that is examined, in bytes. An access token with
+	// all scopes has less than 3 KB.
+	maxBearer = 8 << 10
 )
 
 // Authenticator returns the principal of a bearer credential. It caches each principal for
@@ -57,8 +59,8 @@ type Authenticator struct {
 // Stores and Members are needed because the scopes of a person's token depend on the stored
 // grant and membership at the time of the call.
 type AuthenticatorConfig struct {
-	Stores  Stores
-	Orgs    Orgs
+	Stores  access.Stores
+	Orgs    access.Orgs
 	Members Ceilings
 	Tokens  TokenVerifier
 	Clock   core.Clock
@@ -76,8 +78,8 @@ type cachedPrincipal struct {
 // presented. The API may refuse a credential that the agent endpoint accepts, and the other
 // way round.
 type cacheKey struct {
-	proof    Proof
-	resource Resource
+	proof    access.Proof
+	resource access.Resource
 }
 
 // NewAuthenticator returns an Authenticator with an empty cache.
@@ -89,23 +91,22 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 	}
 }
 
-// Authenticate returns the principal of a bearer credential, as it is in the Authorization
-// header. Several callers share the principal, so its scopes must not be changed. It fails
-// with
+// Authenticate returns the principal of a bearer credential. Several callers share the
+// principal, so its scopes must not be changed. It fails with
 //   - wrong_host for an API key at the agent endpoint,
 //   - key_revoked or key_expired for an existing API key that no longer works,
 //   - invalid_key for any other credential that is refused, always with the same text,
 //   - the store's error if a store cannot be read.
-func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resource Resource) (core.Principal, error) {
-	isKey := LooksLikeAPIKey(bearer)
-	if isKey && resource != API {
+func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error) {
+	if len(bearer) == 0 || len(bearer) > maxBearer {
+		return core.Principal{}, core.InvalidKey(errBearerLength)
+	}
+	isKey := access.LooksLikeAPIKey(bearer)
+	if isKey && resource != access.API {
 		return core.Principal{}, wrongHost()
 	}
-	if len(bearer) == 0 || len(bearer) > maxBearer {
-		return core.Principal{}, invalidKey(errBearerLength)
-	}
 	now := a.clock()
-	key := cacheKey{proof: ProofOf(bearer), resource: resource}
+	key := cacheKey{proof: access.ProofOf(bearer), resource: resource}
 	if found, ok := a.principals.Get(key, now); ok {
 		return found.principal, nil
 	}
@@ -153,8 +154,8 @@ func (a *Authenticator) ForgetOrg(orgID string) {
 	a.principals.Remove(func(k cachedPrincipal) bool { return k.principal.Org.ID == orgID })
 }
 
-func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (cachedPrincipal, time.Time, error) {
-	name, ok := ParseAPIKey(bearer)
+func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ access.Resource, now time.Time) (cachedPrincipal, time.Time, error) {
+	name, ok := access.ParseAPIKey(bearer)
 	if !ok {
 		return refuse(errKeyForm)
 	}
@@ -183,14 +184,14 @@ func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Reso
 // matchKey returns the candidate whose stored hash matches the secret. It compares the
 // secret with every candidate, and with a constant hash if there is no candidate. So its
 // duration does not reveal which prefixes exist.
-func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
+func matchKey(candidates []access.APIKey, secret string) (access.APIKey, bool) {
 	if len(candidates) == 0 {
-		return APIKey{}, SecretMatches(nil, secret)
+		return access.APIKey{}, access.SecretMatches(nil, secret)
 	}
-	var match APIKey
+	var match access.APIKey
 	found := false
 	for _, k := range candidates {
-		if SecretMatches(k.SecretHash, secret) {
+		if access.SecretMatches(k.SecretHash, secret) {
 			match, found = k, true
 		}
 	}
@@ -198,11 +199,11 @@ func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
 }
 
 // keyState fails with key_revoked or key_expired for a key that no longer works.
-func keyState(k APIKey, now time.Time) error {
+func keyState(k access.APIKey, now time.Time) error {
 	switch k.StateAt(now) {
-	case KeyRevoked:
+	case access.KeyRevoked:
 		return keyRevokedError()
-	case KeyExpired:
+	case access.KeyExpired:
 		return keyExpiredError()
 	}
 	return nil
