@@ -140,3 +140,47 @@ func TestReplacedProcessEndsItsRun(t *testing.T) {
 		}
 	})
 }
+
+// TestProcessIsJudgedOnceForAllItsWork leaves imports and transfers of one process in two
+// organizations. The periodic job must not wait for a heartbeat of that process for each.
+func TestProcessIsJudgedOnceForAllItsWork(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		other := core.Org{ID: core.NewID(), Name: "Other", Slug: "other-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
+		if err := db.Orgs().InsertOrg(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		d.cut = func() error { return errors.New("killed") }
+		for range 2 {
+			up := d.checked(t, people)
+			if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.work(t, up.ID); err == nil {
+				t.Fatal("not killed")
+			}
+		}
+		d.cut = nil
+		for _, org := range []string{d.Org.ID, d.Org.ID, other.ID} {
+			transfer := contactupload.Upload{ID: core.NewID(), Status: contactupload.Receiving, CreatedAt: d.World.Clock(), ClaimedBy: "first"}
+			if err := d.Store.InsertUpload(t.Context(), org, transfer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.restart("second")
+		for _, ended := range []bool{false, true} {
+			judged := 0
+			d.ended["first"], d.judging = ended, func() { judged++ }
+			if err := d.Worker().Work(t.Context(), contactimport.UploadArgs{}); err != nil {
+				t.Fatal(err)
+			}
+			inOrg, err := d.Store.WorkingUploads(t.Context(), d.Org.ID)
+			inOther, errOther := d.Store.WorkingUploads(t.Context(), other.ID)
+			want := map[bool]int{false: 5, true: 0}[ended]
+			if open := len(inOrg) + len(inOther); open != want || judged != 1 || err != nil || errOther != nil {
+				t.Errorf("ended %v: %d uploads are worked on, want %d, and the process was judged %d times, %v", ended, open, want, judged, errors.Join(err, errOther))
+			}
+		}
+	})
+}

@@ -39,7 +39,7 @@ func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, f
 	}
 	err := u.insert(ctx, orgID, up)
 	if core.IsConflict(err) { // transfers that were interrupted may count as stored files
-		dropped, errDropped := u.dropTransfers(ctx, orgID)
+		dropped, errDropped := u.dropTransfers(ctx, orgID, newVerdicts(u.Processes))
 		if errDropped == nil && dropped > 0 {
 			err = u.insert(ctx, orgID, up)
 		}
@@ -85,22 +85,21 @@ func (u *Uploads) insert(ctx context.Context, orgID string, up contactupload.Upl
 
 // dropTransfers deletes the uploads that a process was receiving when it ended, and returns
 // their number. They would otherwise count as stored files until they are purged.
-func (u *Uploads) dropTransfers(ctx context.Context, orgID string) (int, error) {
+func (u *Uploads) dropTransfers(ctx context.Context, orgID string, judged verdicts) (int, error) {
 	open, err := u.Store.WorkingUploads(ctx, orgID)
 	if err != nil {
 		return 0, err
 	}
-	dropped, ended := 0, map[string]bool{}
+	dropped := 0
 	for _, work := range open {
 		if work.Status != contactupload.Receiving {
 			continue
 		}
-		if _, known := ended[work.Process]; !known {
-			if ended[work.Process], err = u.Processes.HasEnded(ctx, work.Process); err != nil {
-				return dropped, err
-			}
+		ended, err := judged.hasEnded(ctx, work.Process)
+		if err != nil {
+			return dropped, err
 		}
-		if !ended[work.Process] {
+		if !ended {
 			continue
 		}
 		switch err := u.dropTransfer(ctx, orgID, work); {

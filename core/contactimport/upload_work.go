@@ -44,39 +44,46 @@ func (u *Uploads) Worker() jobs.Worker[UploadArgs] {
 }
 
 func (u *Uploads) work(ctx context.Context, args UploadArgs) error {
+	judged := newVerdicts(u.Processes)
 	if args.ID != "" {
-		return u.continueUpload(ctx, args.OrgID, contactupload.Work{ID: args.ID})
+		return u.continueUpload(ctx, args.OrgID, contactupload.Work{ID: args.ID}, judged)
 	}
 	return jobs.ForEachOrg(ctx, "", u.Orgs, "uploads of contacts", func(ctx context.Context, org string) error {
-		now := u.Clock()
-		err := u.Store.PurgeUploads(ctx, org, contactupload.Retention{
-			Files: now.Add(-contactupload.FileKept), Rejected: now.Add(-contactupload.RejectedKept), Receiving: now.Add(-receivingKept), All: now.Add(-contactupload.UploadKept),
-		})
-		if err != nil {
-			return err
-		}
-		_, err = u.dropTransfers(ctx, org)
-		open, failed := u.Store.WorkingUploads(ctx, org)
-		err = errors.Join(err, failed)
-		for _, work := range open {
-			if work.Status != contactupload.Receiving {
-				err = errors.Join(err, u.continueUpload(ctx, org, work))
-			}
-		}
-		return err
+		return u.workOrg(ctx, org, judged)
 	})
+}
+
+// workOrg deletes the old uploads of an organization, drops its interrupted transfers, and
+// continues its interrupted checks and imports.
+func (u *Uploads) workOrg(ctx context.Context, orgID string, judged verdicts) error {
+	now := u.Clock()
+	err := u.Store.PurgeUploads(ctx, orgID, contactupload.Retention{
+		Files: now.Add(-contactupload.FileKept), Rejected: now.Add(-contactupload.RejectedKept), Receiving: now.Add(-receivingKept), All: now.Add(-contactupload.UploadKept),
+	})
+	if err != nil {
+		return err
+	}
+	_, err = u.dropTransfers(ctx, orgID, judged)
+	open, failed := u.Store.WorkingUploads(ctx, orgID)
+	err = errors.Join(err, failed)
+	for _, work := range open {
+		if work.Status != contactupload.Receiving {
+			err = errors.Join(err, u.continueUpload(ctx, orgID, work, judged))
+		}
+	}
+	return err
 }
 
 // claim claims an upload that is being checked or imported. It reports false if a running
 // process works on it.
-func (u *Uploads) claim(ctx context.Context, orgID string, work contactupload.Work) (bool, error) {
+func (u *Uploads) claim(ctx context.Context, orgID string, work contactupload.Work, judged verdicts) (bool, error) {
 	now := u.Clock()
 	c := contactupload.Claim{Process: u.Processes.ID(), Now: now, Until: now.Add(claimed)}
 	mine, err := u.Store.ClaimUpload(ctx, orgID, work.ID, c)
 	if err != nil || mine || work.Process == "" {
 		return mine, err
 	}
-	ended, err := u.Processes.HasEnded(ctx, work.Process)
+	ended, err := judged.hasEnded(ctx, work.Process)
 	if err != nil || !ended {
 		return false, err
 	}
@@ -86,9 +93,9 @@ func (u *Uploads) claim(ctx context.Context, orgID string, work contactupload.Wo
 
 // continueUpload checks or imports an upload, unless another process does. It may be
 // interrupted and repeated: an import continues after the last part that was stored.
-func (u *Uploads) continueUpload(ctx context.Context, orgID string, work contactupload.Work) error {
+func (u *Uploads) continueUpload(ctx context.Context, orgID string, work contactupload.Work, judged verdicts) error {
 	id := work.ID
-	mine, err := u.claim(ctx, orgID, work)
+	mine, err := u.claim(ctx, orgID, work, judged)
 	if err != nil || !mine {
 		return err
 	}
