@@ -42,6 +42,8 @@ type desk struct {
 	// looked up there.
 	ended   map[string]bool
 	judging func()
+	// unknown is the error of looking up whether a process has ended, nil for none.
+	unknown error
 	// config has the configuration of Uploads, for a test that needs others.
 	config contactimport.UploadConfig
 }
@@ -107,7 +109,7 @@ func (p process) HasEnded(_ context.Context, id string) (bool, error) {
 	if p.d.judging != nil {
 		p.d.judging()
 	}
-	return p.d.ended[id], nil
+	return p.d.ended[id], p.d.unknown
 }
 
 // restart ends the process of the desk and begins another with the id.

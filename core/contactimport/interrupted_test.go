@@ -1,7 +1,11 @@
 package contactimport_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -54,4 +58,52 @@ func TestDroppedTransferAsksForTheFileAgain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFailureToDropTransfersIsLogged receives a file while five transfers count and nothing
+// says whether their process has ended. The user learns that there are too many files, and
+// the operator why no transfer was dropped.
+func TestFailureToDropTransfersIsLogged(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	for range 5 {
+		transfer := contactupload.Upload{ID: core.NewID(), Status: contactupload.Receiving, CreatedAt: d.World.Clock(), ClaimedBy: "first"}
+		if err := d.Store.InsertUpload(t.Context(), d.Org.ID, transfer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log bytes.Buffer
+	d.config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	d.restart("second")
+	d.unknown = errors.New("no heartbeats")
+	_, err := d.Receive(t.Context(), d.Org.ID, uploader, "people.csv", strings.NewReader(people))
+	if !core.IsConflict(err) || strings.Contains(err.Error(), "no heartbeats") {
+		t.Errorf("received with %v", err)
+	}
+	for _, want := range []string{"no heartbeats", d.Org.ID} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, &log)
+		}
+	}
+}
+
+// TestPartlyDroppedTransfersMakeRoom receives a file while five transfers count. One of them
+// is dropped before it becomes unknown which processes have ended.
+func TestPartlyDroppedTransfersMakeRoom(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	for i := range 5 {
+		transfer := contactupload.Upload{ID: core.NewID(), Status: contactupload.Receiving, CreatedAt: d.World.Clock(), ClaimedBy: fmt.Sprint("process ", i)}
+		if err := d.Store.InsertUpload(t.Context(), d.Org.ID, transfer); err != nil {
+			t.Fatal(err)
+		}
+		d.ended[transfer.ClaimedBy] = true
+	}
+	judged := 0
+	d.judging = func() {
+		if judged++; judged == 2 {
+			d.unknown = errors.New("no heartbeats")
+		}
+	}
+	d.receive(t, people)
 }

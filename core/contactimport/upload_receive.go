@@ -38,11 +38,8 @@ func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, f
 		ClaimedBy: u.Processes.ID(),
 	}
 	err := u.insert(ctx, orgID, up)
-	if core.IsConflict(err) { // transfers that were interrupted may count as stored files
-		dropped, errDropped := u.dropTransfers(ctx, orgID, newVerdicts(u.Processes))
-		if errDropped == nil && dropped > 0 {
-			err = u.insert(ctx, orgID, up)
-		}
+	if core.IsConflict(err) && u.makeRoom(ctx, orgID) {
+		err = u.insert(ctx, orgID, up)
 	}
 	if err != nil {
 		return contactupload.Upload{}, err
@@ -65,6 +62,17 @@ func (u *Uploads) deleteTransfer(ctx context.Context, orgID, id string) error {
 		return nil
 	}
 	return err
+}
+
+// makeRoom drops interrupted transfers, which count as stored files, and reports whether there
+// were any. It only logs an error: the answer to the user, that there are too many files,
+// remains true and says what to do.
+func (u *Uploads) makeRoom(ctx context.Context, orgID string) bool {
+	dropped, err := u.dropTransfers(ctx, orgID, newVerdicts(u.Processes))
+	if err != nil {
+		u.Log.WarnContext(ctx, "interrupted uploads of contact files not dropped", "org_id", orgID, "error", err)
+	}
+	return dropped > 0
 }
 
 // insert stores a new upload. It fails with core.CodeConflict if the organization has too
