@@ -42,5 +42,6 @@ func (r *rejectedRows) add(row contactfile.Row, reason string) error {
 	return nil
 }
 
-// maxRejected returns the maximum number of bytes of rejected rows that are kept.
-func (u *Uploads) maxRejected() int { return cmp.Or(u.MaxRejected, contactupload.MaxRejected) }
+// MaxRejectedBytes returns the maximum number of bytes of rejected rows that are kept of an
+// upload.
+func (u *Uploads) MaxRejectedBytes() int { return cmp.Or(u.MaxRejected, contactupload.MaxRejected) }

@@ -20,7 +20,7 @@ import (
 func TestRejectedRowsAreLimited(t *testing.T) {
 	t.Parallel()
 	// Two parts. Each row is kept with about 140 bytes, so the limit is reached in the second.
-	const columns, rows, most = 100, 6000, 750_000
+	const columns, rows, most = 100, 6000, 732 << 10
 	d := newDesk(t, storagetest.SQLite(t))
 	d.config.MaxRejected = most
 	d.Uploads = contactimport.NewUploads(d.config)
@@ -52,6 +52,9 @@ func TestRejectedRowsAreLimited(t *testing.T) {
 	}
 	if last[columns] != fmt.Sprint(kept+2) || !strings.Contains(last[columns+1], fmt.Sprintf("not kept, %d in total", got.NotKept)) {
 		t.Errorf("the last record is %q, %q", last[columns], last[columns+1])
+	}
+	if !strings.Contains(last[columns+1], "at most 732 KB.") {
+		t.Errorf("the limit in %q is not the configured one", last[columns+1])
 	}
 }
 

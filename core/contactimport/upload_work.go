@@ -181,7 +181,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return p.explain(file, err)
 	}
-	p.rejected.write, p.rejected.left = contactfile.NewRejectedWriter(&p.rejected.part, rows.Header(), rows.Delimiter()), p.uploads.maxRejected()
+	p.rejected.write, p.rejected.left = contactfile.NewRejectedWriter(&p.rejected.part, rows.Header(), rows.Delimiter()), p.uploads.MaxRejectedBytes()
 	sum, err := Run(ctx, Config{
 		People: p.uploads.Contacts, OrgID: p.orgID, By: consent.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
 		Rejected: p.rejected.add, Each: p.note, Stored: p.store,

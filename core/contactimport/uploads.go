@@ -190,8 +190,8 @@ func (u *Uploads) WriteRejected(ctx context.Context, orgID, id string, to io.Wri
 		return nil
 	}
 	return rows.Write(contactfile.Row{Line: result.NotKeptLine}, fmt.Sprintf(
-		"From this line of your file on, rejected rows were counted but not kept, %d in total: a file of rejected rows has at most %d MB. Correct the rows above, import them, then import your file from this line on again.",
-		result.NotKept, contactupload.MaxRejected>>20))
+		"From this line of your file on, rejected rows were counted but not kept, %d in total: a file of rejected rows has at most %s. Correct the rows above, import them, then import your file from this line on again.",
+		result.NotKept, contactupload.SizeWords(u.MaxRejectedBytes())))
 }
 
 // checkSameRejected fails with core.CodeConflict if the rejected rows of the upload were

@@ -12,8 +12,8 @@ const (
 	MaxUpload     = 50 << 20
 	MaxUploadRows = 500_000
 	// MaxRejected is the maximum size in bytes of the rejected rows that are kept for one
-	// upload, without their header. It is larger than a file, because each row is kept with
-	// a reason.
+	// upload, without their header, unless another is configured. It is larger than a file,
+	// because each row is kept with a reason.
 	MaxRejected = 2 * MaxUpload
 )
 
@@ -96,7 +96,7 @@ type Result struct {
 	// Read is the number of bytes of the file up to the last counted row.
 	Read int64 `json:"read"`
 	// NotKept is the number of rejected rows that are counted but not kept, because the
-	// rejected rows before them reached MaxRejected. NotKeptLine is the number, from 1, of
+	// rejected rows before them reached their maximum size. NotKeptLine is the number, from 1, of
 	// the line at which the first of them begins, 0 if there is none.
 	NotKept     int `json:"not_kept,omitempty"`
 	NotKeptLine int `json:"not_kept_line,omitempty"`

@@ -32,6 +32,7 @@ type Uploads interface {
 	Stop(ctx context.Context, orgID, id string) error
 	Discard(ctx context.Context, orgID, id string) error
 	WriteRejected(ctx context.Context, orgID, id string, to io.Writer) error
+	MaxRejectedBytes() int
 	AttributeNames(ctx context.Context, orgID string) ([]string, error)
 }
 

@@ -94,6 +94,8 @@ func (*fakeUploads) WriteRejected(_ context.Context, _, _ string, to io.Writer) 
 	return err
 }
 
+func (*fakeUploads) MaxRejectedBytes() int { return 2 << 20 }
+
 func (*fakeUploads) AttributeNames(context.Context, string) ([]string, error) {
 	return []string{"plan"}, nil
 }

@@ -28,7 +28,7 @@ type importPage struct {
 	Lines      string // the lines of the first rejected rows
 	NotKept    string // the number of rejected rows that were counted but not kept, "" for none
 	NotKeptAt  int    // the line at which the first of them begins
-	MaxKept    int    // the maximum size of the file of rejected rows in MB
+	MaxKept    string // the maximum size of the file of rejected rows
 	NotMailed  string // the lines of the first rows whose contacts cannot be mailed
 	Preview    []previewRow
 	Start      *frame.Form // nil if the import cannot start
@@ -118,7 +118,7 @@ func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) impor
 	if up.HasRejected(now) {
 		data.Rejected = pathOf(up) + "/rejected.csv"
 		if result.NotKept > 0 {
-			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), result.NotKeptLine, contactupload.MaxRejected>>20
+			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), result.NotKeptLine, contactupload.SizeWords(h.Uploads.MaxRejectedBytes())
 		}
 	}
 	if up.Status != contactupload.Importing {
