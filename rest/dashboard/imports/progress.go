@@ -85,56 +85,74 @@ func (h *Imports) importWith(w http.ResponseWriter, r *http.Request, v people.Vi
 	h.Show(w, r, v, status, frame.Screen{Page: "import", Title: data.File, Head: frame.Head{Title: data.File}, Problem: cmp.Or(problem, data.Problem), Data: data})
 }
 
-// newImportPage returns the data of the page of an import.
+// newImportPage returns the data of the page of an import, without the names of people.
 func (h *Imports) newImportPage(v people.Visitor, up contactupload.Upload) importPage {
-	now, result := h.Clock(), up.Result()
 	data := importPage{
-		File: frame.PlainName(up.FileName), Status: statusWords[up.Status], Mark: statusMarks[up.Status], Problem: up.Problem, Uploaded: h.When(up.CreatedAt),
-		Check: up.Run, Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed || up.Status == contactupload.Stopped, List: frame.PlainName(up.Settings.ListName),
-		Lines: lines(result.RejectedLines, result.Rejected), NotMailed: lines(result.NotMailableLines, result.NotMailable),
+		File: frame.PlainName(up.FileName), Status: statusWords[up.Status], Mark: statusMarks[up.Status], Problem: up.Problem, Uploaded: h.When(up.CreatedAt), List: frame.PlainName(up.Settings.ListName),
+		Running: up.Status == contactupload.Checking || up.Status == contactupload.Importing, Done: up.Status == contactupload.Completed || up.Status == contactupload.Stopped,
 	}
+	data.Gone = !up.HasFile(h.Clock()) && !data.Done && up.Status != contactupload.Failed
 	if data.Running {
-		data.Doing, data.Percent = "Checking the rows. Nothing is changed.", percent(result.Read, up.Size)
-		if up.Status == contactupload.Importing {
-			data.Doing = "Importing the rows. You may close this page."
-		}
-		if up.Settings.Stopping {
-			data.Doing = "Stopping. The rows that are being stored are finished first."
-		}
-	}
-	if up.Status == contactupload.Importing && !up.Settings.Stopping {
-		stop := frame.FormTo(v, pathOf(up)+"/stop")
-		data.Stop = &stop
+		data.Doing, data.Percent = doingWords(up), percent(up.Result().Read, up.Size)
 	}
 	if up.Status == contactupload.Stopped {
 		data.Left = count(max(0, up.Check.Rows-up.Import.Rows))
 	}
-	data.Counts = countsOf(up, result)
-	for _, row := range up.Check.Preview {
-		if up.Status == contactupload.Checked {
-			data.Preview = append(data.Preview, newPreviewRow(row))
-		}
+	h.addResult(&data, up)
+	h.addSteps(&data, v, up)
+	return data
+}
+
+// doingWords says what a job does with the file.
+func doingWords(up contactupload.Upload) string {
+	switch {
+	case up.Settings.Stopping:
+		return "Stopping. The rows that are being stored are finished first."
+	case up.Status == contactupload.Importing:
+		return "Importing the rows. You may close this page."
 	}
-	if up.HasRejected(now) {
+	return "Checking the rows. Nothing is changed."
+}
+
+// addResult adds the counts of an import, its rejected rows and the preview.
+func (h *Imports) addResult(data *importPage, up contactupload.Upload) {
+	result := up.Result()
+	data.Counts = countsOf(up, result)
+	data.Lines, data.NotMailed = lines(result.RejectedLines, result.Rejected), lines(result.NotMailableLines, result.NotMailable)
+	if up.HasRejected(h.Clock()) {
 		data.Rejected = pathOf(up) + "/rejected.csv"
 		if result.NotKept > 0 {
 			data.NotKept, data.NotKeptAt, data.MaxKept = count(result.NotKept), result.NotKeptLine, contactupload.SizeWords(h.Uploads.MaxRejectedBytes())
 		}
 	}
-	if up.Status != contactupload.Importing {
+	if up.Status != contactupload.Checked {
+		return
+	}
+	for _, row := range up.Check.Preview {
+		data.Preview = append(data.Preview, newPreviewRow(row))
+	}
+}
+
+// addSteps adds what the visitor can do with an upload in its state.
+func (h *Imports) addSteps(data *importPage, v people.Visitor, up contactupload.Upload) {
+	switch {
+	case up.Status != contactupload.Importing:
 		discard := frame.FormTo(v, pathOf(up)+"/discard")
 		data.Discard = &discard
+	case !up.Settings.Stopping:
+		stop := frame.FormTo(v, pathOf(up)+"/stop")
+		data.Stop = &stop
 	}
-	hasFile := up.HasFile(now)
-	data.Gone = !hasFile && !data.Done && up.Status != contactupload.Failed
-	if up.Status == contactupload.Checked && hasFile && result.Created+result.Updated > 0 {
+	if !up.HasFile(h.Clock()) {
+		return
+	}
+	if accepted := up.Check.Created + up.Check.Updated; up.Status == contactupload.Checked && accepted > 0 {
 		start := frame.FormTo(v, pathOf(up)+"/start")
-		data.Start, data.StartWords = &start, "Import "+frame.Quantity(int64(result.Created+result.Updated), "row", "rows")
+		data.Start, data.Check, data.StartWords = &start, up.Run, "Import "+frame.Quantity(int64(accepted), "row", "rows")
 	}
-	if hasFile && !data.Running && up.Import.Rows == 0 {
+	if !data.Running && up.Import.Rows == 0 {
 		data.Columns = pathOf(up) + "/columns"
 	}
-	return data
 }
 
 // countsOf returns the numbers of a dry run or an import.
