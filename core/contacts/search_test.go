@@ -71,6 +71,7 @@ func TestSearchFindsPartsOfAddressesIdsAndNames(t *testing.T) {
 			"":                 all,
 			"  ":               all,
 			"ADA@":             "ada (1)",
+			"da@example.co":    "ada (1)", // a whole address may be a part of another one
 			"example.org":      "elodie (1)",
 			"crm-77":           "crm (1)",
 			"a almeida":        "ada (1)",
