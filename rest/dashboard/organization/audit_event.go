@@ -43,6 +43,17 @@ type detailLine struct {
 // items of a change.
 const longList = 8
 
+// manyValues is the number of details from which the page folds them.
+const manyValues = 4
+
+// Long reports whether the page folds the details. It never folds changes, which have an old
+// and a new value.
+func (e auditEvent) Long() bool {
+	return len(e.Detail) >= manyValues && !slices.ContainsFunc(e.Detail, func(d detailLine) bool {
+		return len(d.Added)+len(d.Removed) > 0 || d.Before != "" || d.After != ""
+	})
+}
+
 // auditNames has the names that the page of the audit log shows for people, credentials and
 // the organization.
 type auditNames struct {

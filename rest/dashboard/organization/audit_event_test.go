@@ -16,3 +16,18 @@ func TestDetailLeavesOutEmptyValues(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestLongDetail checks that the page folds many values, but never values of a change.
+func TestLongDetail(t *testing.T) {
+	t.Parallel()
+	for detail, want := range map[string]bool{
+		`{"a": "1", "b": "2", "c": "3"}`:                                     false,
+		`{"a": "1", "b": "2", "c": "3", "d": "4"}`:                           true,
+		`{"a": "1", "b": "2", "c": "3", "d": {"before": "4", "after": "5"}}`: false,
+		`{"a": "1", "b": "2", "c": "3", "d": {"added": ["4"]}}`:              false,
+	} {
+		if got := (auditEvent{Detail: detailLines(detail)}).Long(); got != want {
+			t.Errorf("%s: %v", detail, got)
+		}
+	}
+}
