@@ -24,7 +24,7 @@ func TestLongDetail(t *testing.T) {
 		`{"a": "1", "b": "2", "c": "3"}`:                                     false,
 		`{"a": "1", "b": "2", "c": "3", "d": "4"}`:                           true,
 		`{"a": "1", "b": "2", "c": "3", "d": {"before": "4", "after": "5"}}`: false,
-		`{"a": "1", "b": "2", "c": "3", "d": {"added": ["4"]}}`:              false,
+		`{"a": "1", "b": "2", "c": "3", "added": ["4"], "removed": []}`:      false,
 	} {
 		if got := (auditEvent{Detail: detailLines(detail)}).Long(); got != want {
 			t.Errorf("%s: %v", detail, got)
