@@ -12,7 +12,7 @@ var (
 	// upload, because another process may be deleting it.
 	writeChunk = engine.Register("write contact upload chunk", `
 		INSERT INTO contact_upload_chunks (org_id, upload_id, kind, position, content)
-		SELECT u.org_id, u.id, $3, $4, $5 FROM contact_uploads AS u WHERE u.org_id = $1 AND u.id = $2 /*pg FOR KEY SHARE OF u*/
+		SELECT u.org_id, u.id, $1, $2, $3 FROM contact_uploads AS u WHERE u.org_id = $4 AND u.id = $5 /*pg FOR KEY SHARE OF u*/
 		ON CONFLICT (org_id, upload_id, kind, position) DO UPDATE SET content = excluded.content`)
 	// chunkFrom selects the first chunk at a position or after it, by primary key.
 	chunkFrom = engine.RegisterPoint("contact upload chunk", `
@@ -48,7 +48,7 @@ type chunkRow struct {
 }
 
 func (s Store) WriteChunk(ctx context.Context, orgID, id string, kind contactupload.ChunkKind, position int, content []byte) error {
-	return s.db.Change(ctx, "upload", writeChunk, orgID, id, string(kind), position, content)
+	return s.db.Change(ctx, "upload", writeChunk, string(kind), position, content, orgID, id)
 }
 
 func (s Store) Chunk(ctx context.Context, orgID, id string, kind contactupload.ChunkKind, position int) ([]byte, int, error) {
