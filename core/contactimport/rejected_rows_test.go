@@ -2,10 +2,12 @@ package contactimport_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contactimport"
@@ -104,4 +106,59 @@ func TestRejectedRowsAreWholeOrRefused(t *testing.T) {
 			t.Errorf("rejected rows %q, %v", to, err)
 		}
 	})
+}
+
+// TestRepeatedCheckForgetsRejectedRows interrupts a check after its first part. A row of this
+// part that was rejected is valid in the repeated check, so it must not be among the rejected
+// rows.
+func TestRepeatedCheckForgetsRejectedRows(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, repeatCheck)
+}
+
+func repeatCheck(t *testing.T, db *storage.DB) {
+	t.Helper()
+	d := newDesk(t, db)
+	text := strings.Builder{}
+	text.WriteString("email,plan\nada@example.com,vip\n")
+	for i := range 4999 {
+		fmt.Fprintf(&text, "p%d@example.com,\n", i)
+	}
+	text.WriteString("wrong,\n") // the second part
+	up := d.receive(t, text.String())
+	if err := d.StartCheck(t.Context(), d.Org.ID, up.ID, up.Settings); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	parts := 0
+	d.checking = func() {
+		if parts++; parts == 2 {
+			cancel()
+		}
+	}
+	if err := d.Worker().Work(ctx, contactimport.UploadArgs{OrgID: d.Org.ID, ID: up.ID}); err == nil {
+		t.Fatal("not interrupted")
+	}
+	d.checking = nil
+	all, err := d.DB.Attributes().Attributes(t.Context(), d.Org.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.Name == "plan" {
+			a.EnumValues = append(a.EnumValues, "vip")
+			if err := d.DB.Attributes().UpdateAttribute(t.Context(), d.Org.ID, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.Advance(10 * time.Minute)
+	up, err = d.work(t, up.ID)
+	if err != nil || up.Status != contactupload.Checked || up.Check.Rejected != 1 {
+		t.Fatalf("checked again as %s with %+v, %v", up.Status, up.Check.Summary, err)
+	}
+	var rejected strings.Builder
+	if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, &rejected); err != nil || strings.Count(rejected.String(), "\n") != 2 || strings.Contains(rejected.String(), "ada@") {
+		t.Errorf("rejected rows %q, %v", rejected.String(), err)
+	}
 }

@@ -235,10 +235,8 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 	err := p.uploads.change(ctx, p.orgID, p.up, func(ctx context.Context, held contactupload.Upload) error {
 		p.up.Settings.Stopping = held.Settings.Stopping
 		p.keepProgress(held)
-		if part := p.rejected.part.Bytes(); len(part) > 0 {
-			if err := p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, part); err != nil {
-				return err
-			}
+		if err := p.storeRejected(ctx, held, sum.Rows); err != nil {
+			return err
 		}
 		return p.uploads.Store.UpdateUpload(ctx, p.orgID, p.up)
 	})
@@ -248,6 +246,24 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 		return errStopped
 	}
 	return err
+}
+
+// storeRejected stores the rejected rows of a part, at whose end the run has counted the given
+// number of rows. If an interrupted run had stored the part, it replaces the rejected rows of
+// that run, also by none: a row may be accepted now.
+func (p *pass) storeRejected(ctx context.Context, held contactupload.Upload, rows int) error {
+	before := held.Import
+	if p.dry {
+		before = held.Check
+	}
+	part := p.rejected.part.Bytes()
+	if len(part) == 0 {
+		if before.Rows < rows {
+			return nil
+		}
+		part = []byte{} // the database has no nil content
+	}
+	return p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, part)
 }
 
 // keepProgress keeps the counts of an interrupted run until this run has counted as many
