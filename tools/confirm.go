@@ -41,7 +41,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 		}
 		arguments = json.RawMessage(rest)
 	}
-	if x.elicits() {
+	if x.message.elicits() {
 		if x.isAcceptedInForm() {
 			return arguments, x.message.params.RequestState, nil
 		}
@@ -57,7 +57,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 // confirmationForm returns the way in which this client confirms: "form" or "argument"; see
 // guardrails.Request.
 func (x *exchange) confirmationForm() string {
-	if x.elicits() {
+	if x.message.elicits() {
 		return "form"
 	}
 	return "argument"
@@ -82,7 +82,7 @@ func (x *exchange) isAcceptedInForm() bool {
 // agree. An accepted form without the selected checkbox counts as declined.
 func (x *exchange) declines() bool {
 	_, sent := x.message.params.InputResponses[confirmForm]
-	return sent && x.elicits() && !x.isAcceptedInForm()
+	return sent && x.message.elicits() && !x.isAcceptedInForm()
 }
 
 // formAnswer returns the client's answer to the confirmation form. It returns false if the
@@ -100,7 +100,7 @@ func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *m
 	// without invisible characters, because a person reads the message
 	visible, _ := core.VisibleText(asked.Message)
 	message := content.Clip(visible, maxQuestion)
-	if x.elicits() {
+	if x.message.elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},
 			Content:      []mcp.Content{}, // nil would be encoded as null

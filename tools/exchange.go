@@ -15,7 +15,6 @@ type exchange struct {
 	requestID string
 	principal core.Principal
 	message   message
-	revision  string
 	// tool is the name of the called tool. It is "" for an unknown tool and for other
 	// methods than a tool call.
 	tool string

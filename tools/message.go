@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -19,11 +20,50 @@ type message struct {
 	params params
 	// rawParams is the JSON text of params; nil for a message without params.
 	rawParams stdjson.RawMessage
+	// revision is the protocol revision that the request names, one of revisions.
+	revision string
+}
+
+// read decodes the only message of a body into m and checks what does not depend on the
+// tools: the message itself, the protocol revision with its headers, and the method with its
+// params. It fails with a JSON-RPC error, after which m has what was read before the fault.
+// places has the paths of members that may contain any JSON; elsewhere core.CheckJSON
+// refuses duplicate names before the message is decoded.
+func (m *message) read(body []byte, h http.Header, places *core.AnyPaths) error {
+	if err := m.decode(body, places); err != nil {
+		return err
+	}
+	err := m.readRevision(h)
+	switch {
+	case err != nil:
+	case m.isNotification():
+		err = m.checkNotification()
+	default:
+		err = m.checkMethod()
+	}
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		rpc.id = m.id
+	}
+	return err
 }
 
 // isNotification reports whether the message has no id. A message without an id gets no
 // response.
-func (m message) isNotification() bool { return m.id == nil }
+func (m *message) isNotification() bool { return m.id == nil }
+
+// isModern reports whether the message follows protocol revision 2026-07-28, which has
+// neither a handshake nor sessions.
+func (m *message) isModern() bool { return m.revision == revision20260728 }
+
+// sdkID returns the message's id in the SDK's type. It fails for an id that is neither a
+// string nor an integer.
+func (m *message) sdkID() (jsonrpc.ID, error) {
+	var id any
+	if err := json.Unmarshal(m.id, &id); err != nil {
+		return jsonrpc.ID{}, err
+	}
+	return jsonrpc.MakeID(id)
+}
 
 // params has the parameters of a JSON-RPC request that this server reads, for all methods
 // together. Member names are case-sensitive, as in the SDK.
@@ -67,10 +107,9 @@ func isBatch(body []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
-// readMessage decodes the only message of a body into m. It fails with a JSON-RPC error for
-// an invalid message. places has the paths of members that may contain any JSON; elsewhere
-// core.CheckJSON refuses duplicate names before the message is decoded.
-func readMessage(body []byte, m *message, places *core.AnyPaths) error {
+// decode decodes the message of a body into m. It fails for a text that is not exactly one
+// JSON-RPC message.
+func (m *message) decode(body []byte, places *core.AnyPaths) error {
 	if err := places.CheckJSON(body); err != nil {
 		return jsonRefusal(body, err)
 	}
@@ -94,12 +133,12 @@ func readMessage(body []byte, m *message, places *core.AnyPaths) error {
 	if err := json.Unmarshal(e.Method, &m.method); err != nil {
 		return invalidRequest(e.ID, "`method` must be a string")
 	}
-	return readParams(e.Params, m)
+	return m.decodeParams(e.Params)
 }
 
-// readParams decodes the params of a message into m. It fails if they are not an object, or
-// if a member is misspelled or has the wrong type.
-func readParams(raw jsontext.Value, m *message) error {
+// decodeParams decodes the params of a message into m. It fails if they are not an object,
+// or if a member is misspelled or has the wrong type.
+func (m *message) decodeParams(raw jsontext.Value) error {
 	if len(raw) == 0 {
 		return nil
 	}

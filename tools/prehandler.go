@@ -137,23 +137,18 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 }
 
 // decodeMessage decodes the body into x.message and checks it. It fails for a batch, an
-// invalid message, a wrong protocol revision, and a method that is not served.
+// invalid message, a wrong protocol revision, a method that is not served, and a call of a
+// tool that the caller may not make.
 func (s *Server) decodeMessage(x *exchange, h http.Header, body []byte) error {
 	if isBatch(body) {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
 			WithNext("Send each message in a request of its own.")
 	}
-	if err := readMessage(body, &x.message, s.tools.places); err != nil {
+	if err := x.message.read(body, h, s.tools.places); err != nil {
 		return err
 	}
-	if err := readRevision(x, h); err != nil {
-		return x.withMessageID(err)
-	}
-	if x.message.isNotification() {
-		return x.withMessageID(checkNotification(&x.message))
-	}
-	if err := s.tools.checkMethod(x); err != nil {
-		return x.withMessageID(err)
+	if x.message.method == methodCallTool {
+		return s.tools.checkCall(x)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (p *protocol) nameServer(next mcp.MethodHandler) mcp.MethodHandler {
 // requires. The SDK does this only for messages that it decodes itself. For older revisions
 // sign does nothing.
 func (p *protocol) sign(x *exchange, result mcp.Result) {
-	if x.revision != revision20260728 {
+	if !x.message.isModern() {
 		return
 	}
 	meta := result.GetMeta()

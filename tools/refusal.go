@@ -29,15 +29,6 @@ type rpcError struct {
 // Error returns the message. With this method, rpcError implements the interface error.
 func (e *rpcError) Error() string { return e.message }
 
-// withMessageID sets the id of the message in a JSON-RPC error, and returns the error.
-// Other errors are returned unchanged.
-func (x *exchange) withMessageID(err error) error {
-	if rpc, ok := errors.AsType[*rpcError](err); ok {
-		rpc.id = x.message.id
-	}
-	return err
-}
-
 // refuse answers a request for which no operation was executed. The answer is the error
 // err, which refuse also counts and logs. If the client has disconnected, it closes the
 // connection instead.

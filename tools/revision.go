@@ -35,16 +35,16 @@ const (
 	metaUntrusted       = "dev.mailhelm/untrusted"
 )
 
-// readRevision sets the protocol revision of a message and checks that the request's
+// readRevision sets the protocol revision of the message and checks that the request's
 // headers agree with its body. From 2026-07-28 on, headers repeat the revision, the method
 // and the tool, so that proxies can route requests without reading bodies. If headers and
 // body differed, a proxy and this server would act on different requests.
-func readRevision(x *exchange, h http.Header) error {
+func (m *message) readRevision(h http.Header) error {
 	named, err := singleValue(h, "Mcp-Protocol-Version")
 	if err != nil {
 		return err
 	}
-	inBody := x.message.params.Meta.ProtocolVersion
+	inBody := m.params.Meta.ProtocolVersion
 	switch {
 	case named != "" && !slices.Contains(revisions, named):
 		return unsupportedRevision(named)
@@ -57,16 +57,16 @@ func readRevision(x *exchange, h http.Header) error {
 		// MCP-Protocol-Version
 		named = revision20250326
 	}
-	x.revision = named
-	if named != revision20260728 {
+	m.revision = named
+	if !m.isModern() {
 		return nil
 	}
-	return checkModern(&x.message, h)
+	return m.checkModern(h)
 }
 
 // checkModern checks what protocol revision 2026-07-28 additionally requires: the headers
 // Mcp-Method and Mcp-Name, and the revision and capabilities in _meta.
-func checkModern(m *message, h http.Header) error {
+func (m *message) checkModern(h http.Header) error {
 	method, err := singleValue(h, "Mcp-Method")
 	if err != nil {
 		return err
@@ -133,11 +133,11 @@ func decodeHeader(value string) (string, bool) {
 // elicits reports whether the client can show forms to a person (elicitation). It returns
 // false before protocol revision 2026-07-28. A capability "elicitation" without members
 // means that the client has forms.
-func (x *exchange) elicits() bool {
-	if x.revision != revision20260728 {
+func (m *message) elicits() bool {
+	if !m.isModern() {
 		return false
 	}
-	elicitation := member(x.message.params.Meta.Capabilities, "elicitation")
+	elicitation := member(m.params.Meta.Capabilities, "elicitation")
 	if elicitation.Kind() != '{' {
 		return false
 	}

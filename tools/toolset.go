@@ -1,12 +1,14 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // toolset has the tools that are served and executes their calls.
@@ -33,6 +35,27 @@ func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
 	s.scopes = core.NewScopes(append(s.scopes.Strings(), op.Info().NeededScopes().Strings()...)...)
 	s.places = s.places.Union(op.Input(core.Agent).AnyPaths().Nest("params", "arguments"))
 	return t, nil
+}
+
+// checkCall fails for an unknown tool, invalid params or a missing scope. These refusals
+// have their own HTTP status, which a tool's handler cannot set.
+func (s *toolset) checkCall(x *exchange) error {
+	p := &x.message.params
+	t, ok := s.byName[p.Name]
+	if !ok {
+		refusal := x.message.invalidParams("there is no tool `" + core.Quotable(p.Name, 80) + "`; tools/list returns the tools that this credential may call")
+		refusal.cause = causeUnknownTool
+		return refusal
+	}
+	x.tool, x.call = p.Name, new(mcp.CallToolParamsRaw)
+	if json.Unmarshal(x.message.rawParams, x.call) != nil {
+		return x.message.invalidParams("each of `inputResponses` must be the result of the request it answers")
+	}
+	refusal := core.AsError(t.checkAllowed(x.principal))
+	if refusal != nil && refusal.Code == core.CodeInvalidScope {
+		return refusal
+	}
+	return nil // a tool that the credential's environment forbids is refused later, with a tool error
 }
 
 // outage returns the JSON-RPC error for a failure of Mailhelm's storage. It is not a tool

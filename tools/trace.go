@@ -90,8 +90,8 @@ func attributesOf(r *http.Request, x *exchange) []attribute.KeyValue {
 		return append(all, attribute.String("http.request.method", http.MethodPost), attribute.String("http.route", endpointPath))
 	}
 	all = append(all, attribute.String("mcp.method.name", methodName(x)))
-	if x.revision != "" {
-		all = append(all, attribute.String("mcp.protocol.version", x.revision))
+	if x.message.revision != "" {
+		all = append(all, attribute.String("mcp.protocol.version", x.message.revision))
 	}
 	if id := traceableID(x.message.id); id != "" {
 		all = append(all, attribute.String("jsonrpc.request.id", id))

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/go-json-experiment/json"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/tools/connection"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -18,7 +17,7 @@ import (
 // with a buffer of 32 KB. Instead, deliver opens a session in memory for this one request.
 // A tool call is passed with its params, any other request as a message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
-	id, err := sdkID(x.message)
+	id, err := x.message.sdkID()
 	if err != nil {
 		return core.Internal(err)
 	}
@@ -78,19 +77,9 @@ func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.Call
 func stateOf(x *exchange) *mcp.ServerSessionState {
 	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
 	if x.message.method != methodInitialize {
-		state.InitializeParams = &mcp.InitializeParams{ProtocolVersion: x.revision}
+		state.InitializeParams = &mcp.InitializeParams{ProtocolVersion: x.message.revision}
 	}
 	return state
-}
-
-// sdkID returns a message's id in the SDK's type. It fails for an id that is neither a
-// string nor an integer.
-func sdkID(m message) (jsonrpc.ID, error) {
-	var id any
-	if err := json.Unmarshal(m.id, &id); err != nil {
-		return jsonrpc.ID{}, err
-	}
-	return jsonrpc.MakeID(id)
 }
 
 // writeAnswer writes the SDK's response as JSON. For an error response it returns the error
@@ -125,7 +114,7 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	if wire.Data != nil {
 		e.data = wire.Data
 	}
-	if x.revision == revision20260728 && (wire.Code == jsonrpc.CodeInvalidParams || wire.Code == mcp.CodeMissingRequiredClientCapabilities) {
+	if x.message.isModern() && (wire.Code == jsonrpc.CodeInvalidParams || wire.Code == mcp.CodeMissingRequiredClientCapabilities) {
 		e.status = http.StatusBadRequest
 	}
 	return e

@@ -30,7 +30,7 @@ func TestOnlyErrorsMeantForTheWireReachIt(t *testing.T) {
 		"any other":    {errors.New("*mcp.Params"), revision20260728, http.StatusOK, -32603, "on our side"},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
-		x := &exchange{requestID: "trace-1", revision: tc.revision, message: message{id: []byte("1")}}
+		x := &exchange{requestID: "trace-1", message: message{id: []byte("1"), revision: tc.revision}}
 		got, ok := errors.AsType[*rpcError](s.sdkError(r, x, tc.cause))
 		if !ok || got.status != tc.status || got.code != tc.code || !strings.Contains(got.message, tc.message) || strings.Contains(got.message, "mcp.") {
 			t.Errorf("%s: %+v", name, got)
