@@ -10,8 +10,19 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/tools/content"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The members of _meta that this server adds to results. Names that begin with dev.mailhelm
+// or dev.service are defined by Mailhelm. The specification fixes the one with dev.service,
+// and clients rely on it. New names begin with dev.mailhelm.
+const (
+	metaReplay    = "dev.service/idempotentReplay"
+	metaRequestID = "dev.mailhelm/requestId"
+	metaHidden    = "dev.mailhelm/hiddenCharactersRemoved"
+	metaUntrusted = "dev.mailhelm/untrusted"
 )
 
 // handler returns the SDK's handler of a tool. It reads the call from the exchange (the
@@ -23,7 +34,7 @@ func (s *toolset) handler(t *tool) mcp.ToolHandler {
 		x := exchangeOf(ctx)
 		result := s.call(ctx, t, x)
 		if x.outage != nil {
-			return nil, &jsonrpc.Error{Code: x.outage.code, Message: x.outage.message}
+			return nil, &jsonrpc.Error{Code: x.outage.Code, Message: x.outage.Message}
 		}
 		return result, nil
 	}
@@ -45,7 +56,7 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolR
 	switch {
 	case err != nil && core.AsError(err).Code == core.CodeTemporarilyUnavailable:
 		x.outage = s.outage(x, err)
-		x.outage.counted = true
+		x.outage.Counted = true
 		return nil
 	case err != nil:
 		return s.failure(x, err)
@@ -59,7 +70,7 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolR
 // requestOf converts the tool call to a request for package guardrails, which checks and
 // executes it. It fails for an invalid idempotency key or confirmation.
 func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
-	p := &x.message.params
+	p := &x.message.Params
 	key, err := idempotencyKey(p.Meta.IdempotencyKey)
 	if err != nil {
 		return guardrails.Request{}, err
@@ -94,7 +105,7 @@ func idempotencyKey(raw jsontext.Value) (string, error) {
 	}
 	var key string
 	if raw.Kind() != '"' || jsonv2.Unmarshal(raw, &key) != nil || key == "" || len(key) > 255 {
-		return "", core.Invalid("_meta."+metaIdempotencyKey, "must be a string of 1 to 255 characters")
+		return "", core.Invalid("_meta."+rpc.MetaIdempotencyKey, "must be a string of 1 to 255 characters")
 	}
 	return key, nil
 }
@@ -102,7 +113,7 @@ func idempotencyKey(raw jsontext.Value) (string, error) {
 // continuationOf returns, as JSON, what a client sends to continue a call that the server
 // answered with a form. That is the request state, which the server sent with the form, and
 // the responses to the form. It returns nil for a first call.
-func continuationOf(p *params) json.RawMessage {
+func continuationOf(p *rpc.Params) json.RawMessage {
 	if p.RequestState == "" && len(p.InputResponses) == 0 {
 		return nil
 	}

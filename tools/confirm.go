@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/tools/content"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/mailhelm/mailhelm/tools/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -31,7 +32,7 @@ const maxQuestion = 2000
 // confirmation returns the arguments without the confirmation token, and the token. The
 // token is "" if the call has none, or if the person did not agree in the form.
 func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
-	members := membersOf(jsontext.Value(arguments))
+	members := rpc.Members(jsontext.Value(arguments))
 	raw, sent := members[schema.ConfirmationArgument]
 	if sent {
 		delete(members, schema.ConfirmationArgument)
@@ -41,9 +42,9 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 		}
 		arguments = json.RawMessage(rest)
 	}
-	if x.message.elicits() {
+	if x.message.Elicits() {
 		if x.isAcceptedInForm() {
-			return arguments, x.message.params.RequestState, nil
+			return arguments, x.message.Params.RequestState, nil
 		}
 		return arguments, "", nil
 	}
@@ -57,7 +58,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 // confirmationForm returns the way in which this client confirms: "form" or "argument"; see
 // guardrails.Request.
 func (x *exchange) confirmationForm() string {
-	if x.message.elicits() {
+	if x.message.Elicits() {
 		return "form"
 	}
 	return "argument"
@@ -81,15 +82,15 @@ func (x *exchange) isAcceptedInForm() bool {
 // declines reports whether the client showed the confirmation form and the person did not
 // agree. An accepted form without the selected checkbox counts as declined.
 func (x *exchange) declines() bool {
-	_, sent := x.message.params.InputResponses[confirmForm]
-	return sent && x.message.elicits() && !x.isAcceptedInForm()
+	_, sent := x.message.Params.InputResponses[confirmForm]
+	return sent && x.message.Elicits() && !x.isAcceptedInForm()
 }
 
 // formAnswer returns the client's answer to the confirmation form. It returns false if the
 // call has no valid answer.
 func (x *exchange) formAnswer() (formAnswer, bool) {
 	var answer formAnswer
-	raw, sent := x.message.params.InputResponses[confirmForm]
+	raw, sent := x.message.Params.InputResponses[confirmForm]
 	return answer, sent && jsonv2.Unmarshal(raw, &answer) == nil
 }
 
@@ -100,7 +101,7 @@ func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *m
 	// without invisible characters, because a person reads the message
 	visible, _ := core.VisibleText(asked.Message)
 	message := content.Clip(visible, maxQuestion)
-	if x.message.elicits() {
+	if x.message.Elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},
 			Content:      []mcp.Content{}, // nil would be encoded as null

@@ -4,9 +4,8 @@
 // A request passes three layers:
 //
 //	prehandler   everything that can be decided before a tool runs: the path and
-//	             method, the origin, the token and its rate limit, the JSON, the
-//	             protocol revision and its headers, the method, the tool's name
-//	             and scopes                                       prehandler.go
+//	             method, the origin, the token and its rate limit, the message (in
+//	             package rpc), the tool's name and scopes         prehandler.go
 //	SDK          the protocol itself: initialize, server/discover, results in
 //	             the form of each revision          protocol.go, transport.go
 //	call         one handler for all tools: it makes a guardrails.Request of the
@@ -22,9 +21,4 @@
 // This package has the table of tools and the format of calls. The declaration of an
 // operation says what a tool needs and does, and its hints. Package guardrails decides what
 // a caller may do. The authorization server issues the access tokens.
-//
-// # Size
-//
-// The three layers are one package because they share the exchange and the forms of a
-// refusal. Content, schemas and the connection to the SDK have packages of their own below.
 package tools

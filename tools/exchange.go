@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -14,7 +15,7 @@ import (
 type exchange struct {
 	requestID string
 	principal core.Principal
-	message   message
+	message   rpc.Message
 	// tool is the name of the called tool. It is "" for an unknown tool and for other
 	// methods than a tool call.
 	tool string
@@ -29,7 +30,7 @@ type exchange struct {
 	failed, truncated bool
 	// outage is the JSON-RPC error for a failure of Mailhelm's storage during the call, else
 	// nil. The tool's goroutine sets it.
-	outage *rpcError
+	outage *rpc.Error
 	// stream writes the answer if it is sent as server-sent events.
 	stream eventStream
 }

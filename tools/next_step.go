@@ -52,7 +52,7 @@ func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 // to repeat in the answer.
 func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	const longest = 2 << 10
-	raw := argumentsOf(x.message.params.Arguments)
+	raw := argumentsOf(x.message.Params.Arguments)
 	arguments := map[string]any{}
 	if len(raw) > longest || len(raw) > 0 && json.Unmarshal(raw, &arguments) != nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 )
 
 // The URL paths that the host of the agent endpoint serves.
@@ -69,7 +70,7 @@ func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err erro
 }
 
 // serve answers a request by its path. If it returns an error, it has written nothing. A
-// *core.Error must be answered with a problem document, a *rpcError with a JSON-RPC error.
+// *core.Error must be answered with a problem document, an *rpc.Error with a JSON-RPC error.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	switch r.URL.Path {
 	case endpointPath:
@@ -127,7 +128,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 		return err
 	}
 	r = s.spans.start(r, x)
-	if x.message.isNotification() {
+	if x.message.IsNotification() {
 		// Notifications need no handling: requests leave no state on the server, and a client
 		// cancels a call by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
@@ -140,14 +141,14 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 // invalid message, a wrong protocol revision, a method that is not served, and a call of a
 // tool that the caller may not make.
 func (s *Server) decodeMessage(x *exchange, h http.Header, body []byte) error {
-	if isBatch(body) {
+	if rpc.IsBatch(body) {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
 			WithNext("Send each message in a request of its own.")
 	}
-	if err := x.message.read(body, h, s.tools.places); err != nil {
+	if err := x.message.Read(body, h, s.tools.places); err != nil {
 		return err
 	}
-	if x.message.method == methodCallTool {
+	if x.message.Method == rpc.MethodCallTool {
 		return s.tools.checkCall(x)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -17,7 +18,7 @@ const metaProgressToken = "progressToken"
 // events. Only such a call may be answered with a stream of events, which ends with the
 // result.
 func (x *exchange) followsProgress(h http.Header) bool {
-	_, named := x.message.params.Meta.Others[metaProgressToken]
+	_, named := x.message.Params.Meta.Others[metaProgressToken]
 	return named && acceptsEvents(h["Accept"])
 }
 
@@ -63,12 +64,12 @@ func (s *Server) endStream(r *http.Request, x *exchange, answer *jsonrpc.Respons
 		err = s.sdkError(r, x, answer.Error)
 	}
 	if err != nil {
-		refusal, ok := errors.AsType[*rpcError](err)
+		refusal, ok := errors.AsType[*rpc.Error](err)
 		if !ok {
-			refusal = &rpcError{id: x.message.id, code: jsonrpc.CodeInternalError, message: core.Internal(err).Message}
+			refusal = &rpc.Error{ID: x.message.ID, Code: jsonrpc.CodeInternalError, Message: core.Internal(err).Message}
 		}
 		s.noteRefusal(x, refusal)
-		body = refusal.body()
+		body = refusal.Body()
 	} else {
 		s.noteAnswer(x, len(body))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -43,7 +44,7 @@ func newProtocol(tools *toolset, version string, log *slog.Logger) *protocol {
 		// The SDK's default also advertises logging and list changes, which need a stream to
 		// the client.
 		Capabilities:              &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-		SupportedProtocolVersions: revisions,
+		SupportedProtocolVersions: rpc.Revisions(),
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.CacheScope, c.TTLMs = "private", cacheFor
 		},
@@ -79,7 +80,7 @@ func (p *protocol) nameServer(next mcp.MethodHandler) mcp.MethodHandler {
 // requires. The SDK does this only for messages that it decodes itself. For older revisions
 // sign does nothing.
 func (p *protocol) sign(x *exchange, result mcp.Result) {
-	if !x.message.isModern() {
+	if !x.message.IsModern() {
 		return
 	}
 	meta := result.GetMeta()

@@ -7,27 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bearer"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 )
-
-// rpcError is the refusal of a request as a JSON-RPC error.
-type rpcError struct {
-	id      jsontext.Value // the message's id; nil if it could not be read
-	status  int            // the HTTP status
-	code    int64
-	message string
-	data    any
-	cause   string // the name of the cause in the metrics; if "", the name follows from the error code
-	// retryAfter is the value of the Retry-After header in seconds; 0 omits the header.
-	retryAfter int
-	// counted is true if package guardrails has already counted the refusal in the metrics.
-	counted bool
-}
-
-// Error returns the message. With this method, rpcError implements the interface error.
-func (e *rpcError) Error() string { return e.message }
 
 // refuse answers a request for which no operation was executed. The answer is the error
 // err, which refuse also counts and logs. If the client has disconnected, it closes the
@@ -36,7 +19,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
 		r = s.spans.start(r, x)
 	}
-	rpc, ok := errors.AsType[*rpcError](err)
+	refusal, ok := errors.AsType[*rpc.Error](err)
 	if !ok && core.IsCallerGone(r.Context(), err) {
 		x.failSpan(causeCallerGone)
 		s.logRefusal(r, x, slog.LevelInfo, causeCallerGone, 0)
@@ -44,8 +27,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	}
 	s.noteRefusal(x, err)
 	if ok {
-		s.logRefusal(r, x, slog.LevelInfo, strconv.FormatInt(rpc.code, 10), rpc.status)
-		writeRPCError(w, rpc)
+		s.logRefusal(r, x, slog.LevelInfo, strconv.FormatInt(refusal.Code, 10), refusal.Status)
+		writeRPCError(w, refusal)
 		return
 	}
 	e := core.AsError(err)
@@ -60,7 +43,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	}
 	if e.Code == core.CodeTemporarilyUnavailable {
 		outage := s.tools.outage(x, e)
-		outage.status = e.HTTPStatus()
+		outage.Status = e.HTTPStatus()
 		writeRPCError(w, outage)
 		return
 	}
@@ -117,30 +100,11 @@ func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 }
 
 // writeRPCError writes a JSON-RPC error response with its HTTP status.
-func writeRPCError(w http.ResponseWriter, e *rpcError) {
-	if e.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+func writeRPCError(w http.ResponseWriter, e *rpc.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
-	write(w, "application/json", e.status, e.body())
-}
-
-// body returns the JSON-RPC error response as JSON.
-func (e *rpcError) body() []byte {
-	type wireError struct {
-		Code    int64  `json:"code"`
-		Message string `json:"message"`
-		Data    any    `json:"data,omitempty"`
-	}
-	answer := struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Error   wireError       `json:"error"`
-	}{"2.0", json.RawMessage("null"), wireError{e.code, e.message, e.data}}
-	if e.id != nil {
-		answer.ID = json.RawMessage(e.id)
-	}
-	body, _ := json.Marshal(answer) // cannot fail for strings, numbers and valid JSON
-	return body
+	write(w, "application/json", e.Status, e.Body())
 }
 
 // write writes a complete answer and forbids caching it.

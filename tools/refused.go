@@ -6,33 +6,25 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"go.opentelemetry.io/otel/attribute"
 )
 
 // These are the names in the metrics for causes of refusals that have no error code of
 // their own.
 const (
-	causeUnknownTool     = "unknown_tool"
-	causeUnknownMethod   = "unknown_method"
-	causeUnknownResource = "unknown_resource"
-	causeInvalidJSON     = "invalid_json"
-	causeInvalidRequest  = "invalid_request"
-	causeInvalidParams   = "invalid_params"
-	causeHeaderMismatch  = "header_mismatch"
-	causeRevision        = "unsupported_revision"
-	causeOrigin          = "foreign_origin"
-	causeMediaType       = "media_type"
-	causeTooLarge        = "body_too_large"
-	causeBody            = "invalid_body"
-	causeCallerGone      = "caller_gone"
+	causeUnknownTool = "unknown_tool"
+	causeOrigin      = "foreign_origin"
+	causeMediaType   = "media_type"
+	causeTooLarge    = "body_too_large"
+	causeBody        = "invalid_body"
+	causeCallerGone  = "caller_gone"
 )
 
 // noteRefusal counts a refusal in the metrics and records it in the request's span.
 func (s *Server) noteRefusal(x *exchange, err error) {
-	rpc, ok := errors.AsType[*rpcError](err)
-	if !ok || !rpc.counted {
+	refusal, ok := errors.AsType[*rpc.Error](err)
+	if !ok || !refusal.Counted {
 		s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, causeOf(err))
 		s.cfg.Catalogue.CountRefusedUsage(x.principal, x.tool)
 	}
@@ -40,8 +32,8 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 		return
 	}
 	if ok {
-		code := strconv.FormatInt(rpc.code, 10)
-		x.failSpan(code, attribute.String("rpc.response.status_code", code), attribute.Int("http.response.status_code", rpc.status))
+		code := strconv.FormatInt(refusal.Code, 10)
+		x.failSpan(code, attribute.String("rpc.response.status_code", code), attribute.Int("http.response.status_code", refusal.Status))
 		return
 	}
 	e := core.AsError(err)
@@ -63,8 +55,8 @@ func (s *Server) noteAnswer(x *exchange, bytes int) {
 // causeOf returns the cause of a refusal for the metrics. It is always one of a fixed set
 // of names, never a text of the caller.
 func causeOf(err error) string {
-	if rpc, ok := errors.AsType[*rpcError](err); ok {
-		return rpc.causeOf()
+	if refusal, ok := errors.AsType[*rpc.Error](err); ok {
+		return refusal.CauseName()
 	}
 	e := core.AsError(err)
 	if e.Code != core.CodeValidationFailed {
@@ -81,27 +73,4 @@ func causeOf(err error) string {
 		return causeBody
 	}
 	return string(e.Code)
-}
-
-// causeOf returns the cause of a JSON-RPC error for the metrics: the member cause, or a
-// name for the error code.
-func (e *rpcError) causeOf() string {
-	if e.cause != "" {
-		return e.cause
-	}
-	switch e.code {
-	case jsonrpc.CodeParseError:
-		return causeInvalidJSON
-	case jsonrpc.CodeInvalidRequest:
-		return causeInvalidRequest
-	case jsonrpc.CodeMethodNotFound:
-		return causeUnknownMethod
-	case jsonrpc.CodeInvalidParams:
-		return causeInvalidParams
-	case mcp.CodeHeaderMismatch:
-		return causeHeaderMismatch
-	case mcp.CodeUnsupportedProtocolVersion:
-		return causeRevision
-	}
-	return string(core.CodeInternalError)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -40,16 +41,16 @@ func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
 // checkCall fails for an unknown tool, invalid params or a missing scope. These refusals
 // have their own HTTP status, which a tool's handler cannot set.
 func (s *toolset) checkCall(x *exchange) error {
-	p := &x.message.params
+	p := &x.message.Params
 	t, ok := s.byName[p.Name]
 	if !ok {
-		refusal := x.message.invalidParams("there is no tool `" + core.Quotable(p.Name, 80) + "`; tools/list returns the tools that this credential may call")
-		refusal.cause = causeUnknownTool
+		refusal := x.message.InvalidParams("there is no tool `" + core.Quotable(p.Name, 80) + "`; tools/list returns the tools that this credential may call")
+		refusal.Cause = causeUnknownTool
 		return refusal
 	}
 	x.tool, x.call = p.Name, new(mcp.CallToolParamsRaw)
-	if json.Unmarshal(x.message.rawParams, x.call) != nil {
-		return x.message.invalidParams("each of `inputResponses` must be the result of the request it answers")
+	if json.Unmarshal(x.message.RawParams, x.call) != nil {
+		return x.message.InvalidParams("each of `inputResponses` must be the result of the request it answers")
 	}
 	refusal := core.AsError(t.checkAllowed(x.principal))
 	if refusal != nil && refusal.Code == core.CodeInvalidScope {
@@ -60,11 +61,11 @@ func (s *toolset) checkCall(x *exchange) error {
 
 // outage returns the JSON-RPC error for a failure of Mailhelm's storage. It is not a tool
 // error, because the server failed and not the tool. Its data is the problem document.
-func (s *toolset) outage(x *exchange, err error) *rpcError {
+func (s *toolset) outage(x *exchange, err error) *rpc.Error {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))
-	return &rpcError{
-		id: x.message.id, status: http.StatusOK, code: jsonrpc.CodeInternalError, message: p.Detail + " " + p.NextStep,
-		data: p, cause: string(p.Code), retryAfter: p.RetryAfter,
+	return &rpc.Error{
+		ID: x.message.ID, Status: http.StatusOK, Code: jsonrpc.CodeInternalError, Message: p.Detail + " " + p.NextStep,
+		Data: p, Cause: string(p.Code), RetryAfter: p.RetryAfter,
 	}
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -38,11 +37,6 @@ func newSpans(cfg Config) spans {
 // number of methods, and each would otherwise create a new span name.
 const otherMethod = "_OTHER"
 
-// knownMethods lists the methods and notifications whose names appear in spans.
-var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
-	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
-})
-
 // start starts the span of a request at the time of its arrival. Its parent is the span in
 // the message's _meta; the span in the HTTP headers is then linked. Without a span in
 // _meta, the span in the headers is the parent. Without a tracer, start does nothing and
@@ -52,7 +46,7 @@ func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 		return r
 	}
 	around := propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	ctx := propagator.Extract(around, metaCarrier(x.message.params.Meta.Others))
+	ctx := propagator.Extract(around, metaCarrier(x.message.Params.Meta.Others))
 	options := []trace.SpanStartOption{
 		trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.arrived),
 		trace.WithAttributes(s.place...), trace.WithAttributes(attributesOf(r, x)...),
@@ -68,17 +62,17 @@ func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 // spanName returns the name of a request's span: the method, and the tool if it exists.
 func spanName(x *exchange) string {
 	switch {
-	case x.message.method == "":
+	case x.message.Method == "":
 		return http.MethodPost + " " + endpointPath // the request was refused before its message was read
 	case x.tool != "":
-		return x.message.method + " " + x.tool
+		return x.message.Method + " " + x.tool
 	}
 	return methodName(x)
 }
 
 func methodName(x *exchange) string {
-	if slices.Contains(knownMethods, x.message.method) {
-		return x.message.method
+	if x.message.IsKnownMethod() {
+		return x.message.Method
 	}
 	return otherMethod
 }
@@ -86,14 +80,14 @@ func methodName(x *exchange) string {
 // attributesOf returns the attributes that a request's span has at its start.
 func attributesOf(r *http.Request, x *exchange) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("network.protocol.version", protocolVersion(r))}
-	if x.message.method == "" {
+	if x.message.Method == "" {
 		return append(all, attribute.String("http.request.method", http.MethodPost), attribute.String("http.route", endpointPath))
 	}
 	all = append(all, attribute.String("mcp.method.name", methodName(x)))
-	if x.message.revision != "" {
-		all = append(all, attribute.String("mcp.protocol.version", x.message.revision))
+	if x.message.Revision != "" {
+		all = append(all, attribute.String("mcp.protocol.version", x.message.Revision))
 	}
-	if id := traceableID(x.message.id); id != "" {
+	if id := traceableID(x.message.ID); id != "" {
 		all = append(all, attribute.String("jsonrpc.request.id", id))
 	}
 	if x.tool != "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/tools/connection"
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -17,7 +18,7 @@ import (
 // with a buffer of 32 KB. Instead, deliver opens a session in memory for this one request.
 // A tool call is passed with its params, any other request as a message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
-	id, err := x.message.sdkID()
+	id, err := x.message.SDKID()
 	if err != nil {
 		return core.Internal(err)
 	}
@@ -38,7 +39,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	defer wire.Close() //nolint:errcheck // it cannot fail
 	defer cancel()
 	if x.call == nil {
-		wire.Ask(&jsonrpc.Request{ID: id, Method: x.message.method, Params: x.message.rawParams})
+		wire.Ask(&jsonrpc.Request{ID: id, Method: x.message.Method, Params: x.message.RawParams})
 	} else {
 		called.Go(func() {
 			wire.Answer(s.protocol.answerCall(ctx, id, &mcp.CallToolRequest{Session: session, Params: x.call}))
@@ -63,7 +64,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 // two or three more times.
 func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
 	answer := &jsonrpc.Response{ID: id}
-	result, err := p.methods(ctx, methodCallTool, call)
+	result, err := p.methods(ctx, rpc.MethodCallTool, call)
 	if err != nil {
 		answer.Error = err
 		return answer
@@ -76,8 +77,8 @@ func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.Call
 // 2026-07-28 has no handshake, but the SDK needs the same state.
 func stateOf(x *exchange) *mcp.ServerSessionState {
 	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
-	if x.message.method != methodInitialize {
-		state.InitializeParams = &mcp.InitializeParams{ProtocolVersion: x.message.revision}
+	if x.message.Method != rpc.MethodInitialize {
+		state.InitializeParams = &mcp.InitializeParams{ProtocolVersion: x.message.Revision}
 	}
 	return state
 }
@@ -110,12 +111,12 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 			slog.String("request_id", x.requestID), slog.String("cause", cause.Error()))
 		wire = x.internalError()
 	}
-	e := &rpcError{id: x.message.id, status: http.StatusOK, code: wire.Code, message: wire.Message}
+	e := &rpc.Error{ID: x.message.ID, Status: http.StatusOK, Code: wire.Code, Message: wire.Message}
 	if wire.Data != nil {
-		e.data = wire.Data
+		e.Data = wire.Data
 	}
-	if x.message.isModern() && (wire.Code == jsonrpc.CodeInvalidParams || wire.Code == mcp.CodeMissingRequiredClientCapabilities) {
-		e.status = http.StatusBadRequest
+	if x.message.IsModern() && (wire.Code == jsonrpc.CodeInvalidParams || wire.Code == mcp.CodeMissingRequiredClientCapabilities) {
+		e.Status = http.StatusBadRequest
 	}
 	return e
 }

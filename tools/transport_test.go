@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -24,15 +25,15 @@ func TestOnlyErrorsMeantForTheWireReachIt(t *testing.T) {
 		code     int64
 		message  string
 	}{
-		"meant":        {meant, revision20260728, http.StatusBadRequest, -32602, "invalid"},
-		"meant, older": {meant, revision20250326, http.StatusOK, -32602, "invalid"},
-		"wrapped":      {fmt.Errorf("into a *mcp.Params: %w", meant), revision20260728, http.StatusOK, -32603, "on our side"},
-		"any other":    {errors.New("*mcp.Params"), revision20260728, http.StatusOK, -32603, "on our side"},
+		"meant":        {meant, "2026-07-28", http.StatusBadRequest, -32602, "invalid"},
+		"meant, older": {meant, "2025-03-26", http.StatusOK, -32602, "invalid"},
+		"wrapped":      {fmt.Errorf("into a *mcp.Params: %w", meant), "2026-07-28", http.StatusOK, -32603, "on our side"},
+		"any other":    {errors.New("*mcp.Params"), "2026-07-28", http.StatusOK, -32603, "on our side"},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
-		x := &exchange{requestID: "trace-1", message: message{id: []byte("1"), revision: tc.revision}}
-		got, ok := errors.AsType[*rpcError](s.sdkError(r, x, tc.cause))
-		if !ok || got.status != tc.status || got.code != tc.code || !strings.Contains(got.message, tc.message) || strings.Contains(got.message, "mcp.") {
+		x := &exchange{requestID: "trace-1", message: rpc.Message{ID: []byte("1"), Revision: tc.revision}}
+		got, ok := errors.AsType[*rpc.Error](s.sdkError(r, x, tc.cause))
+		if !ok || got.Status != tc.status || got.Code != tc.code || !strings.Contains(got.Message, tc.message) || strings.Contains(got.Message, "mcp.") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package tools
+package rpc
 
 import (
 	"bytes"
@@ -13,74 +13,74 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// message has the members of a JSON-RPC request or notification that this package reads.
-type message struct {
-	id     jsontext.Value // the request's id, unchanged; nil for a notification
-	method string
-	params params
-	// rawParams is the JSON text of params; nil for a message without params.
-	rawParams stdjson.RawMessage
-	// revision is the protocol revision that the request names, one of revisions.
-	revision string
+// Message has the members of a JSON-RPC request or notification that the server reads.
+type Message struct {
+	ID     jsontext.Value // the request's id, unchanged; nil for a notification
+	Method string
+	Params Params
+	// RawParams is the JSON text of params; nil for a message without params.
+	RawParams stdjson.RawMessage
+	// Revision is the protocol revision that the request names, one of [Revisions].
+	Revision string
 }
 
-// read decodes the only message of a body into m and checks what does not depend on the
-// tools: the message itself, the protocol revision with its headers, and the method with its
-// params. It fails with a JSON-RPC error, after which m has what was read before the fault.
+// Read decodes the only message of a body into m and checks it, with the headers h of its
+// HTTP request: the protocol revision, the method and its params. It does not check the tool
+// of a tool call. It fails with an [*Error]; m then has what was read before the fault.
 // places has the paths of members that may contain any JSON; elsewhere core.CheckJSON
 // refuses duplicate names before the message is decoded.
-func (m *message) read(body []byte, h http.Header, places *core.AnyPaths) error {
+func (m *Message) Read(body []byte, h http.Header, places *core.AnyPaths) error {
 	if err := m.decode(body, places); err != nil {
 		return err
 	}
 	err := m.readRevision(h)
 	switch {
 	case err != nil:
-	case m.isNotification():
+	case m.IsNotification():
 		err = m.checkNotification()
 	default:
 		err = m.checkMethod()
 	}
-	if rpc, ok := errors.AsType[*rpcError](err); ok {
-		rpc.id = m.id
+	if refusal, ok := errors.AsType[*Error](err); ok {
+		refusal.ID = m.ID
 	}
 	return err
 }
 
-// isNotification reports whether the message has no id. A message without an id gets no
+// IsNotification reports whether the message has no id. A message without an id gets no
 // response.
-func (m *message) isNotification() bool { return m.id == nil }
+func (m *Message) IsNotification() bool { return m.ID == nil }
 
-// isModern reports whether the message follows protocol revision 2026-07-28, which has
+// IsModern reports whether the message follows protocol revision 2026-07-28, which has
 // neither a handshake nor sessions.
-func (m *message) isModern() bool { return m.revision == revision20260728 }
+func (m *Message) IsModern() bool { return m.Revision == revision20260728 }
 
-// sdkID returns the message's id in the SDK's type. It fails for an id that is neither a
+// SDKID returns the message's id in the SDK's type. It fails for an id that is neither a
 // string nor an integer.
-func (m *message) sdkID() (jsonrpc.ID, error) {
+func (m *Message) SDKID() (jsonrpc.ID, error) {
 	var id any
-	if err := json.Unmarshal(m.id, &id); err != nil {
+	if err := json.Unmarshal(m.ID, &id); err != nil {
 		return jsonrpc.ID{}, err
 	}
 	return jsonrpc.MakeID(id)
 }
 
-// params has the parameters of a JSON-RPC request that this server reads, for all methods
+// Params has the parameters of a JSON-RPC request that this server reads, for all methods
 // together. Member names are case-sensitive, as in the SDK.
-type params struct {
+type Params struct {
 	Name           string                    `json:"name"`
 	Arguments      jsontext.Value            `json:"arguments"`
 	InputResponses map[string]jsontext.Value `json:"inputResponses"`
 	RequestState   string                    `json:"requestState"`
 	Cursor         string                    `json:"cursor"`
 	URI            string                    `json:"uri"`
-	Meta           meta                      `json:"_meta"`
+	Meta           Meta                      `json:"_meta"`
 	Others         map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// meta has the members of _meta that this server reads. From protocol revision 2026-07-28
+// Meta has the members of _meta that this server reads. From protocol revision 2026-07-28
 // on, every request has the revision and the client's capabilities there.
-type meta struct {
+type Meta struct {
 	ProtocolVersion string                    `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities    jsontext.Value            `json:"io.modelcontextprotocol/clientCapabilities"`
 	IdempotencyKey  jsontext.Value            `json:"dev.service/idempotencyKey"`
@@ -101,15 +101,15 @@ type envelope struct {
 // names and invalid characters can then occur only in members that may contain any JSON.
 var checked = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// isBatch reports whether the body begins like a JSON array, which is a batch in JSON-RPC.
-func isBatch(body []byte) bool {
+// IsBatch reports whether the body begins like a JSON array, which is a batch in JSON-RPC.
+func IsBatch(body []byte) bool {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
 // decode decodes the message of a body into m. It fails for a text that is not exactly one
 // JSON-RPC message.
-func (m *message) decode(body []byte, places *core.AnyPaths) error {
+func (m *Message) decode(body []byte, places *core.AnyPaths) error {
 	if err := places.CheckJSON(body); err != nil {
 		return jsonRefusal(body, err)
 	}
@@ -129,8 +129,8 @@ func (m *message) decode(body []byte, places *core.AnyPaths) error {
 	if e.Method.Kind() != '"' {
 		return invalidRequest(e.ID, "`method` must be a string")
 	}
-	m.id = e.ID
-	if err := json.Unmarshal(e.Method, &m.method); err != nil {
+	m.ID = e.ID
+	if err := json.Unmarshal(e.Method, &m.Method); err != nil {
 		return invalidRequest(e.ID, "`method` must be a string")
 	}
 	return m.decodeParams(e.Params)
@@ -138,24 +138,24 @@ func (m *message) decode(body []byte, places *core.AnyPaths) error {
 
 // decodeParams decodes the params of a message into m. It fails if they are not an object,
 // or if a member is misspelled or has the wrong type.
-func (m *message) decodeParams(raw jsontext.Value) error {
+func (m *Message) decodeParams(raw jsontext.Value) error {
 	if len(raw) == 0 {
 		return nil
 	}
 	if raw.Kind() != '{' {
-		return invalidRequest(m.id, "`params` must be an object")
+		return invalidRequest(m.ID, "`params` must be an object")
 	}
-	m.rawParams = stdjson.RawMessage(raw)
-	if err := json.Unmarshal(raw, &m.params, checked); err != nil {
-		return &rpcError{id: m.id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidParams, message: "a member of `params` has the wrong type"}
+	m.RawParams = stdjson.RawMessage(raw)
+	if err := json.Unmarshal(raw, &m.Params, checked); err != nil {
+		return &Error{ID: m.ID, Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "a member of `params` has the wrong type"}
 	}
-	p := &m.params
+	p := &m.Params
 	name := findMisspelled(p.Others, "name", "arguments", "inputResponses", "requestState", "cursor", "uri", "_meta")
 	if name == "" {
-		name = findMisspelled(p.Meta.Others, metaProtocolVersion, metaCapabilities, metaIdempotencyKey)
+		name = findMisspelled(p.Meta.Others, metaProtocolVersion, metaCapabilities, MetaIdempotencyKey)
 	}
 	if name != "" {
-		return invalidRequest(m.id, "member names are matched exactly, and `"+name+"` is not one")
+		return invalidRequest(m.ID, "member names are matched exactly, and `"+name+"` is not one")
 	}
 	return nil
 }
@@ -195,12 +195,12 @@ func isMessageID(id jsontext.Value) bool {
 func jsonRefusal(body []byte, err error) error {
 	refusal := invalidRequest(nil, strings.TrimSuffix(core.AsError(err).Message, "."))
 	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {
-		refusal.code = jsonrpc.CodeParseError
+		refusal.Code = jsonrpc.CodeParseError
 	}
 	return refusal
 }
 
 // invalidRequest returns the JSON-RPC error -32600 (invalid request) with status 400.
-func invalidRequest(id jsontext.Value, message string) *rpcError {
-	return &rpcError{id: id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: message}
+func invalidRequest(id jsontext.Value, message string) *Error {
+	return &Error{ID: id, Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
 }

@@ -1,4 +1,4 @@
-package tools
+package rpc
 
 import (
 	"encoding/base64"
@@ -22,29 +22,28 @@ const (
 // does not add revisions.
 var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision20250326, "2024-11-05"}
 
-// The members of _meta that this server reads or writes. Names that begin with dev.service
-// or dev.mailhelm are defined by Mailhelm, the others by MCP. The specification fixes the
-// two with dev.service, and clients rely on them. New names begin with dev.mailhelm.
+// Revisions returns the protocol revisions that are served, newest first.
+func Revisions() []string { return slices.Clone(revisions) }
+
+// The members of _meta that this server reads. MCP defines the first two, Mailhelm the
+// third; the specification of Mailhelm fixes its name.
 const (
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
 	metaCapabilities    = mcp.MetaKeyClientCapabilities
-	metaIdempotencyKey  = "dev.service/idempotencyKey"
-	metaReplay          = "dev.service/idempotentReplay"
-	metaRequestID       = "dev.mailhelm/requestId"
-	metaHidden          = "dev.mailhelm/hiddenCharactersRemoved"
-	metaUntrusted       = "dev.mailhelm/untrusted"
+	// MetaIdempotencyKey is the member with the idempotency key of a tool call.
+	MetaIdempotencyKey = "dev.service/idempotencyKey"
 )
 
 // readRevision sets the protocol revision of the message and checks that the request's
 // headers agree with its body. From 2026-07-28 on, headers repeat the revision, the method
 // and the tool, so that proxies can route requests without reading bodies. If headers and
 // body differed, a proxy and this server would act on different requests.
-func (m *message) readRevision(h http.Header) error {
+func (m *Message) readRevision(h http.Header) error {
 	named, err := singleValue(h, "Mcp-Protocol-Version")
 	if err != nil {
 		return err
 	}
-	inBody := m.params.Meta.ProtocolVersion
+	inBody := m.Params.Meta.ProtocolVersion
 	switch {
 	case named != "" && !slices.Contains(revisions, named):
 		return unsupportedRevision(named)
@@ -57,8 +56,8 @@ func (m *message) readRevision(h http.Header) error {
 		// MCP-Protocol-Version
 		named = revision20250326
 	}
-	m.revision = named
-	if !m.isModern() {
+	m.Revision = named
+	if !m.IsModern() {
 		return nil
 	}
 	return m.checkModern(h)
@@ -66,29 +65,29 @@ func (m *message) readRevision(h http.Header) error {
 
 // checkModern checks what protocol revision 2026-07-28 additionally requires: the headers
 // Mcp-Method and Mcp-Name, and the revision and capabilities in _meta.
-func (m *message) checkModern(h http.Header) error {
+func (m *Message) checkModern(h http.Header) error {
 	method, err := singleValue(h, "Mcp-Method")
 	if err != nil {
 		return err
 	}
-	if method != m.method {
+	if method != m.Method {
 		return mismatch("the header Mcp-Method must be the body's `method`")
 	}
-	if m.isNotification() {
+	if m.IsNotification() {
 		return nil
 	}
-	if m.params.Meta.ProtocolVersion == "" {
+	if m.Params.Meta.ProtocolVersion == "" {
 		return invalidParams(http.StatusBadRequest, "`_meta` must have "+metaProtocolVersion)
 	}
-	if m.params.Meta.Capabilities.Kind() != '{' {
+	if m.Params.Meta.Capabilities.Kind() != '{' {
 		return invalidParams(http.StatusBadRequest, "`_meta` must have the object "+metaCapabilities)
 	}
 	var named string
-	switch m.method {
-	case methodCallTool:
-		named = m.params.Name
+	switch m.Method {
+	case MethodCallTool:
+		named = m.Params.Name
 	case methodReadResource:
-		named = m.params.URI
+		named = m.Params.URI
 	default:
 		return nil
 	}
@@ -130,38 +129,38 @@ func decodeHeader(value string) (string, bool) {
 	return string(decoded), err == nil
 }
 
-// elicits reports whether the client can show forms to a person (elicitation). It returns
+// Elicits reports whether the client can show forms to a person (elicitation). It returns
 // false before protocol revision 2026-07-28. A capability "elicitation" without members
 // means that the client has forms.
-func (m *message) elicits() bool {
-	if !m.isModern() {
+func (m *Message) Elicits() bool {
+	if !m.IsModern() {
 		return false
 	}
-	elicitation := member(m.params.Meta.Capabilities, "elicitation")
+	elicitation := member(m.Params.Meta.Capabilities, "elicitation")
 	if elicitation.Kind() != '{' {
 		return false
 	}
-	return member(elicitation, "form").Kind() == '{' || len(membersOf(elicitation)) == 0
+	return member(elicitation, "form").Kind() == '{' || len(Members(elicitation)) == 0
 }
 
 // mismatch returns the error for headers that do not agree with the body, with status 400.
-func mismatch(message string) *rpcError {
-	return &rpcError{status: http.StatusBadRequest, code: mcp.CodeHeaderMismatch, message: message}
+func mismatch(message string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: message}
 }
 
 // unsupportedRevision returns the error for a protocol revision that is not served. The
 // error's data lists the served revisions.
-func unsupportedRevision(requested string) *rpcError {
-	return &rpcError{
-		status: http.StatusBadRequest, code: mcp.CodeUnsupportedProtocolVersion, message: "this protocol revision is not served",
-		data: mcp.UnsupportedProtocolVersionData{Supported: revisions, Requested: core.Quotable(requested, 80)},
+func unsupportedRevision(requested string) *Error {
+	return &Error{
+		Status: http.StatusBadRequest, Code: mcp.CodeUnsupportedProtocolVersion, Message: "this protocol revision is not served",
+		Data: mcp.UnsupportedProtocolVersionData{Supported: revisions, Requested: core.Quotable(requested, 80)},
 	}
 }
 
-func invalidParams(status int, message string) *rpcError {
-	return &rpcError{status: status, code: jsonrpc.CodeInvalidParams, message: message}
+func invalidParams(status int, message string) *Error {
+	return &Error{Status: status, Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
 // member returns a member of a JSON object. It returns nil if the member is absent or the
 // value is not an object.
-func member(object jsontext.Value, name string) jsontext.Value { return membersOf(object)[name] }
+func member(object jsontext.Value, name string) jsontext.Value { return Members(object)[name] }
