@@ -76,7 +76,7 @@ func TestMalformedMessages(t *testing.T) {
 		if a.Error == nil || a.Error.Code != tc.code || string(a.ID) != tc.id || r.status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s, want %d with id %s", name, r.status, r.body, tc.code, tc.id)
 		}
-		if strings.Contains(r.body, "Go ") || strings.Contains(r.body, "mcp.") || strings.Contains(r.body, "tools.") {
+		if strings.Contains(r.body, "Go ") || strings.Contains(r.body, "mcp.") || strings.Contains(r.body, "tools.") || strings.Contains(r.body, "rpc.") {
 			t.Errorf("%s: the answer speaks of the inside: %s", name, r.body)
 		}
 	}
