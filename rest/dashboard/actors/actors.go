@@ -78,11 +78,14 @@ func (n *Names) Person(ctx context.Context, userID string) (string, error) {
 		return words, nil
 	}
 	words, err := n.readPerson(ctx, userID)
-	if core.IsNotFound(err) {
-		words, err = aFormerMember, nil
+	switch {
+	case core.IsNotFound(err):
+		words = aFormerMember
+	case err != nil:
+		return "", err
 	}
 	n.people[userID] = words
-	return words, err
+	return words, nil
 }
 
 // readPerson returns the name or address of a person. It fails with core.CodeNotFound if the
@@ -94,7 +97,10 @@ func (n *Names) readPerson(ctx context.Context, userID string) (string, error) {
 		}
 	}
 	p, err := n.records.Person(ctx, userID)
-	return cmp.Or(p.Name, p.Email, aFormerMember), err
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(p.Name, p.Email, aFormerMember), nil
 }
 
 // Credential returns the words for an API key or an application, such as "the API key Shop"

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +88,40 @@ func TestRecords(t *testing.T) {
 	want := map[string]int{"user grace": 1, "user alan": 1, "user mary": 1, "keys": 1, "client assistant": 1, "client gone": 1}
 	if diff := cmp.Diff(want, c.calls); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// failing is org whose people cannot be read as long as err is not nil.
+type failing struct {
+	org
+
+	err error
+}
+
+func (f *failing) UserByID(ctx context.Context, userID string) (access.User, error) {
+	if f.err != nil {
+		return access.User{}, f.err
+	}
+	return f.org.UserByID(ctx, userID)
+}
+
+// TestErrorsAreNotRemembered checks that a person who could not be read is read again.
+func TestErrorsAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	f := &failing{}
+	all := actors.Actors{Members: f, Users: f, Keys: f, Clients: f}
+	names, records := all.For(people.Visitor{Org: core.Org{ID: "org"}}), all.Records("org")
+	for _, f.err = range []error{errors.New("the database does not answer"), nil} {
+		for range 2 {
+			words, err := names.Person(t.Context(), "grace")
+			if !errors.Is(err, f.err) || err == nil && words != "Grace" {
+				t.Errorf("Grace is %q, %v, want the error %v", words, err, f.err)
+			}
+			p, err := records.Person(t.Context(), "grace")
+			if !errors.Is(err, f.err) || err == nil && p.Name != "Grace" {
+				t.Errorf("the record is %v, %v, want the error %v", p, err, f.err)
+			}
+		}
 	}
 }
 
