@@ -12,8 +12,7 @@ import (
 // sentence. It removes invisible and direction-changing characters, folds white space,
 // replaces backticks, and cuts the text at limit runes with an ellipsis.
 func Quotable(s string, limit int) string {
-	s, _ = VisibleText(s)
-	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "`", "'")
+	s = strings.ReplaceAll(strings.Join(strings.Fields(OnlyVisible(s)), " "), "`", "'")
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
@@ -61,6 +60,12 @@ func VisibleText(s string) (visible string, removed int) {
 		b.WriteRune(r)
 	}
 	return b.String(), removed
+}
+
+// OnlyVisible returns s as [VisibleText] does, for callers that need no number.
+func OnlyVisible(s string) string {
+	visible, _ := VisibleText(s)
+	return visible
 }
 
 // CheckLine fails with [CodeValidationFailed] for a text that is empty, has more than limit

@@ -99,8 +99,7 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 // token.
 func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
 	// without invisible characters, because a person reads the message
-	visible, _ := core.VisibleText(asked.Message)
-	message := content.Clip(visible, maxQuestion)
+	message := content.Clip(core.OnlyVisible(asked.Message), maxQuestion)
 	if x.message.Elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},

@@ -32,9 +32,8 @@ const (
 // in UTF-8, and with core.CodeConflict if the organization has too many stored files or the
 // upload was deleted during the transfer. Nothing is then stored. It must not run in a transaction, because it reads from the network.
 func (u *Uploads) Receive(ctx context.Context, orgID, userID, fileName string, file io.Reader) (contactupload.Upload, error) {
-	visible, _ := core.VisibleText(fileName)
 	up := contactupload.Upload{
-		ID: core.NewID(), FileName: core.Quotable(visible, maxFileName), UploadedBy: userID, Status: contactupload.Receiving, CreatedAt: u.Clock(),
+		ID: core.NewID(), FileName: core.Quotable(fileName, maxFileName), UploadedBy: userID, Status: contactupload.Receiving, CreatedAt: u.Clock(),
 		ClaimedBy: u.Processes.ID(),
 	}
 	err := u.insert(ctx, orgID, up)

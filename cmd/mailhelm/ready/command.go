@@ -90,8 +90,7 @@ func (a answer) failed() string {
 	if len(texts) == 0 {
 		return "its answer names no failed check"
 	}
-	visible, _ := core.VisibleText(strings.Join(texts, ", "))
-	return "these checks failed: " + visible
+	return "these checks failed: " + core.OnlyVisible(strings.Join(texts, ", "))
 }
 
 // ask requests /readyz at the admin address of a server. If the address has no host, or one

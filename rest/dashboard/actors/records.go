@@ -47,7 +47,7 @@ func (r *Records) Person(ctx context.Context, userID string) (Person, error) {
 	if err != nil && !core.IsNotFound(err) {
 		return Person{}, fmt.Errorf("name of a person: %w", err)
 	}
-	p := Person{Name: plain(user.Name), Email: plain(user.Email)}
+	p := Person{Name: core.OnlyVisible(user.Name), Email: core.OnlyVisible(user.Email)}
 	r.people[userID] = p
 	return p, nil
 }
@@ -74,7 +74,7 @@ func (c Credential) String() string {
 
 // applicationOf returns the application of an OAuth client.
 func applicationOf(c access.Client) Credential {
-	return Credential{Kind: core.OAuthClient, Name: plain(c.Name), ClientID: c.ClientID}
+	return Credential{Kind: core.OAuthClient, Name: core.OnlyVisible(c.Name), ClientID: c.ClientID}
 }
 
 // Listed returns all API keys, and the applications that the organization registered, by
@@ -92,7 +92,7 @@ func (r *Records) Listed(ctx context.Context) (map[string]Credential, error) {
 		return nil, fmt.Errorf("names of applications: %w", err)
 	}
 	for _, k := range keys {
-		r.credentials[k.ID] = Credential{Kind: core.APIKey, Name: plain(k.Name)}
+		r.credentials[k.ID] = Credential{Kind: core.APIKey, Name: core.OnlyVisible(k.Name)}
 	}
 	for _, c := range clients {
 		r.credentials[c.ID] = applicationOf(c)
@@ -122,11 +122,4 @@ func (r *Records) Credential(ctx context.Context, id string) (Credential, error)
 	}
 	r.credentials[id] = found
 	return found, nil
-}
-
-// plain returns a name as frame.PlainName does. This package does not import the frame, which
-// would make the longest chain of imports longer.
-func plain(name string) string {
-	visible, _ := core.VisibleText(name)
-	return visible
 }

@@ -14,10 +14,7 @@ const (
 
 // PlainName returns a name without invisible characters and without characters that change
 // the order of the text around it.
-func PlainName(name string) string {
-	visible, _ := core.VisibleText(name)
-	return visible
-}
+func PlainName(name string) string { return core.OnlyVisible(name) }
 
 // Quoted returns a text of another person in quotation marks, as [PlainName] writes it.
 func Quoted(text string) string { return "“" + PlainName(text) + "”" }

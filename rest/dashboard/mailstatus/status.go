@@ -47,7 +47,7 @@ func Of(eventType string) Status {
 			return s
 		}
 	}
-	name, _ := core.VisibleText(eventType)
+	name := core.OnlyVisible(eventType)
 	return Status{Type: eventType, Name: name, Mark: "sent", Event: name}
 }
 
