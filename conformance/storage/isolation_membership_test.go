@@ -84,8 +84,5 @@ func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 		"DeleteVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.VisitorIDs().DeleteVisitorID(t.Context(), org, o.contact.ID)
 		},
-		"ContactOfVisitor": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.VisitorIDs().ContactOfVisitor(t.Context(), org, visitorOf(o).Hash)
-		},
 	}
 }

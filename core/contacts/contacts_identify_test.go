@@ -38,17 +38,10 @@ func TestIdentifyGivesOneVisitorID(t *testing.T) {
 		if want := []string{"site_identified " + b.Org.ID + "/" + first["contact_id"].(string)}; !cmp.Equal(b.Activities(), want) {
 			t.Errorf("recorded %v, want %v", b.Activities(), want)
 		}
-		found, err := b.VisitorIDs.ContactOf(t.Context(), b.Org.ID, first["visitor_id"].(string))
-		if err != nil || found != first["contact_id"] {
-			t.Errorf("the visitor is %q, %v", found, err)
-		}
-		for _, none := range []string{"", "vis_", first["visitor_id"].(string) + "0", "VIS_" + first["visitor_id"].(string)[4:]} {
-			if _, err := b.VisitorIDs.ContactOf(t.Context(), b.Org.ID, none); err == nil {
-				t.Errorf("%q is a visitor", none)
+		for org, want := range map[string]any{b.Org.ID: first["visitor_id"], core.NewID(): ""} {
+			if got, err := b.VisitorIDs.Current(t.Context(), org, first["contact_id"].(string)); err != nil || got != want {
+				t.Errorf("the contact of organization %s has the visitor id %q, %v, want %q", org, got, err, want)
 			}
-		}
-		if _, err := b.VisitorIDs.ContactOf(t.Context(), core.NewID(), first["visitor_id"].(string)); err == nil {
-			t.Error("another organization knows the visitor")
 		}
 	})
 }
@@ -85,8 +78,8 @@ func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	b.Want(t, "contacts_create", `{"email":"ada@example.com","unsubscribe_all":true}`)
 	first := b.Want(t, identify, `{"email":"ada@example.com"}`)
 	b.Want(t, "contacts_archive", `{"email":"ada@example.com"}`)
-	if _, err := b.VisitorIDs.ContactOf(t.Context(), b.Org.ID, first["visitor_id"].(string)); err == nil {
-		t.Error("the id of an archived contact still leads to it")
+	if id, err := b.VisitorIDs.Current(t.Context(), b.Org.ID, first["contact_id"].(string)); err != nil || id != "" {
+		t.Errorf("the archived contact has the visitor id %q, %v", id, err)
 	}
 	b.Want(t, "contacts_create", `{"email":"both@example.com"}`)
 	b.Want(t, "contacts_archive", `{"email":"both@example.com"}`)

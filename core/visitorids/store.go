@@ -15,9 +15,6 @@ type Store interface {
 	InsertVisitorID(ctx context.Context, orgID string, r Record) error
 	// DeleteVisitorID deletes the contact's visitor id, if it has one.
 	DeleteVisitorID(ctx context.Context, orgID, contactID string) error
-	// ContactOfVisitor returns the id of the contact whose visitor id has this hash. It
-	// fails with core.CodeNotFound if there is none.
-	ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error)
 }
 
 // Record is a visitor id as it is stored.

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -32,11 +31,6 @@ func mint() string {
 		random[i] = alphabet[int(b)%len(alphabet)]
 	}
 	return prefix + string(random)
-}
-
-func isWellFormed(s string) bool {
-	letters, ok := strings.CutPrefix(s, prefix)
-	return ok && len(letters) == length && strings.Trim(letters, alphabet) == ""
 }
 
 func hashOf(id string) []byte {
@@ -107,13 +101,4 @@ func (v *VisitorIDs) Issue(ctx context.Context, orgID, contactID string, now tim
 // and Issue creates another one.
 func (v *VisitorIDs) Revoke(ctx context.Context, orgID, contactID string) error {
 	return v.cfg.Store.DeleteVisitorID(ctx, orgID, contactID)
-}
-
-// ContactOf returns the id of the contact with this visitor id. It fails with
-// core.CodeNotFound for an unknown or revoked visitor id.
-func (v *VisitorIDs) ContactOf(ctx context.Context, orgID, visitorID string) (string, error) {
-	if !isWellFormed(visitorID) {
-		return "", core.NotFound("contact")
-	}
-	return v.cfg.Store.ContactOfVisitor(ctx, orgID, hashOf(visitorID))
 }

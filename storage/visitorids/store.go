@@ -11,7 +11,7 @@ import (
 )
 
 // visitorRow is the id that identifies a contact on the customer's websites. Hash is the
-// SHA-256 of the id, by which the contact is found. Sealed is the encrypted id, so that it
+// SHA-256 of the id; no two contacts have the same. Sealed is the encrypted id, so that it
 // can be shown again.
 type visitorRow struct {
 	ContactID string      `db:"contact_id"`
@@ -31,10 +31,6 @@ var (
 		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	deleteVisitor = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	// contactOfVisitor selects the contact with a visitor id through the unique key of the
-	// id's hash.
-	contactOfVisitor = engine.RegisterPoint("contact of a visitor id", `
-		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
 
 // Store stores the ids by which contacts are recognized on websites.
@@ -61,17 +57,4 @@ func (s Store) InsertVisitorID(ctx context.Context, orgID string, v visitorids.R
 func (s Store) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
 	return err
-}
-
-// ContactOfVisitor returns the id of the contact with the visitor id. It fails with
-// NotFound if the visitor id was never issued or was deleted.
-func (s Store) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
-	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
-	if err != nil {
-		return "", err
-	}
-	if len(found) == 0 {
-		return "", core.NotFound("contact")
-	}
-	return found[0], nil
 }
