@@ -3,12 +3,12 @@ package suppression
 import (
 	"context"
 	"fmt"
-	"time"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 const (
-	// growthDays is the number of days before today that a [Growth] covers. It covers today
-	// too.
+	// growthDays is the number of days that a [Growth] covers, including today.
 	growthDays = 7
 	// notableGrowth is the minimum number of addresses of a notable [Growth]. Most audiences
 	// lose a few addresses in a week.
@@ -17,8 +17,8 @@ const (
 	mostGrowth = 200
 )
 
-// Growth is how many addresses became undeliverable today and on the seven days before, in
-// UTC.
+// Growth is how many addresses became undeliverable in the last seven days: today and the six
+// days before, in UTC.
 type Growth struct {
 	// Listed is the number of these addresses. It does not count addresses that were on the
 	// list before, or that were excluded since.
@@ -34,7 +34,7 @@ func (g Growth) Notable() bool { return g.Listed >= notableGrowth }
 
 // Growth returns how many addresses of the organization became undeliverable lately.
 func (s *Suppression) Growth(ctx context.Context, orgID string) (Growth, error) {
-	since := s.Clock().UTC().Truncate(24*time.Hour).AddDate(0, 0, -growthDays)
+	since := core.LastDays(s.Clock(), growthDays).From
 	entries, err := s.Store.EntryPage(ctx, orgID, EntryFilter{Status: Listed, ChangedSince: since, Limit: mostGrowth + 1})
 	if err != nil {
 		return Growth{}, fmt.Errorf("undeliverable addresses: %w", err)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestGrowth checks which addresses count as newly undeliverable, and from which number on
-// they are notable.
+// they are notable. Today is day 60, so the seven days begin with day 54.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -26,8 +26,9 @@ func TestGrowth(t *testing.T) {
 	}
 	bounce("early@example.com", 52)
 	bounce("early@example.com", 58) // listed before, and changed since
+	bounce("late@example.com", 53)
 	for i := range 9 {
-		bounce(fmt.Sprintf("new%d@example.com", i), 53+i%7)
+		bounce(fmt.Sprintf("new%d@example.com", i), 54+i%7)
 	}
 	if g := growth(); g != (suppression.Growth{Listed: 9}) || g.Notable() {
 		t.Errorf("nine addresses: %+v, notable %t", g, g.Notable())

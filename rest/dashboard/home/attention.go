@@ -169,7 +169,7 @@ func (h *Home) silentChannels(r *http.Request, v people.Visitor) ([]notice, erro
 }
 
 // undeliverableNotices returns a notice if many addresses became undeliverable in the last
-// seven days.
+// seven days, which include today like those of the mail.
 func (h *Home) undeliverableNotices(r *http.Request, v people.Visitor) ([]notice, error) {
 	if !v.Member.Has(members.MayViewUndeliverable) {
 		return nil, nil

@@ -14,11 +14,12 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
-// week is the number of days that the overview compares with as many days before.
+// week is the number of days that the overview compares with as many days before. The last
+// of them is today, in UTC, everywhere on the overview. Every plan keeps these days.
 const week = 7
 
-// mail is the data of the mail of the last seven days. Problem says why it cannot be read,
-// or "".
+// mail is the data of the mail of the last seven days: today and the six days before. Problem
+// says why it cannot be read, or "".
 type mail struct {
 	Problem string
 	Figures []compared
@@ -40,20 +41,19 @@ func (h *Home) readMail(r *http.Request, v people.Visitor) *mail {
 		return nil
 	}
 	m := &mail{Health: frame.Path + "/health"}
-	days := min(2*week, v.Org.RetentionDays)
 	o, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
-		return h.Reports.Overview(ctx, v.Org.ID, days, false)
+		return h.Reports.Overview(ctx, v.Org.ID, 2*week, false)
 	})
 	if err != nil {
 		m.Problem = h.problemOf(r, v, "mail", err)
 		return m
 	}
-	before := sumOf(o.Days[:max(0, len(o.Days)-week)])
-	m.lately = sumOf(o.Days[max(0, len(o.Days)-week):])
+	before := sumOf(o.Days[:week])
+	m.lately = sumOf(o.Days[week:])
 	if m.Empty = o.Totals == (reports.Counts{}); m.Empty {
 		return m
 	}
-	m.Figures = compare(m.lately, before, days == 2*week)
+	m.Figures = compare(m.lately, before)
 	m.Chart = mailChart(o)
 	return m
 }
@@ -68,9 +68,9 @@ func sumOf(days []reports.DayCounts) reports.Counts {
 	return sum
 }
 
-// compare returns the figures of the last seven days. If known is true, they have the change
-// since the seven days before.
-func compare(now, before reports.Counts, known bool) []compared {
+// compare returns the figures of the last seven days with the change since the seven days
+// before.
+func compare(now, before reports.Counts) []compared {
 	var figures []compared
 	for _, f := range []struct {
 		name, status string
@@ -83,12 +83,9 @@ func compare(now, before reports.Counts, known bool) []compared {
 		{"opened", "open", now.UniqueOpens, before.UniqueOpens},
 		{"clicked", "click", now.UniqueClicks, before.UniqueClicks},
 	} {
-		shown := compared{Number: frame.WithCommas(f.now), Name: f.name, Path: frame.Path + "/messages"}
+		shown := compared{Number: frame.WithCommas(f.now), Name: f.name, Change: changeOf(f.now, f.before), Path: frame.Path + "/messages"}
 		if f.status != "" {
 			shown.Path += "?status=" + f.status
-		}
-		if known {
-			shown.Change = changeOf(f.now, f.before)
 		}
 		figures = append(figures, shown)
 	}
