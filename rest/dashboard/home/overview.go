@@ -10,8 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// maxGrants is the maximum number of grants that the overview counts. It shows this number
-// even if there are more.
+// maxGrants is the maximum number of grants that the overview counts.
 const maxGrants = 200
 
 // overview is the data of the overview page.
@@ -35,11 +34,9 @@ type overview struct {
 // the text of the link.
 type step struct{ Text, Path, Verb string }
 
-// count is the number of records of one kind, with the path of the page that lists them.
-type count struct {
-	Number     int
-	Name, Path string
-}
+// count is the number of records of one kind, such as "12" or "more than 200", with the path
+// of the page that lists them.
+type count struct{ Number, Name, Path string }
 
 // address is a URL of the product that people copy into a program.
 type address struct{ Name, URL, Purpose string }
@@ -82,11 +79,15 @@ func (h *Home) countGrants(r *http.Request, v people.Visitor, o *overview) error
 	if v.Member.Has(members.MayManageCredentials) {
 		whose = ""
 	}
-	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, access.GrantFilter{UserID: whose, Limit: maxGrants})
+	grants, err := h.Grants.Grants(r.Context(), v.Org.ID, access.GrantFilter{UserID: whose, Limit: maxGrants + 1})
 	if err != nil {
 		return fmt.Errorf("grants: %w", err)
 	}
-	o.Counts = append(o.Counts, countOf(len(grants), "application with access", "applications with access", h.Links.Grants))
+	shown := countOf(min(maxGrants, len(grants)), "application with access", "applications with access", h.Links.Grants)
+	if len(grants) > maxGrants {
+		shown.Number = "more than " + shown.Number
+	}
+	o.Counts = append(o.Counts, shown)
 	return nil
 }
 
@@ -138,8 +139,9 @@ func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) 
 // countOf returns a count of records. one and many are the nouns for one record and for
 // several records. path is the path of the page that lists the records.
 func countOf(number int, one, many, path string) count {
+	name := many
 	if number == 1 {
-		return count{number, one, path}
+		name = one
 	}
-	return count{number, many, path}
+	return count{frame.WithCommas(int64(number)), name, path}
 }

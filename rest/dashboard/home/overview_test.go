@@ -39,6 +39,8 @@ type stock struct {
 	broken  error
 	sent    []reports.DayCounts
 	synced  []sending.SyncResult
+	// moreGrants is the number of further grants by another person.
+	moreGrants int
 }
 
 func (stock) APIKeysOf(context.Context, string) ([]access.APIKey, error) {
@@ -66,7 +68,10 @@ func (s stock) Grants(_ context.Context, _ string, f access.GrantFilter) ([]acce
 	if f.UserID != "" {
 		return grants[:0], nil
 	}
-	return grants, nil
+	for range s.moreGrants {
+		grants = append(grants, access.Grant{ID: "6", UserID: "other"})
+	}
+	return grants[:min(f.Limit, len(grants))], nil
 }
 
 func (s stock) Members(context.Context, string) ([]members.Member, error) {
@@ -191,6 +196,18 @@ func TestFailedSyncs(t *testing.T) {
 	o.Allow(members.MayViewLists)
 	if _, page := frametest.Get(t, pages, frame.Path); strings.Contains(page, "The last sync of") {
 		t.Error("a member who may not view the account sees its syncs")
+	}
+}
+
+// TestManyGrants checks the number of grants that the overview shows when there are more than
+// it counts.
+func TestManyGrants(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[int]string{197: "<strong>199</strong> applications", 198: "<strong>200</strong> applications", 199: "<strong>more than 200</strong> applications"} {
+		_, pages := newOffice(t, stock{moreGrants: more})
+		if _, page := frametest.Get(t, pages, frame.Path); !strings.Contains(page, want) {
+			t.Errorf("with %d grants the page lacks %s", more+2, want)
+		}
 	}
 }
 
