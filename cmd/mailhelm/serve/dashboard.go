@@ -41,12 +41,12 @@ func newDashboard(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *people.SecondFactors,
 	principals *bearer.Authenticator, guard *guardrails.Guard, operations *guardrails.Catalogue,
 ) (board, join http.Handler, err error) { //nolint:nonamedreturns // says which
-	members := members.Memberships{
+	membership := members.Memberships{
 		Orgs: s.db.Orgs(), Members: s.db.Members(), Invitations: s.db.Invitations(), Users: s.db.Users(), Grants: s.db.Grants(), Audit: s.db.Audit(),
 		Transactor: s.db, Clock: cfg.Clock, Principals: principals,
 	}
 	around := frame.New(frame.Config{
-		Site: entrance, Organizations: s.db.Members(), Membership: members, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
+		Site: entrance, Organizations: s.db.Members(), Membership: membership, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
 		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
@@ -54,46 +54,102 @@ func newDashboard(
 		return nil, nil, err
 	}
 	entrance.SurroundWith(surround)
-	by := actors.Actors{Members: s.db.Members(), Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients()}
-	start, err1 := home.New(around, home.Config{
-		Keys: s.db.Keys(), Clients: s.db.Clients(), Grants: s.db.Grants(), Members: s.db.Members(), Factors: factors,
-		Reports: domains.Reports, Account: domains.Account, Syncs: s.db.SyncResults(), Audit: s.db.Audit(),
-		Silence: silence.Finder{Messages: s.db.Messages(), Slugs: domains.Channels, Clock: cfg.Clock}, Undeliverable: domains.Suppression, Actors: by,
+	b := roomBuilder{
+		around: around, cfg: cfg, public: public, s: s, domains: domains, factors: factors,
+		actors: actors.Actors{Members: s.db.Members(), Users: s.db.Users(), Keys: s.db.Keys(), Clients: s.db.Clients()},
+	}
+	company, err := b.organization(entrance, membership)
+	b.add(company, err)
+	b.addMail()
+	b.addAudience()
+	b.add(b.home())
+	b.add(b.developers(principals))
+	if err := errors.Join(b.failed...); err != nil {
+		return nil, nil, err
+	}
+	board, err = dashboard.Mount(around, b.rooms...)
+	return board, company.Join(), err
+}
+
+// roomBuilder creates the rooms of the dashboard, the packages of its pages.
+type roomBuilder struct {
+	around  *frame.Frame
+	cfg     config.Config
+	public  config.Public
+	s       *stores
+	domains catalogue.Domains
+	factors *people.SecondFactors
+	actors  actors.Actors
+
+	rooms  []dashboard.Room
+	failed []error
+}
+
+// add adds a room, or the error of its creation.
+func (b *roomBuilder) add(room dashboard.Room, err error) {
+	b.rooms, b.failed = append(b.rooms, room), append(b.failed, err)
+}
+
+// addMail adds the rooms about templates, messages and the results of sending.
+func (b *roomBuilder) addMail() {
+	b.add(templates.New(b.around, b.domains.Templates))
+	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
+	b.add(insight.New(b.around, insight.Config{Reports: b.domains.Reports, Undeliverable: b.domains.Suppression}))
+}
+
+// addAudience adds the rooms about contacts and the definitions that divide them.
+func (b *roomBuilder) addAudience() {
+	b.add(contacts.New(b.around, contacts.Config{
+		Directory: corecontacts.NewDirectory(b.domains.Contacts), Standings: segments.NewStandings(b.domains.Segments), Memberships: b.domains.Lists,
+		Actors: b.actors,
+	}))
+	b.add(imports.New(b.around, imports.Config{Uploads: newUploads(b.cfg, b.s, b.domains.Bulk), Topics: b.s.db.Topics(), Actors: b.actors}))
+	b.add(audience.New(b.around, audience.Config{Lists: b.domains.Lists, Segments: b.domains.Segments}))
+	b.add(segmentpages.New(b.around, segmentpages.Config{
+		Definitions: b.domains.Segments, Author: segments.Author{Store: b.s.db.Segments(), Members: b.s.db.SegmentMembers(), Clock: b.cfg.Clock},
+	}))
+	b.add(registry.New(b.around, registry.Config{Attributes: b.domains.Attributes, Activities: b.domains.Activities, Segments: b.domains.Segments}))
+}
+
+// home returns the overview.
+func (b *roomBuilder) home() (*home.Home, error) {
+	db := b.s.db
+	return home.New(b.around, home.Config{
+		Keys: db.Keys(), Clients: db.Clients(), Grants: db.Grants(), Members: db.Members(), Factors: b.factors,
+		Reports: b.domains.Reports, Account: b.domains.Account, Syncs: db.SyncResults(), Audit: db.Audit(),
+		Silence:       silence.Finder{Messages: db.Messages(), Slugs: b.domains.Channels, Clock: b.cfg.Clock},
+		Undeliverable: b.domains.Suppression, Actors: b.actors,
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,
 		},
-		APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock, Log: cfg.Log,
+		APIURL: b.public.API, MCPURL: b.public.MCP, AuthURL: b.public.Auth, Clock: b.cfg.Clock, Log: b.cfg.Log,
 	})
-	files, errFiles := imports.New(around, imports.Config{Uploads: newUploads(cfg, s, domains.Bulk), Topics: s.db.Topics(), Actors: by})
-	groups, err6 := audience.New(around, audience.Config{Lists: domains.Lists, Segments: domains.Segments})
-	outcomes, err2 := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression})
-	mail, err3 := messages.New(around, messages.Config{Undeliverable: domains.Suppression})
-	directory, err9 := contacts.New(around, contacts.Config{
-		Directory: corecontacts.NewDirectory(domains.Contacts), Standings: segments.NewStandings(domains.Segments), Memberships: domains.Lists,
-		Actors: by,
+}
+
+// developers returns the pages about API keys, applications and assistants.
+func (b *roomBuilder) developers(principals *bearer.Authenticator) (*developers.Developers, error) {
+	db := b.s.db
+	return developers.New(b.around, developers.Config{
+		Keys: db.Keys(), Clients: db.Clients(), Public: db.Clients(), Blocked: db.OpenClients(), Grants: db.Grants(),
+		Members: db.Members(), Users: db.Users(), Usage: db.Usage(),
+		Lifecycle: access.Lifecycle{Stores: db.Access(), Orgs: db.Orgs(), Transactor: db, Clock: b.cfg.Clock, Principals: principals},
+		APIURL:    b.public.API, MCPURL: b.public.MCP, AuthURL: b.public.Auth, Clock: b.cfg.Clock,
 	})
-	definitions, err7 := registry.New(around, registry.Config{Attributes: domains.Attributes, Activities: domains.Activities, Segments: domains.Segments})
-	contents, err8 := templates.New(around, domains.Templates)
-	credentials, err4 := developers.New(around, developers.Config{
-		Keys: s.db.Keys(), Clients: s.db.Clients(), Public: s.db.Clients(), Blocked: s.db.OpenClients(), Grants: s.db.Grants(),
-		Members: s.db.Members(), Users: s.db.Users(), Usage: s.db.Usage(),
-		Lifecycle: access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock, Principals: principals},
-		APIURL:    public.API, MCPURL: public.MCP, AuthURL: public.Auth, Clock: cfg.Clock,
+}
+
+// organization returns the pages about the organization, its members and its sending
+// account.
+func (b *roomBuilder) organization(entrance *login.Site, membership members.Memberships) (*organization.Organization, error) {
+	db := b.s.db
+	return organization.New(b.around, organization.Config{
+		Account: b.domains.Account, Connections: b.s.connections, Syncs: db.SyncResults(), Channels: b.domains.Channels, Memberships: membership, Joining: membership,
+		Entrance: entrance, Members: db.Members(), Invitations: db.Invitations(), Factors: b.factors, Audit: db.Audit(),
+		Writes: titlesOfWrites(catalogue.Operations(b.domains)),
+		Users:  db.Users(), Actors: b.actors, Connecting: newConnecting(b.cfg, b.s, b.domains), Sending: b.s.accounts, SyncAccount: accounts.SyncAccountOnce(b.s.queue),
+		EventsAddress: func(path string) string { return ingest.Address(b.public.API, path) },
+		AppURL:        b.public.App, DocsURL: b.public.Docs, Clock: b.cfg.Clock,
 	})
-	company, err5 := organization.New(around, organization.Config{
-		Account: domains.Account, Connections: s.connections, Syncs: s.db.SyncResults(), Channels: domains.Channels, Memberships: members, Joining: members,
-		Entrance: entrance, Members: s.db.Members(), Invitations: s.db.Invitations(), Factors: factors, Audit: s.db.Audit(), Writes: titlesOfWrites(catalogue.Operations(domains)),
-		Users: s.db.Users(), Actors: by, Connecting: newConnecting(cfg, s, domains), Sending: s.accounts, SyncAccount: accounts.SyncAccountOnce(s.queue),
-		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
-		AppURL:        public.App, DocsURL: public.Docs, Clock: cfg.Clock,
-	})
-	divided, err10 := segmentpages.New(around, segmentpages.Config{Definitions: domains.Segments, Author: segments.Author{Store: s.db.Segments(), Members: s.db.SegmentMembers(), Clock: cfg.Clock}})
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, errFiles); err != nil {
-		return nil, nil, err
-	}
-	board, err = dashboard.Mount(around, start, contents, directory, files, groups, divided, definitions, outcomes, mail, credentials, company)
-	return board, company.Join(), err
 }
 
 // titlesOfWrites returns the titles of the operations that write, by name.

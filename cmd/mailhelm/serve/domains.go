@@ -38,19 +38,8 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
-	done := activities.New(activities.Config{
-		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: divided.ObserveChange,
-		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
-	})
-	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
-	subjects := topics.New(topics.Config{
-		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Locks: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
-		OnRedefine: forwardRedefinedTopics(divided),
-	})
-	sync := topics.NewSync(topics.SyncConfig{
-		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, OnChange: divided.ObserveChange,
-		Results: s.db.SyncResults(),
-	})
+	done := newActivities(cfg, s, divided)
+	list, subjects, sync := newTopics(cfg, s, divided)
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
 	return catalogue.Domains{
@@ -76,11 +65,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
 			OnChange:   divided.ObserveChange, SegmentsOf: divided.SegmentsOf,
 		}),
-		Bulk: bulk.New(bulk.Config{
-			Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
-			Lists: listed, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-			Queue: s.queue, Observe: observe, OnChange: divided.ObserveChange, OnWrite: s.db.Replay().Supersede,
-		}),
+		Bulk: newBulk(cfg, s, listed, divided, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
@@ -93,6 +78,40 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			OnChange: divided.ObserveChange, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
+}
+
+// newActivities returns the value that stores activities. Each new activity may move contacts
+// into or out of segments.
+func newActivities(cfg config.Config, s *stores, divided *segments.Segments) *activities.Activities {
+	return activities.New(activities.Config{
+		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: divided.ObserveChange,
+		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
+	})
+}
+
+// newTopics returns the contact list of the sending account, the topics, which are in this
+// list, and the sync that copies topics and contacts from the account.
+func newTopics(cfg config.Config, s *stores, divided *segments.Segments) (*topics.Live, *topics.Topics, *topics.Sync) {
+	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
+	subjects := topics.New(topics.Config{
+		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Locks: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
+		OnRedefine: forwardRedefinedTopics(divided),
+	})
+	sync := topics.NewSync(topics.SyncConfig{
+		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log, OnChange: divided.ObserveChange,
+		Results: s.db.SyncResults(),
+	})
+	return list, subjects, sync
+}
+
+// newBulk returns the value that stores bulk writes of contacts. observe counts the outcomes
+// of rows for metrics.
+func newBulk(cfg config.Config, s *stores, listed *lists.Lists, divided *segments.Segments, observe func(what, outcome string, n int)) *bulk.Bulk {
+	return bulk.New(bulk.Config{
+		Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
+		Lists: listed, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		Queue: s.queue, Observe: observe, OnChange: divided.ObserveChange, OnWrite: s.db.Replay().Supersede,
+	})
 }
 
 // newSegments returns a segments.Segments on the database. account may be nil for callers
