@@ -130,16 +130,7 @@ func TestAccessByKeyboard(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t, product.Options{}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/keys")
-	follow(tab, "/dashboard/keys/new")
-	follow(tab, "role=viewer")
-	tab.TabTo("input name")
-	tab.Press("Reader")
-	tab.PressToSubmit(kb.Enter)
-	tab.Expect(http.StatusOK, "The key is not shown again")
-	tab.Go(s.p.AppURL + "/dashboard/keys")
-	follow(tab, "Reader")
-	follow(tab, "/revoke")
-	follow(tab, "Revoke key")
+	s.createAndRevoke(tab, "/dashboard/keys", "Reader", "The key is not shown again", "Revoke key")
 	tab.Expect(http.StatusOK, "The key is revoked")
 
 	tab.Go(s.p.AppURL + "/dashboard/members")
@@ -158,16 +149,7 @@ func TestOrganizationByKeyboard(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t, product.Options{Past: true}), browser.Open(t, browser.Options{NoScript: true})
 	s.openSignedIn(tab, "/dashboard/clients")
-	follow(tab, "/dashboard/clients/new")
-	follow(tab, "role=viewer")
-	tab.TabTo("input name")
-	tab.Press("Exporter")
-	tab.PressToSubmit(kb.Enter)
-	tab.Expect(http.StatusOK, "The secret is not shown again")
-	tab.Go(s.p.AppURL + "/dashboard/clients")
-	follow(tab, "Exporter")
-	follow(tab, "/revoke")
-	follow(tab, "Revoke application")
+	s.createAndRevoke(tab, "/dashboard/clients", "Exporter", "The secret is not shown again", "Revoke application")
 	tab.Expect(http.StatusOK, "revoked")
 
 	tab.Go(s.p.AppURL + "/dashboard/settings")
@@ -192,6 +174,23 @@ func TestOrganizationByKeyboard(t *testing.T) {
 	tab.Press(kb.Enter) // opens the folded question
 	follow(tab, "Revoke access")
 	tab.Expect(http.StatusOK, "The access has ended")
+}
+
+// createAndRevoke creates an API key or an application from the role of a viewer, and revokes
+// it. The tab must show list, the page of all keys or applications. created is a text of the
+// page after the creation, and revoke the text of the button that revokes.
+func (s *scene) createAndRevoke(tab *browser.Tab, list, name, created, revoke string) {
+	s.t.Helper()
+	follow(tab, list+"/new")
+	follow(tab, "role=viewer")
+	tab.TabTo("input name")
+	tab.Press(name)
+	tab.PressToSubmit(kb.Enter)
+	tab.Expect(http.StatusOK, created)
+	tab.Go(s.p.AppURL + list)
+	follow(tab, name)
+	follow(tab, "/revoke")
+	follow(tab, revoke)
 }
 
 // follow moves the focus to the control with the text in its description, and presses Enter.
