@@ -39,10 +39,10 @@ var (
 	// sumUsage sums the rows from a day on. It reads them by the index tool_usage_by_day; the
 	// days of the retention bound their number.
 	sumUsage = engine.Register("tool usage", `
-		SELECT client_id, user_id, CASE WHEN $5 THEN '' ELSE operation END AS operation, CAST(sum(calls) AS bigint) AS calls, CAST(sum(confirmed) AS bigint) AS confirmed,
+		SELECT client_id, user_id, CASE WHEN $1 THEN '' ELSE operation END AS operation, CAST(sum(calls) AS bigint) AS calls, CAST(sum(confirmed) AS bigint) AS confirmed,
 			CAST(sum(asked) AS bigint) AS asked, CAST(sum(refused) AS bigint) AS refused, CAST(sum(failed) AS bigint) AS failed, max(last_at) AS last_at
 		FROM tool_usage
-		WHERE org_id = $1 AND day >= $2 AND ($3 = '' OR user_id = $3) AND ($4 = '' OR client_id = $4)
+		WHERE org_id = $2 AND day >= $3 AND ($4 = '' OR user_id = $4) AND ($5 = '' OR client_id = $5)
 		GROUP BY 1, 2, 3
 		ORDER BY calls DESC, 1, 2, 3 LIMIT $6`)
 	purgeUsage = engine.Register("purge tool usage", `
@@ -69,7 +69,7 @@ func (s usageStore) Usage(ctx context.Context, orgID string, f usage.Filter) ([]
 			Calls: r.Calls, Confirmed: r.Confirmed, Asked: r.Asked, Refused: r.Refused, Failed: r.Failed, LastAt: r.LastAt.Time(),
 		}}
 	}
-	return engine.ListAs(ctx, s.db, row, sumUsage, orgID, engine.At(f.Since), f.UserID, f.ClientID, f.Totals, f.Limit)
+	return engine.ListAs(ctx, s.db, row, sumUsage, f.Totals, orgID, engine.At(f.Since), f.UserID, f.ClientID, f.Limit)
 }
 
 func (s usageStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
