@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -106,4 +108,40 @@ func TestPartlyDroppedTransfersMakeRoom(t *testing.T) {
 		}
 	}
 	d.receive(t, people)
+}
+
+// TestImportThatFailsInALaterPartEnds interrupts an import in its second part, again and
+// again. Each run stores the first part once more, which is no progress: the import fails
+// after a limited number of runs.
+func TestImportThatFailsInALaterPartEnds(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, storagetest.SQLite(t))
+	var file strings.Builder
+	file.WriteString("email\n")
+	for i := range bulk.MaxRows + 1 {
+		fmt.Fprintf(&file, "p%d@example.com\n", i)
+	}
+	up := d.checked(t, file.String())
+	if err := d.StartImport(t.Context(), d.Org.ID, starter, up.ID, up.Run); err != nil {
+		t.Fatal(err)
+	}
+	parts, runs := 0, 0
+	d.cut = func() error {
+		if parts++; parts == 2 {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	for ; runs < 50 && up.Status != contactupload.Failed; runs++ {
+		parts = 0
+		d.restart(fmt.Sprint("process ", runs))
+		ended := d.Worker().Work(t.Context(), contactimport.UploadArgs{})
+		var err error
+		if up, err = d.Upload(t.Context(), d.Org.ID, up.ID); err != nil || ended == nil && up.Status != contactupload.Failed {
+			t.Fatalf("run %d: %v, %v, %s", runs, ended, err, up.Status)
+		}
+	}
+	if up.Status != contactupload.Failed || runs < 5 || !strings.Contains(up.Problem, "repeatedly") {
+		t.Errorf("after %d runs: %s %q", runs, up.Status, up.Problem)
+	}
 }

@@ -230,10 +230,13 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 	if sum.Rows > contactupload.MaxUploadRows {
 		return &core.Error{Code: core.CodeValidationFailed, Message: fmt.Sprintf("The file has more than %d rows. Divide it.", contactupload.MaxUploadRows)}
 	}
-	p.up.Attempts, p.up.ClaimedUntil = 0, p.uploads.Clock().Add(claimed)
+	p.up.ClaimedUntil = p.uploads.Clock().Add(claimed)
 	p.setResult(sum)
 	err := p.uploads.change(ctx, p.orgID, p.up, func(ctx context.Context, held contactupload.Upload) error {
 		p.up.Settings.Stopping = held.Settings.Stopping
+		if sum.Rows > p.counted(held) { // parts that an earlier run has counted are no progress
+			p.up.Attempts = 0
+		}
 		p.keepProgress(held)
 		if err := p.storeRejected(ctx, held, sum.Rows); err != nil {
 			return err
@@ -266,13 +269,23 @@ func (p *pass) storeRejected(ctx context.Context, held contactupload.Upload, row
 	return p.uploads.Store.WriteChunk(ctx, p.orgID, p.up.ID, contactupload.RejectedChunk, p.parts, part)
 }
 
+// counted returns the number of rows that the dry run or the import of up has counted so far.
+func (p *pass) counted(up contactupload.Upload) int {
+	if p.dry {
+		return up.Check.Rows
+	}
+	return up.Import.Rows
+}
+
 // keepProgress keeps the counts of an interrupted run until this run has counted as many
 // rows, so that the shown progress never decreases.
 func (p *pass) keepProgress(held contactupload.Upload) {
-	if p.dry && held.Check.Rows > p.up.Check.Rows {
-		p.up.Check = held.Check
+	if p.counted(held) <= p.counted(p.up) {
+		return
 	}
-	if !p.dry && held.Import.Rows > p.up.Import.Rows {
+	if p.dry {
+		p.up.Check = held.Check
+	} else {
 		p.up.Import = held.Import
 	}
 }
