@@ -135,7 +135,7 @@ func toolsOf(t *testing.T, s shapeScene) []toolShape {
 		},
 		{
 			name: "reports_get_sending_health", table: healthTable, other: []string{`{}`},
-			own: []string{`{}`, `{"from":"` + s.Clock.Now().AddDate(-1, 0, 1).Format("2006-01-02") + `T00:00:00Z"}`},
+			own: []string{`{}`, `{"from":"` + s.Clock.Now().AddDate(0, 0, -364).Format("2006-01-02") + `T00:00:00Z"}`},
 		},
 		{name: "messages_search", table: sampleOf(messageTable), own: []string{`{}`}, other: []string{`{}`}},
 		{
