@@ -1,0 +1,153 @@
+package mailhtml
+
+import "strings"
+
+// maxTag is the maximum length of a Handlebars tag in bytes, comments excluded. "{{" without
+// an end within this length is text. The limit keeps scanning linear.
+const maxTag = 1000
+
+// tagFinder finds the ends of the Handlebars tags of a source.
+type tagFinder struct {
+	source string
+	// unclosed is true if a comment without an end was found. All later ones have no end.
+	unclosed bool
+	// close is the offset of the first "}}" at or after from.
+	from, close int
+}
+
+// end returns the offset behind the Handlebars tag that begins at offset i, or 0 if no tag
+// begins there.
+func (f *tagFinder) end(i int) int {
+	rest := f.source[i:]
+	if !strings.HasPrefix(rest, "{{") {
+		return 0
+	}
+	if body := strings.TrimPrefix(rest[2:], "~"); strings.HasPrefix(body, "!--") {
+		return f.commentEnd(i)
+	}
+	if f.nextClose(i) > i+maxTag {
+		return 0
+	}
+	return plainTagEnd(f.source, i)
+}
+
+// nextClose returns the offset of the first "}}" at or after i, or one behind maxTag if
+// there is none.
+func (f *tagFinder) nextClose(i int) int {
+	if i < f.from || i > f.close || f.close == 0 {
+		f.from, f.close = i, len(f.source)+maxTag
+		if n := strings.Index(f.source[i:], "}}"); n >= 0 {
+			f.close = i + n
+		}
+	}
+	return f.close
+}
+
+// commentEnd returns the end of the comment {{!-- --}} that begins at i, or 0.
+func (f *tagFinder) commentEnd(i int) int {
+	if f.unclosed {
+		return 0
+	}
+	for from := i + len("{{!"); ; {
+		n := strings.Index(f.source[from:], "--")
+		if n < 0 {
+			f.unclosed = true
+			return 0
+		}
+		from += n
+		for _, close := range []string{"--}}", "--~}}"} {
+			if strings.HasPrefix(f.source[from:], close) {
+				return from + len(close)
+			}
+		}
+		from++
+	}
+}
+
+// plainTagEnd returns the end of a tag that begins at i and is no comment {{!-- --}}, or 0.
+// Braces in string literals do not end it.
+func plainTagEnd(source string, i int) int {
+	open := 2
+	if strings.HasPrefix(source[i:], "{{{") {
+		open = 3
+	}
+	closing := "}}}"[:open]
+	limit := min(len(source), i+maxTag)
+	body := source[i+open : limit]
+	if strings.HasPrefix(strings.TrimPrefix(body, "~"), "!") {
+		return behind(body, closing, i+open)
+	}
+	for j := 0; j < len(body); j++ {
+		switch c := body[j]; c {
+		case '"', '\'':
+			n := strings.IndexByte(body[j+1:], c)
+			if n < 0 {
+				return behind(body, closing, i+open)
+			}
+			j += n + 1
+		case '}':
+			if strings.HasPrefix(body[j:], closing) {
+				return i + open + j + open
+			}
+		}
+	}
+	// A string literal may have hidden the end.
+	return behind(body, closing, i+open)
+}
+
+// behind returns the offset behind closing in body, which begins at offset base, or 0.
+func behind(body, closing string, base int) int {
+	if n := strings.Index(body, closing); n >= 0 {
+		return base + n + len(closing)
+	}
+	return 0
+}
+
+// tagRole is the role of a Handlebars tag for the blocks of a template.
+type tagRole int
+
+const (
+	// value is a tag that prints a value: {{x}}, {{{x}}}, {{> x}}.
+	value tagRole = iota
+	// opening begins a block: {{#if x}}, {{^x}}.
+	opening
+	// middle is an {{else}} of a block, also {{else if x}} and {{^}}.
+	middle
+	// closing ends a block: {{/if}}.
+	closing
+	// remark is a comment.
+	remark
+)
+
+// roleOf returns the role of a tag. tag is its whole source text.
+func roleOf(tag string) tagRole {
+	body := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(tag, "{{"), "~"))
+	switch {
+	case strings.HasPrefix(body, "!"):
+		return remark
+	case strings.HasPrefix(body, "#"):
+		return opening
+	case strings.HasPrefix(body, "/"):
+		return closing
+	case strings.HasPrefix(body, "^"):
+		if strings.Trim(body, "^~} \t\r\n") == "" {
+			return middle
+		}
+		return opening
+	}
+	if word := strings.TrimRight(body, "~} \t\r\n"); word == "else" || strings.HasPrefix(word, "else ") {
+		return middle
+	}
+	return value
+}
+
+// blockStep returns by how much a tag changes the depth of blocks: 1, -1 or 0.
+func blockStep(tag string) int {
+	switch roleOf(tag) {
+	case opening:
+		return 1
+	case closing:
+		return -1
+	}
+	return 0
+}
