@@ -16,7 +16,8 @@ import (
 )
 
 // startJobs starts the background jobs of all core packages and returns their queue, which
-// the caller must stop. If it fails, no job runs. Several processes on one PostgreSQL database may each run jobs.
+// the caller must stop. If it fails, no job runs. Several processes on one PostgreSQL
+// database may each run jobs.
 func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
 	queue, err := s.db.NewJobs(engine.JobsConfig{})
 	if err != nil {
