@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
@@ -21,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/channels"
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
@@ -179,6 +181,9 @@ func (db *DB) Reports() reports.Store { return reports.New(db.DB) }
 
 // Usage returns the store of the numbers of calls at the agent endpoint.
 func (db *DB) Usage() usage.Store { return usagestore.New(db.DB) }
+
+// Handover returns the store of the recipients of sends.
+func (db *DB) Handover() handover.Store { return handoverstore.New(db.DB) }
 
 // Suppression returns the store of undeliverable addresses.
 func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }

@@ -484,6 +484,26 @@ CREATE INDEX grants_by_client ON grants (org_id, client_id);
 
 CREATE INDEX grants_newest ON grants (org_id, created_at, id);
 
+CREATE TABLE handover_recipients (
+	org_id bytetext NOT NULL,
+	send_id bytetext NOT NULL,
+	recipient bytetext NOT NULL,
+	email bytetext NOT NULL,
+	state bytetext NOT NULL,
+	attempt bigint NOT NULL,
+	claimed_by bytetext NOT NULL,
+	changed_at bigint NOT NULL,
+	not_before bigint NOT NULL,
+	message_id bytetext NOT NULL,
+	reason text NOT NULL,
+	tier bytetext NOT NULL,
+	PRIMARY KEY (org_id, send_id, recipient)
+);
+
+CREATE INDEX handover_recipients_open ON handover_recipients (org_id, changed_at) WHERE state = 'handing_over';
+
+CREATE INDEX handover_recipients_pending ON handover_recipients (org_id, send_id, not_before, recipient) WHERE state = 'pending';
+
 CREATE TABLE identities (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,

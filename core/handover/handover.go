@@ -1,0 +1,226 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Mailing is the message of a send, and who of its recipients may get it. The package of the
+// send implements it, such as the package of broadcasts.
+type Mailing interface {
+	// Running reports whether the send goes on. It is called in the transaction that claims
+	// recipients, and locks the record of the send until that ends, so that no recipient is
+	// claimed after a pause or an end was stored.
+	Running(ctx context.Context, orgID string) (bool, error)
+	// Filter returns, by key, the tiers of those recipients that must not get the message. It
+	// is called in the transaction that claims the others, and reads the consent there.
+	Filter(ctx context.Context, orgID string, recipients []Recipient) (map[string]Tier, error)
+	// Message returns the message to a recipient. After an error the recipient is failed, and
+	// the error is logged.
+	Message(ctx context.Context, orgID string, r Recipient) (sending.Message, error)
+}
+
+// Sender passes messages to the sending accounts of organizations; see [sending.Sender].
+type Sender interface {
+	Send(ctx context.Context, orgID string, m sending.Message) (messageID string, err error)
+}
+
+// Config configures [Handover]. All fields are required.
+type Config struct {
+	Store      Store
+	Transactor core.Transactor
+	Account    Sender
+	// Process is the id of this server process.
+	Process string
+	Clock   core.Clock
+	Log     *slog.Logger
+}
+
+// Handover passes messages to sending accounts.
+type Handover struct{ Config }
+
+// New returns a Handover.
+func New(cfg Config) *Handover { return &Handover{cfg} }
+
+const (
+	// batch is the number of recipients that a step claims. A crash leaves at most this many
+	// recipients of a worker unresolved.
+	batch = 50
+	// parallel is the number of messages that a step passes to the account at the same time.
+	parallel = 10
+	// callTimeout limits a call of the account, and storeTimeout the storing of answers. Both
+	// continue when the server stops: the outcome of a call that is cut off is unknown.
+	callTimeout  = 20 * time.Second
+	storeTimeout = 10 * time.Second
+	// retryAfter is the wait after an account that accepts no message now, unless it asks for
+	// another.
+	retryAfter = 30 * time.Second
+)
+
+// The tags of a message, which the provider repeats in its events.
+const (
+	SendTag      = "mailhelm-send"
+	RecipientTag = "mailhelm-recipient"
+)
+
+// Progress is the result of a step.
+type Progress struct {
+	// Claimed and Filtered are the numbers of recipients that the step claimed and filtered.
+	// Both are 0 if no recipient is due or the send does not run.
+	Claimed, Filtered int
+	// Wait is the time before which the account accepts no message; zero if it accepted the
+	// messages of the step.
+	Wait time.Time
+}
+
+// Step passes the messages of up to 50 recipients of a send to the account, and stores what
+// became of them. Several processes may call it for one send at the same time.
+func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (Progress, error) {
+	claimed, filtered, err := h.claim(ctx, orgID, sendID, m)
+	if err != nil || len(claimed) == 0 {
+		return Progress{Filtered: filtered}, err
+	}
+	answers := h.passAll(ctx, orgID, m, claimed)
+	done := Progress{Claimed: len(claimed), Filtered: filtered}
+	for _, a := range answers {
+		if a.Verdict == Released && a.NotBefore.After(done.Wait) {
+			done.Wait = a.NotBefore
+		}
+	}
+	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	return done, h.Store.Answer(storing, orgID, sendID, answers, h.Clock())
+}
+
+// claim filters and claims recipients in one transaction, and returns the claimed ones and
+// the number of the filtered ones.
+func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing) (claimed []Recipient, filtered int, err error) {
+	err = h.Transactor.InTx(ctx, func(ctx context.Context) error {
+		claimed, filtered = nil, 0 // the transaction may run again
+		running, err := m.Running(ctx, orgID)
+		if err != nil || !running {
+			return err
+		}
+		now := h.Clock()
+		due, err := h.Store.Pending(ctx, orgID, sendID, now, batch)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		tiers, err := m.Filter(ctx, orgID, due)
+		if err != nil {
+			return err
+		}
+		filtered = len(tiers)
+		if err := h.Store.Filter(ctx, orgID, sendID, tiers, now); err != nil {
+			return err
+		}
+		var keys []string
+		for _, r := range due {
+			if _, out := tiers[r.Key]; out {
+				continue
+			}
+			if next, ok := r.Claim(h.Process, now); ok {
+				claimed, keys = append(claimed, next), append(keys, r.Key)
+			}
+		}
+		return h.Store.Claim(ctx, orgID, sendID, keys, h.Process, now)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return claimed, filtered, nil
+}
+
+// passAll passes the messages to the account and returns its answers. There is no answer for
+// a recipient whose outcome is unknown. After the account has said that it accepts no message
+// now, the remaining recipients are released without a call.
+func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed []Recipient) []Answer {
+	var mu sync.Mutex
+	var answers []Answer
+	var until time.Time // when the account may accept messages again
+	note := func(a Answer) {
+		mu.Lock()
+		defer mu.Unlock()
+		if a.Verdict == Released && a.NotBefore.After(until) {
+			until = a.NotBefore
+		}
+		answers = append(answers, a)
+	}
+	paused := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return until
+	}
+	var running sync.WaitGroup
+	for share := range slices.Chunk(claimed, (len(claimed)+parallel-1)/parallel) {
+		running.Go(func() {
+			for _, r := range share {
+				if wait := paused(); !wait.IsZero() || ctx.Err() != nil {
+					note(Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())})
+					continue
+				}
+				if a, known := h.pass(ctx, orgID, m, r); known {
+					note(a)
+				}
+			}
+		})
+	}
+	running.Wait()
+	return answers
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// pass passes the message to one recipient. It reports false if the outcome is unknown.
+func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipient) (answer Answer, known bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			h.Log.ErrorContext(ctx, "passing a message panicked", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", core.PanicText(v))
+			known = false
+		}
+	}()
+	answer = Answer{Key: r.Key, Attempt: r.Attempt}
+	message, err := makeMessage(ctx, orgID, m, r)
+	if err != nil {
+		h.Log.WarnContext(ctx, "a message could not be made", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
+		answer.Verdict, answer.Reason = Refused, "The message could not be made from its template."
+		return answer, true
+	}
+	tags := map[string]string{SendTag: r.SendID, RecipientTag: r.Key}
+	for name, value := range message.Tags {
+		tags[name] = value
+	}
+	message.Tags = tags
+	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	answer.MessageID, err = h.Account.Send(calling, orgID, message)
+	if err == nil {
+		answer.Verdict = Accepted
+		return answer, true
+	}
+	h.Log.WarnContext(ctx, "the sending account did not accept a message", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
+	return judge(answer, err, h.Clock())
+}
+
+// makeMessage returns the message to a recipient. A panic becomes an error.
+func makeMessage(ctx context.Context, orgID string, m Mailing, r Recipient) (message sending.Message, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errors.New(core.PanicText(v))
+		}
+	}()
+	return m.Message(ctx, orgID, r)
+}

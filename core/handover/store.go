@@ -1,0 +1,65 @@
+package handover
+
+import (
+	"context"
+	"time"
+)
+
+// Store stores the recipients of sends. Every method sees only the given organization and
+// takes part in the transaction of its context. A change that does not apply to a recipient,
+// by the rules of the methods of [Recipient], leaves it as it is.
+type Store interface {
+	// Add stores new recipients with their Key and Email as pending. It skips those whose key
+	// the send has already.
+	Add(ctx context.Context, orgID, sendID string, added []Recipient, now time.Time) error
+	// Pending returns up to limit recipients that may be claimed, in the order of NotBefore
+	// and Key. Inside a transaction it locks them until the transaction ends, and skips those
+	// that other transactions have locked.
+	Pending(ctx context.Context, orgID, sendID string, now time.Time, limit int) ([]Recipient, error)
+	// Claim claims the recipients with the keys for a process.
+	Claim(ctx context.Context, orgID, sendID string, keys []string, process string, now time.Time) error
+	// Filter filters the recipients with the keys, each with its tier.
+	Filter(ctx context.Context, orgID, sendID string, tiers map[string]Tier, now time.Time) error
+	// Answer stores answers of the account.
+	Answer(ctx context.Context, orgID, sendID string, answers []Answer, now time.Time) error
+	// Observe stores that events of the provider name messages.
+	Observe(ctx context.Context, orgID string, seen []Evidence, now time.Time) error
+	// GiveUp gives up to limit attempts whose outcome is unknown after Patience. It returns
+	// their number.
+	GiveUp(ctx context.Context, orgID string, now time.Time, limit int) (int, error)
+	// Recipient returns a recipient. It fails with core.CodeNotFound if there is none.
+	Recipient(ctx context.Context, orgID, sendID, key string) (Recipient, error)
+	// Counts returns the numbers of recipients of a send, by state.
+	Counts(ctx context.Context, orgID, sendID string) (map[State]int, error)
+}
+
+// Verdict is what the account did with the message of an attempt. The zero value is none, so
+// that a forgotten field changes nothing.
+type Verdict string
+
+// The verdicts.
+const (
+	// Accepted: the account accepted the message and has the id Answer.MessageID for it.
+	Accepted Verdict = "accepted"
+	// Refused: the account did not accept the message and never will; see Answer.Reason.
+	Refused Verdict = "refused"
+	// Released: the account did not accept the message. It may be tried again at
+	// Answer.NotBefore.
+	Released Verdict = "released"
+)
+
+// Answer is the answer of the account about the message of an attempt.
+type Answer struct {
+	Key       string
+	Attempt   int
+	Verdict   Verdict
+	MessageID string
+	Reason    string
+	NotBefore time.Time
+}
+
+// Evidence is an event of the provider that names the message of a recipient.
+type Evidence struct {
+	SendID, Key string
+	MessageID   string
+}

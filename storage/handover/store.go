@@ -1,0 +1,220 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store stores the recipients of sends.
+type Store struct{ db *engine.DB }
+
+var _ handover.Store = Store{}
+
+// New returns the store of recipients on the database.
+func New(db *engine.DB) Store { return Store{db} }
+
+const recipientColumns = `recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier`
+
+// givenUp selects recipients whose attempt was given up.
+const givenUp = `(state = 'failed' AND reason = '` + handover.OutcomeUnknown + `')`
+
+var (
+	addRecipients = engine.Register("add recipients", `
+		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier)
+		SELECT $1, $2, v ->> 'key', v ->> 'email', 'pending', 0, '', CAST($3 AS bigint), CAST($4 AS bigint), '', '', ''
+		FROM `+engine.ParameterRows(`$5`)+` WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+	pendingRecipients = engine.Register("pending recipients", `
+		SELECT `+recipientColumns+` FROM handover_recipients
+		WHERE org_id = $1 AND send_id = $2 AND state = 'pending' AND not_before <= $3
+		ORDER BY not_before, recipient LIMIT $4`)
+	// lockPendingRecipients skips recipients that another worker is about to claim. SQLite has
+	// one writer at a time.
+	lockPendingRecipients = engine.Register("lock pending recipients", `
+		SELECT `+recipientColumns+` FROM handover_recipients
+		WHERE org_id = $1 AND send_id = $2 AND state = 'pending' AND not_before <= $3
+		ORDER BY not_before, recipient LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/`)
+	claimRecipients = engine.Register("claim recipients", `
+		UPDATE handover_recipients SET state = 'handing_over', attempt = attempt + 1, claimed_by = $1, changed_at = $2
+		WHERE org_id = $3 AND send_id = $4 AND state = 'pending' AND not_before <= $5
+		AND recipient IN (SELECT CAST(j.atom AS bytetext) FROM json_each(CAST($6 AS text)) AS j)`)
+	filterRecipients = engine.Register("filter recipients", `
+		UPDATE handover_recipients SET state = 'filtered', tier = v ->> 'tier', changed_at = $1
+		FROM `+engine.ParameterRows(`$2`)+`
+		WHERE org_id = $3 AND send_id = $4 AND state = 'pending' AND recipient = CAST(v ->> 'key' AS bytetext)`)
+	acceptRecipients = engine.Register("accept recipients", `
+		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
+		FROM `+engine.ParameterRows(`$2`)+`
+		WHERE org_id = $3 AND send_id = $4 AND recipient = CAST(v ->> 'key' AS bytetext) AND attempt = CAST(v ->> 'attempt' AS bigint)
+		AND (state = 'handing_over' OR `+givenUp+`)`)
+	refuseRecipients = engine.Register("refuse recipients", `
+		UPDATE handover_recipients SET state = 'failed', reason = v ->> 'reason', changed_at = $1
+		FROM `+engine.ParameterRows(`$2`)+`
+		WHERE org_id = $3 AND send_id = $4 AND recipient = CAST(v ->> 'key' AS bytetext) AND attempt = CAST(v ->> 'attempt' AS bigint)
+		AND (state = 'handing_over' OR `+givenUp+`)`)
+	releaseRecipients = engine.Register("release recipients", `
+		UPDATE handover_recipients SET state = 'pending', not_before = CAST(v ->> 'not_before' AS bigint), changed_at = $1
+		FROM `+engine.ParameterRows(`$2`)+`
+		WHERE org_id = $3 AND send_id = $4 AND recipient = CAST(v ->> 'key' AS bytetext) AND attempt = CAST(v ->> 'attempt' AS bigint)
+		AND state = 'handing_over'`)
+	observeRecipients = engine.Register("observe recipients", `
+		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
+		FROM `+engine.ParameterRows(`$2`)+`
+		WHERE org_id = $3 AND send_id = CAST(v ->> 'send' AS bytetext) AND recipient = CAST(v ->> 'key' AS bytetext) AND state NOT IN ('sent', 'filtered')`)
+	// giveUpRecipients reads through the partial index handover_recipients_open.
+	giveUpRecipients = engine.Register("give up recipients", `
+		UPDATE handover_recipients SET state = 'failed', reason = '`+handover.OutcomeUnknown+`', changed_at = $1
+		WHERE org_id = $2 AND state = 'handing_over' AND (send_id, recipient) IN (
+			SELECT send_id, recipient FROM handover_recipients
+			WHERE org_id = $2 AND state = 'handing_over' AND changed_at <= $3
+			ORDER BY changed_at LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/)`)
+	recipientByKey = engine.RegisterPoint("recipient by key", `
+		SELECT `+recipientColumns+` FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND recipient = $3`)
+	countRecipients = engine.Register("count recipients", `
+		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 GROUP BY state`)
+)
+
+// recipientRow is a row of handover_recipients.
+type recipientRow struct {
+	Recipient string         `db:"recipient"`
+	Email     string         `db:"email"`
+	State     handover.State `db:"state"`
+	Attempt   int            `db:"attempt"`
+	ClaimedBy string         `db:"claimed_by"`
+	ChangedAt engine.Time    `db:"changed_at"`
+	NotBefore engine.Time    `db:"not_before"`
+	MessageID string         `db:"message_id"`
+	Reason    string         `db:"reason"`
+	Tier      handover.Tier  `db:"tier"`
+}
+
+func recipientOf(sendID string) func(recipientRow) handover.Recipient {
+	return func(r recipientRow) handover.Recipient {
+		return handover.Recipient{
+			SendID: sendID, Key: r.Recipient, Email: r.Email, State: r.State, Attempt: r.Attempt, ClaimedBy: r.ClaimedBy,
+			At: r.ChangedAt.Time(), NotBefore: r.NotBefore.Time(), MessageID: r.MessageID, Reason: r.Reason, Tier: r.Tier,
+		}
+	}
+}
+
+func (s Store) Add(ctx context.Context, orgID, sendID string, added []handover.Recipient, now time.Time) error {
+	type row struct {
+		Key   string `json:"key"`
+		Email string `json:"email"`
+	}
+	rows := make([]row, len(added))
+	for i, r := range added {
+		rows[i] = row{r.Key, r.Email}
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, addRecipients, orgID, sendID, engine.At(now), engine.At(now), parameter)
+	return err
+}
+
+func (s Store) Pending(ctx context.Context, orgID, sendID string, now time.Time, limit int) ([]handover.Recipient, error) {
+	return engine.ListAs(ctx, s.db, recipientOf(sendID), s.db.LockedInside(ctx, pendingRecipients, lockPendingRecipients), orgID, sendID, engine.At(now), limit)
+}
+
+func (s Store) Claim(ctx context.Context, orgID, sendID string, keys []string, process string, now time.Time) error {
+	parameter, err := engine.JSONParameter(keys)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, claimRecipients, process, engine.At(now), orgID, sendID, engine.At(now), parameter)
+	return err
+}
+
+func (s Store) Filter(ctx context.Context, orgID, sendID string, tiers map[string]handover.Tier, now time.Time) error {
+	type row struct {
+		Key  string        `json:"key"`
+		Tier handover.Tier `json:"tier"`
+	}
+	var rows []row
+	for key, tier := range tiers {
+		rows = append(rows, row{key, tier})
+	}
+	return change(ctx, s.db, filterRecipients, rows, now, orgID, sendID)
+}
+
+// answerRow is the JSON form of an answer.
+type answerRow struct {
+	Key       string      `json:"key"`
+	Attempt   int         `json:"attempt"`
+	Message   string      `json:"message"`
+	NotBefore engine.Time `json:"not_before"`
+	Reason    string      `json:"reason"`
+}
+
+func (s Store) Answer(ctx context.Context, orgID, sendID string, answers []handover.Answer, now time.Time) error {
+	by := map[handover.Verdict][]answerRow{}
+	for _, a := range answers {
+		row := answerRow{Key: a.Key, Attempt: a.Attempt, Message: a.MessageID, Reason: a.Reason}
+		if a.Verdict == handover.Released {
+			row.NotBefore = engine.At(a.NotBefore)
+		}
+		by[a.Verdict] = append(by[a.Verdict], row)
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		return errors.Join(
+			change(ctx, s.db, acceptRecipients, by[handover.Accepted], now, orgID, sendID),
+			change(ctx, s.db, refuseRecipients, by[handover.Refused], now, orgID, sendID),
+			change(ctx, s.db, releaseRecipients, by[handover.Released], now, orgID, sendID),
+		)
+	})
+}
+
+func (s Store) Observe(ctx context.Context, orgID string, seen []handover.Evidence, now time.Time) error {
+	type row struct {
+		Send    string `json:"send"`
+		Key     string `json:"key"`
+		Message string `json:"message"`
+	}
+	rows := make([]row, len(seen))
+	for i, e := range seen {
+		rows[i] = row{e.SendID, e.Key, e.MessageID}
+	}
+	return change(ctx, s.db, observeRecipients, rows, now, orgID)
+}
+
+// change runs a statement whose parameters are the time, the rows, and the scope. It does
+// nothing without rows.
+func change[T any](ctx context.Context, db *engine.DB, statement *engine.Statement, rows []T, now time.Time, scope ...any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, statement, append([]any{engine.At(now), parameter}, scope...)...)
+	return err
+}
+
+func (s Store) GiveUp(ctx context.Context, orgID string, now time.Time, limit int) (int, error) {
+	return s.db.Exec(ctx, giveUpRecipients, engine.At(now), orgID, engine.At(now.Add(-handover.Patience)), limit)
+}
+
+func (s Store) Recipient(ctx context.Context, orgID, sendID, key string) (handover.Recipient, error) {
+	row, err := engine.One[recipientRow](ctx, s.db, "recipient", recipientByKey, orgID, sendID, key)
+	return recipientOf(sendID)(row), err
+}
+
+func (s Store) Counts(ctx context.Context, orgID, sendID string) (map[handover.State]int, error) {
+	type row struct {
+		State      handover.State `db:"state"`
+		Recipients int            `db:"recipients"`
+	}
+	rows, err := engine.List[row](ctx, s.db, countRecipients, orgID, sendID)
+	counts := map[handover.State]int{}
+	for _, r := range rows {
+		counts[r.State] = r.Recipients
+	}
+	return counts, err
+}
