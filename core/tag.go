@@ -8,4 +8,8 @@ const (
 	TestTag = "mailhelm_test"
 	// TemplateTag has the name of the template of the message.
 	TemplateTag = "mailhelm_template"
+	// SendTag and RecipientTag name the send and the recipient for which Mailhelm passed the
+	// message to the account; see package handover.
+	SendTag      = "mailhelm_send"
+	RecipientTag = "mailhelm_recipient"
 )

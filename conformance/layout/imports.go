@@ -60,6 +60,8 @@ var domainEdges = map[[2]string]string{
 	{"messages", "jobs"}:               "a job purges messages after the retention",
 	{"messages", "mask"}:               "recipients are masked for callers without the scope",
 	{"reports", "messages"}:            "reports are figures of message events",
+	{"handover", "jobs"}:               "a job gives up attempts whose outcome is unknown",
+	{"handover", "messages"}:           "message events prove that a message was sent",
 	{"handover", "sending"}:            "messages are passed to the sending account",
 	{"segments", "jobs"}:               "jobs evaluate the members",
 	{"segments", "messages"}:           "an event of a message may make a contact a member",

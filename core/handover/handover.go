@@ -64,12 +64,6 @@ const (
 	retryAfter = 30 * time.Second
 )
 
-// The tags of a message, which the provider repeats in its events.
-const (
-	SendTag      = "mailhelm-send"
-	RecipientTag = "mailhelm-recipient"
-)
-
 // Progress is the result of a step.
 type Progress struct {
 	// Claimed and Filtered are the numbers of recipients that the step claimed and filtered.
@@ -199,7 +193,7 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 		answer.Verdict, answer.Reason = Refused, "The message could not be made from its template."
 		return answer, true
 	}
-	tags := map[string]string{SendTag: r.SendID, RecipientTag: r.Key}
+	tags := map[string]string{core.SendTag: r.SendID, core.RecipientTag: r.Key}
 	for name, value := range message.Tags {
 		tags[name] = value
 	}

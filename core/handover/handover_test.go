@@ -28,7 +28,7 @@ type account struct {
 func (a *account) Send(_ context.Context, _ string, m sending.Message) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := m.Tags[handover.RecipientTag]
+	key := m.Tags[core.RecipientTag]
 	switch n := a.random.IntN(100); {
 	case n < 8: // accepted, without an answer
 		a.mails[key]++

@@ -86,6 +86,9 @@ type Mail struct {
 	// set; "" if the message has none.
 	Template string
 	Channel  string
+	// Send and SendRecipient are the values of [core.SendTag] and [core.RecipientTag]; "" for a
+	// message that Mailhelm did not pass to the account.
+	Send, SendRecipient string
 	// Test is true for a test message. Test messages are stored but not counted in
 	// statistics.
 	Test bool

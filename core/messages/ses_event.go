@@ -127,7 +127,7 @@ func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
 	return mailOf{messageID: m.MessageID, Mail: Mail{
 		From: m.from(), To: to, SentAt: sent, Subject: cleanText(m.CommonHeaders.Subject, maxSubject),
 		Template: m.tag(core.TemplateTag), Channel: m.tag("ses:configuration-set"),
-		Test: m.Tags[core.TestTag] != nil,
+		Send: m.tag(core.SendTag), SendRecipient: m.tag(core.RecipientTag), Test: m.Tags[core.TestTag] != nil,
 	}}, nil
 }
 

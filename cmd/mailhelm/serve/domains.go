@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -48,7 +49,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 		Messages: messages.New(messages.Config{
-			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided}, Clock: cfg.Clock,
+			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
 			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 		}),
 		Reports:     figures,
@@ -136,8 +137,13 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
-		newSegments(db, nil, clock, log),
+		newSegments(db, nil, clock, log), newObserver(db, clock),
 	}})
+}
+
+// newObserver returns the recorder that resolves recipients of sends by events.
+func newObserver(db *storage.DB, clock core.Clock) handover.Observer {
+	return handover.Observer{Store: db.Handover(), Clock: clock}
 }
 
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores
