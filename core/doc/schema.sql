@@ -484,6 +484,11 @@ CREATE INDEX grants_by_client ON grants (org_id, client_id);
 
 CREATE INDEX grants_newest ON grants (org_id, created_at, id);
 
+CREATE TABLE handover_rates (
+	org_id bytetext PRIMARY KEY,
+	free_at bigint NOT NULL
+);
+
 CREATE TABLE handover_recipients (
 	org_id bytetext NOT NULL,
 	send_id bytetext NOT NULL,

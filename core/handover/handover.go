@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,6 +36,11 @@ type Config struct {
 	Store      Store
 	Transactor core.Transactor
 	Account    Sender
+	// Rate returns how many messages a second the account of an organization accepts; 0 means
+	// any number. All workers of the organization share it.
+	Rate func(ctx context.Context, orgID string) (float64, error)
+	// Wait waits until the time, or until ctx ends.
+	Wait func(ctx context.Context, until time.Time)
 	// Process is the id of this server process.
 	Process string
 	Clock   core.Clock
@@ -59,6 +63,9 @@ const (
 	// continue when the server stops: the outcome of a call that is cut off is unknown.
 	callTimeout  = 20 * time.Second
 	storeTimeout = 10 * time.Second
+	// maxAhead is how far ahead of its time a worker claims recipients. If the rate of the
+	// account is used up for longer, no recipient is claimed.
+	maxAhead = 2 * time.Second
 	// retryAfter is the wait after an account that accepts no message now, unless it asks for
 	// another.
 	retryAfter = 30 * time.Second
@@ -67,37 +74,81 @@ const (
 // Progress is the result of a step.
 type Progress struct {
 	// Claimed and Filtered are the numbers of recipients that the step claimed and filtered.
-	// Both are 0 if no recipient is due or the send does not run.
+	// Both are 0 if no recipient is due, if the send does not run, or if Wait is set.
 	Claimed, Filtered int
-	// Wait is the time before which the account accepts no message; zero if it accepted the
-	// messages of the step.
+	// Wait is the time before which the next step has nothing to do, because the account's
+	// rate is used up or the account is throttling; zero if there is no reason to wait.
 	Wait time.Time
 }
 
-// Step passes the messages of up to 50 recipients of a send to the account, and stores what
-// became of them. Several processes may call it for one send at the same time.
+// Step passes the messages of up to 50 recipients of a send to the account, at the account's
+// rate, and stores what became of them. Several processes may call it for one send at the
+// same time.
 func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (Progress, error) {
-	claimed, filtered, err := h.claim(ctx, orgID, sendID, m)
-	if err != nil || len(claimed) == 0 {
-		return Progress{Filtered: filtered}, err
+	each, err := h.each(ctx, orgID)
+	if err != nil {
+		return Progress{}, err
+	}
+	free, err := h.Store.FreeAt(ctx, orgID)
+	if err != nil {
+		return Progress{}, err
+	}
+	if begin := free.Add(-maxAhead); begin.After(h.Clock()) {
+		return Progress{Wait: begin}, nil
+	}
+	claimed, err := h.claim(ctx, orgID, sendID, m, each)
+	if err != nil || len(claimed.recipients) == 0 {
+		return Progress{Filtered: claimed.filtered}, err
 	}
 	answers := h.passAll(ctx, orgID, m, claimed)
-	done := Progress{Claimed: len(claimed), Filtered: filtered}
-	for _, a := range answers {
-		if a.Verdict == Released && a.NotBefore.After(done.Wait) {
-			done.Wait = a.NotBefore
-		}
-	}
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	return done, h.Store.Answer(storing, orgID, sendID, answers, h.Clock())
+	done := Progress{Claimed: len(claimed.recipients), Filtered: claimed.filtered, Wait: pausedUntil(answers)}
+	err = h.Store.Answer(storing, orgID, sendID, answers, h.Clock())
+	if !done.Wait.IsZero() {
+		err = errors.Join(err, h.Store.Pause(storing, orgID, done.Wait))
+	}
+	return done, err
 }
 
-// claim filters and claims recipients in one transaction, and returns the claimed ones and
-// the number of the filtered ones.
-func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing) (claimed []Recipient, filtered int, err error) {
-	err = h.Transactor.InTx(ctx, func(ctx context.Context) error {
-		claimed, filtered = nil, 0 // the transaction may run again
+// each returns the time that each message takes at the rate of the account, 0 for an account
+// without a limit.
+func (h *Handover) each(ctx context.Context, orgID string) (time.Duration, error) {
+	perSecond, err := h.Rate(ctx, orgID)
+	if err != nil || perSecond <= 0 {
+		return 0, err
+	}
+	return time.Duration(float64(time.Second) / perSecond), nil
+}
+
+// pausedUntil returns the latest time before which the account accepts no message, as its
+// answers say; zero if none does.
+func pausedUntil(answers []Answer) time.Time {
+	var until time.Time
+	for _, a := range answers {
+		if a.Verdict == Released && a.NotBefore.After(until) {
+			until = a.NotBefore
+		}
+	}
+	return until
+}
+
+// claim is the result of claiming recipients.
+type claim struct {
+	recipients []Recipient
+	filtered   int // the number of recipients that were filtered
+	// start is when the first message may be passed, and each the time from one message to
+	// the next.
+	start time.Time
+	each  time.Duration
+}
+
+// claim filters and claims recipients in one transaction, and reserves the time for their
+// messages.
+func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, each time.Duration) (claim, error) {
+	var done claim
+	err := h.Transactor.InTx(ctx, func(ctx context.Context) error {
+		done = claim{each: each} // the transaction may run again
 		running, err := m.Running(ctx, orgID)
 		if err != nil || !running {
 			return err
@@ -111,31 +162,33 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing) (
 		if err != nil {
 			return err
 		}
-		filtered = len(tiers)
+		done.filtered = len(tiers)
 		if err := h.Store.Filter(ctx, orgID, sendID, tiers, now); err != nil {
 			return err
 		}
 		var keys []string
 		for _, r := range due {
-			if _, out := tiers[r.Key]; out {
-				continue
-			}
-			if next, ok := r.Claim(h.Process, now); ok {
-				claimed, keys = append(claimed, next), append(keys, r.Key)
+			next, ok := r.Claim(h.Process, now)
+			if _, out := tiers[r.Key]; !out && ok {
+				done.recipients, keys = append(done.recipients, next), append(keys, r.Key)
 			}
 		}
-		return h.Store.Claim(ctx, orgID, sendID, keys, h.Process, now)
+		if err := h.Store.Claim(ctx, orgID, sendID, keys, h.Process, now); err != nil {
+			return err
+		}
+		done.start, err = h.Store.Reserve(ctx, orgID, len(keys), each, now) // last: it is what workers wait for
+		return err
 	})
 	if err != nil {
-		return nil, 0, err
+		return claim{}, err
 	}
-	return claimed, filtered, nil
+	return done, nil
 }
 
 // passAll passes the messages to the account and returns its answers. There is no answer for
 // a recipient whose outcome is unknown. After the account has said that it accepts no message
 // now, the remaining recipients are released without a call.
-func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed []Recipient) []Answer {
+func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed claim) []Answer {
 	var mu sync.Mutex
 	var answers []Answer
 	var until time.Time // when the account may accept messages again
@@ -153,9 +206,11 @@ func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed
 		return until
 	}
 	var running sync.WaitGroup
-	for share := range slices.Chunk(claimed, (len(claimed)+parallel-1)/parallel) {
+	for first := range min(parallel, len(claimed.recipients)) {
 		running.Go(func() {
-			for _, r := range share {
+			for i := first; i < len(claimed.recipients); i += parallel {
+				r := claimed.recipients[i]
+				h.Wait(ctx, claimed.start.Add(time.Duration(i)*claimed.each))
 				if wait := paused(); !wait.IsZero() || ctx.Err() != nil {
 					note(Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())})
 					continue

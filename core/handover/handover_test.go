@@ -125,7 +125,7 @@ func TestEveryRecipientHasOneOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := handover.New(handover.Config{
-			Store: store, Transactor: db, Account: to, Process: "process", Clock: now.Now, Log: slog.New(slog.DiscardHandler),
+			Store: store, Transactor: db, Account: to, Process: "process", Rate: unlimited, Wait: noWait, Clock: now.Now, Log: slog.New(slog.DiscardHandler),
 		})
 		for range 200 {
 			if !stepAll(t, h, org, send) {
@@ -142,6 +142,10 @@ func TestEveryRecipientHasOneOutcome(t *testing.T) {
 		checkOutcomes(t, db, to, org, send, recipients)
 	})
 }
+
+func unlimited(context.Context, string) (float64, error) { return 0, nil }
+
+func noWait(context.Context, time.Time) {}
 
 // stepAll runs four steps at the same time. It reports whether one claimed a recipient.
 func stepAll(t *testing.T, h *handover.Handover, org, send string) bool {

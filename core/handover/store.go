@@ -29,6 +29,15 @@ type Store interface {
 	GiveUp(ctx context.Context, orgID string, now time.Time, limit int) (int, error)
 	// Recipient returns a recipient. It fails with core.CodeNotFound if there is none.
 	Recipient(ctx context.Context, orgID, sendID, key string) (Recipient, error)
+	// FreeAt returns the time from which the account may be passed further messages; the zero
+	// time if no message was passed yet.
+	FreeAt(ctx context.Context, orgID string) (time.Time, error)
+	// Reserve reserves the time for n messages, of which each takes the duration each, and
+	// returns when the first may be passed: now, or after the messages that are reserved
+	// already.
+	Reserve(ctx context.Context, orgID string, n int, each time.Duration, now time.Time) (time.Time, error)
+	// Pause lets the account be passed no further messages before the time until.
+	Pause(ctx context.Context, orgID string, until time.Time) error
 	// Counts returns the numbers of recipients of a send, by state.
 	Counts(ctx context.Context, orgID, sendID string) (map[State]int, error)
 }

@@ -74,6 +74,15 @@ var (
 			ORDER BY changed_at LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/)`)
 	recipientByKey = engine.RegisterPoint("recipient by key", `
 		SELECT `+recipientColumns+` FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND recipient = $3`)
+	freeAt      = engine.RegisterPoint("free time of account", `SELECT free_at FROM handover_rates WHERE org_id = $1`)
+	reserveRate = engine.Register("reserve rate", `
+		INSERT INTO handover_rates (org_id, free_at) VALUES ($1, CAST($2 AS bigint) + CAST($3 AS bigint))
+		ON CONFLICT (org_id) DO UPDATE SET free_at =
+			CASE WHEN handover_rates.free_at > $4 THEN handover_rates.free_at ELSE CAST($5 AS bigint) END + CAST($6 AS bigint)
+		RETURNING free_at`)
+	pauseRate = engine.Register("pause account", `
+		INSERT INTO handover_rates (org_id, free_at) VALUES ($1, $2)
+		ON CONFLICT (org_id) DO UPDATE SET free_at = CASE WHEN handover_rates.free_at > excluded.free_at THEN handover_rates.free_at ELSE excluded.free_at END`)
 	countRecipients = engine.Register("count recipients", `
 		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 GROUP BY state`)
 )
@@ -217,4 +226,29 @@ func (s Store) Counts(ctx context.Context, orgID, sendID string) (map[handover.S
 		counts[r.State] = r.Recipients
 	}
 	return counts, err
+}
+
+func (s Store) FreeAt(ctx context.Context, orgID string) (time.Time, error) {
+	found, err := engine.Values[engine.Time](ctx, s.db, freeAt, orgID)
+	if err != nil || len(found) == 0 {
+		return time.Time{}, err
+	}
+	return found[0].Time(), nil
+}
+
+func (s Store) Reserve(ctx context.Context, orgID string, n int, each time.Duration, now time.Time) (time.Time, error) {
+	if n == 0 || each == 0 {
+		return now, nil
+	}
+	took, at := time.Duration(n)*each, engine.At(now)
+	free, err := engine.Values[engine.Time](ctx, s.db, reserveRate, orgID, at, took.Microseconds(), at, at, took.Microseconds())
+	if err != nil {
+		return time.Time{}, err
+	}
+	return free[0].Time().Add(-took), nil
+}
+
+func (s Store) Pause(ctx context.Context, orgID string, until time.Time) error {
+	_, err := s.db.Exec(ctx, pauseRate, orgID, engine.At(until))
+	return err
 }

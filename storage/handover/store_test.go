@@ -190,6 +190,12 @@ func TestOtherOrganizationsAreUntouched(t *testing.T) {
 				t.Errorf("%s changed a recipient of another organization: %+v, %v", name, got, err)
 			}
 		}
+		if err := store.Pause(ctx, mine, late); err != nil {
+			t.Fatal(err)
+		}
+		if free, err := store.FreeAt(ctx, other); !free.IsZero() || err != nil {
+			t.Errorf("the account of another organization is paused until %v, %v", free, err)
+		}
 		if err := store.Claim(ctx, other, id, []string{"a"}, "p", start); err != nil {
 			t.Fatal(err)
 		}

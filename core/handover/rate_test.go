@@ -1,0 +1,139 @@
+package handover_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// slots notes for when messages are planned, and moves the clock to these times.
+type slots struct {
+	clock
+	planned []time.Time
+}
+
+func (s *slots) wait(_ context.Context, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.planned = append(s.planned, until)
+	if until.After(s.now) {
+		s.now = until
+	}
+}
+
+// accepting is an account that accepts every message, and throttles the message with the
+// number throttled.
+type accepting struct {
+	mu        sync.Mutex
+	calls     int
+	throttled int
+}
+
+func (a *accepting) Send(context.Context, string, sending.Message) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.calls++; a.calls == a.throttled {
+		return "", &sending.Failure{Kind: sending.Throttled, RetryAfter: time.Minute}
+	}
+	return fmt.Sprint("message ", a.calls), nil
+}
+
+func newPaced(t *testing.T, db *storage.DB, to handover.Sender, s *slots, perSecond float64, process string) *handover.Handover {
+	t.Helper()
+	return handover.New(handover.Config{
+		Store: db.Handover(), Transactor: db, Account: to, Process: process, Clock: s.Now, Wait: s.wait, Log: slog.New(slog.DiscardHandler),
+		Rate: func(context.Context, string) (float64, error) { return perSecond, nil },
+	})
+}
+
+func addRecipients(t *testing.T, db *storage.DB, org, send string, n int) {
+	t.Helper()
+	var all []handover.Recipient
+	for i := range n {
+		all = append(all, handover.Recipient{Key: fmt.Sprintf("%05d", 10*i), Email: "r@example.com"}) // mailing filters keys that end with 7
+	}
+	if err := db.Handover().Add(t.Context(), org, send, all, start); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestProcessesShareTheRate lets three processes hand over two sends of an organization. Each
+// message has a time of its own, as far from the next as the rate of the account says.
+func TestProcessesShareTheRate(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		org, sends, s := core.NewID(), []string{core.NewID(), core.NewID()}, &slots{clock: clock{now: start}}
+		for _, send := range sends {
+			addRecipients(t, db, org, send, 120)
+		}
+		to := &accepting{}
+		var running sync.WaitGroup
+		for i := range 3 {
+			h := newPaced(t, db, to, s, 100, fmt.Sprint("process ", i))
+			running.Go(func() {
+				for step := range 100 {
+					done, err := h.Step(t.Context(), org, sends[step%2], mailing{})
+					if err != nil {
+						t.Error(err)
+					}
+					if !done.Wait.IsZero() {
+						s.advance(time.Second)
+					}
+				}
+			})
+		}
+		running.Wait()
+		slices.SortFunc(s.planned, time.Time.Compare)
+		if len(s.planned) != 240 || to.calls != 240 {
+			t.Fatalf("%d messages were planned, and %d passed", len(s.planned), to.calls)
+		}
+		for i := 1; i < len(s.planned); i++ {
+			if s.planned[i].Sub(s.planned[i-1]) < 10*time.Millisecond {
+				t.Errorf("messages %d and %d are planned for %v and %v", i-1, i, s.planned[i-1], s.planned[i])
+			}
+		}
+	})
+}
+
+// TestThrottlingPausesTheOrganization lets the account throttle one message. No process
+// passes a message of the organization before the account accepts messages again. Another
+// organization is not affected.
+func TestThrottlingPausesTheOrganization(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		org, other, send, s := core.NewID(), core.NewID(), core.NewID(), &slots{clock: clock{now: start}}
+		addRecipients(t, db, org, send, 40)
+		addRecipients(t, db, other, send, 10)
+		to := &accepting{throttled: 1}
+		first, second := newPaced(t, db, to, s, 0, "first"), newPaced(t, db, to, s, 0, "second")
+		done, err := first.Step(t.Context(), org, send, mailing{})
+		if err != nil || !done.Wait.Equal(start.Add(time.Minute)) {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		passed := to.calls
+		if done, err = second.Step(t.Context(), org, send, mailing{}); err != nil || done.Claimed != 0 || done.Wait.IsZero() || to.calls != passed {
+			t.Errorf("while the account throttles: %+v, %v, %d calls", done, err, to.calls-passed)
+		}
+		if done, err = second.Step(t.Context(), other, send, mailing{}); err != nil || done.Claimed != 10 {
+			t.Errorf("another organization: %+v, %v", done, err)
+		}
+		s.advance(time.Minute)
+		if _, err = second.Step(t.Context(), org, send, mailing{}); err != nil {
+			t.Fatal(err)
+		}
+		counts, err := db.Handover().Counts(t.Context(), org, send)
+		if err != nil || counts[handover.Sent] != 40 {
+			t.Errorf("%v, %v", counts, err)
+		}
+	})
+}
