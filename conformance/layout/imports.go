@@ -131,7 +131,10 @@ var coreModules = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema": "validation by schema",
 	"github.com/pquerna/otp":                "codes of authenticator apps",
 	"code.dny.dev/ssrf":                     "which addresses are on the public Internet",
+	"github.com/andybalholm/cascadia":       "CSS selectors",
+	"github.com/tdewolff/parse/v2":          "tokens of CSS",
 	"golang.org/x/crypto":                   "password hashes",
+	"golang.org/x/net/html":                 "the nodes with which selectors are matched",
 	"golang.org/x/net/idna":                 "internationalized domain names",
 	"golang.org/x/text/unicode/norm":        "one form of texts that look alike",
 }

@@ -1,11 +1,13 @@
-// Package mailhtml works on the HTML of mail templates: Text derives the plain text part.
-// The functions are pure.
+// Package mailhtml works on the HTML of mail templates: Text derives the plain text part,
+// and Inline writes the rules of style elements into style attributes. The functions are
+// pure.
 //
 // A template is HTML with Handlebars tags anywhere: in text, in attribute values, between
 // attributes, and between the rows of a table. An HTML5 tree builder would move such tags,
 // for example out of a table. For that reason the package has a scanner of its own
 // (scan.go), for which a Handlebars tag is one unit. The output is made from its tokens, in
-// the order of the source. The tree in tree.go only answers questions about ancestors.
+// the order of the source. The tree in tree.go only answers questions about ancestors, and
+// is what selectors are matched with.
 //
 // # Plain text
 //
@@ -15,8 +17,16 @@
 // lists, keeps no lines of pre, does not wrap lines, and ends a start tag at a ">" inside of
 // an attribute or Handlebars tag.
 //
+// # Style rules
+//
+// The module github.com/tdewolff/parse divides CSS into tokens, and
+// github.com/andybalholm/cascadia matches the parts of selectors between combinators. The
+// combinators are matched here (cascade.go), with a count of the steps, because the time
+// of a selector such as "b b b b p" would grow with a power of the depth. What data decides
+// is known here, too: a selector matches never, always, or for some data.
+//
 // # Hostile input
 //
-// All functions accept any bytes, do not panic, and take time proportional to the input.
-// Fuzz targets check this.
+// All functions accept any bytes and do not panic. Text takes time proportional to the
+// input, and Inline has bounds. Fuzz targets and tests check this.
 package mailhtml

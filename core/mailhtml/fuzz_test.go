@@ -61,3 +61,45 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// tagsOf returns the tokens of a mail without text and without style elements in head. It
+// leaves style attributes out.
+func tagsOf(source string) string {
+	var b strings.Builder
+	d := parse(source)
+	for _, token := range d.tokens {
+		if token.kind == text || token.element != nil && token.element.name == "style" && token.element.parent.name == "head" {
+			continue
+		}
+		if token.kind != startTag {
+			b.WriteString(d.raw(token) + "\n")
+			continue
+		}
+		b.WriteString(token.name)
+		for _, a := range token.attributes {
+			if a.name != "style" {
+				b.WriteString(" " + source[a.start:a.end()])
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// FuzzInline checks that Inline accepts any input, does not change tags, and changes nothing
+// when it is applied again.
+func FuzzInline(f *testing.F) {
+	addExamples(f)
+	f.Fuzz(func(t *testing.T, source string) {
+		once, err := Inline(source)
+		if err != nil {
+			return
+		}
+		if twice, err := Inline(once); err != nil || twice != once {
+			t.Errorf("twice: %v\n%q\n%q\n%q", err, source, once, twice)
+		}
+		if before, after := tagsOf(source), tagsOf(once); before != after {
+			t.Errorf("the tags changed:\n%q\n%q\n%s\n%s", source, once, before, after)
+		}
+	})
+}

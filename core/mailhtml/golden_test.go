@@ -55,3 +55,15 @@ func TestGoldenText(t *testing.T) {
 		golden(t, name+".txt", Text(source))
 	}
 }
+
+// TestGoldenInline compares each example mail, with its rules applied, with its golden file.
+func TestGoldenInline(t *testing.T) {
+	t.Parallel()
+	for name, source := range newsletters(t) {
+		inlined, err := Inline(source)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		golden(t, name+".inlined.golden", inlined)
+	}
+}

@@ -28,8 +28,11 @@ type token struct {
 	name string
 	// attributes has the attributes of a start tag in the order of the source.
 	attributes []attribute
-	// tail is the byte offset in a start tag at which an attribute can be added.
-	tail int
+	// nameEnd is the byte offset behind the name of a start tag. tail is that behind its last
+	// attribute or Handlebars tag.
+	nameEnd, tail int
+	// loose is true if a Handlebars tag between the attributes prints something.
+	loose bool
 	// element is the element of a start or end tag, and the parent of other tokens. It is
 	// nil for an end tag without an open element.
 	element *element
@@ -175,7 +178,7 @@ func (s *scanner) nameEnd(from int) int {
 // end makes the rest of the source text.
 func (s *scanner) startTag() {
 	nameEnd := s.nameEnd(s.at + 1)
-	t := token{kind: startTag, start: s.at, name: strings.ToLower(s.source[s.at+1 : nameEnd]), tail: nameEnd}
+	t := token{kind: startTag, start: s.at, name: strings.ToLower(s.source[s.at+1 : nameEnd]), nameEnd: nameEnd, tail: nameEnd}
 	depth := 0
 	for i := nameEnd; i < len(s.source); {
 		switch c := s.source[i]; {
@@ -191,7 +194,14 @@ func (s *scanner) startTag() {
 			continue
 		}
 		if end := s.tags.end(i); end > 0 {
-			depth += blockStep(s.source[i:end])
+			switch roleOf(s.source[i:end]) {
+			case opening:
+				depth++
+			case closing:
+				depth--
+			case value:
+				t.loose = true
+			}
 			i, t.tail = end, end
 			continue
 		}

@@ -141,13 +141,8 @@ func roleOf(tag string) tagRole {
 	return value
 }
 
-// blockStep returns by how much a tag changes the depth of blocks: 1, -1 or 0.
-func blockStep(tag string) int {
-	switch roleOf(tag) {
-	case opening:
-		return 1
-	case closing:
-		return -1
-	}
-	return 0
+// isRaw reports whether a tag may print HTML: {{{x}}}, {{&x}} and {{> x}}.
+func isRaw(tag string) bool {
+	body := strings.TrimLeft(tag, "{~ ")
+	return strings.HasPrefix(tag, "{{{") || strings.HasPrefix(tag, "{{~{") || strings.HasPrefix(body, "&") || strings.HasPrefix(body, ">")
 }

@@ -14,11 +14,13 @@ import (
 // 78 characters, between words. Handlebars tags stay as they are. A block tag between
 // paragraphs or rows is on a line of its own, which Handlebars removes. Images are
 // represented by their alternative texts. Style, script and hidden elements, such as
-// preview text, are left out with the Handlebars blocks that begin in them.
+// preview text, are left out with the Handlebars blocks that begin in them. Rules of style
+// elements may hide them, too.
 //
 // The result uses "\n" and ends with it, unless it is empty.
 func Text(source string) string {
 	d := parse(strings.ToValidUTF8(source, "\uFFFD"))
+	d.hideByRules()
 	w := &textWriter{document: d, lines: lines{first: true}}
 	for i := range d.tokens {
 		w.token(&d.tokens[i])

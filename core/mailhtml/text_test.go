@@ -24,6 +24,7 @@ func TestText(t *testing.T) {
 		{"a quoted tag in an attribute", `<a href="{{asset "a>b"}}">x</a> <b {{#if "a>b"}}c{{/if}}>y</b>`, "x ({{asset \"a>b\"}}) y\n"},
 		{"an image", `<img alt="Caf&eacute; {{name}}"> <img alt=""> <img>`, "Café {{name}}\n"},
 		{"hidden elements", `<div hidden>a</div><span style="DISPLAY : none !important">b<span>c</span></span>d<div style="mso-hide:all">e`, "d\n"},
+		{"elements that rules hide", "<style>.a{display:none!important}tr{mso-hide:all}</style>x<p class=a>y<table><tr><td>z", "x\n"},
 		{"a hidden block of tags", `<div hidden>{{#if a}}x{{else}}y{{/if}}</div>{{#if b}}z{{/if}}`, "{{#if b}}\nz{{/if}}\n"},
 		{"raw elements", "<style>a > b {}</style><title>t</title>x<script>1<2</script>y", "xy\n"},
 		{"an unclosed start tag", `x <a href="y`, "x <a href=\"y\n"},

@@ -1,6 +1,11 @@
 package mailhtml
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
 
 // maxDepth is the maximum depth of the tree. Elements below it become children of the
 // deepest element, as in browsers. It keeps the time for finding ancestors constant.
@@ -27,6 +32,17 @@ type element struct {
 	indent, quotes int
 	// verbatim is true in pre, where white space is kept.
 	verbatim bool
+	// varied is true if data decides which children the element has.
+	varied bool
+	// node is the element for the module that matches selectors. Its attributes are set by
+	// prepare.
+	node html.Node
+	// children is the number of children. last is the last of them. previous is the sibling
+	// before the element.
+	children       int
+	last, previous *element
+	// style has what the cascade found out about the element.
+	style elementStyle
 }
 
 // document is a template with its tree.
@@ -35,11 +51,14 @@ type document struct {
 	tokens   []token
 	root     *element
 	elements []*element // in the order of their start tags
+	// foreign is true if the mail has HTML that is not in the source: {{{x}}}.
+	foreign bool
 }
 
 // parse scans a template and builds its tree.
 func parse(source string) *document {
 	d := &document{source: source, tokens: scan(source), root: &element{tag: -1}}
+	d.root.node.Type = html.DocumentNode
 	b := builder{document: d, current: d.root}
 	for i := range d.tokens {
 		b.add(i)
@@ -79,6 +98,9 @@ func (b *builder) add(i int) {
 		b.end(t)
 	case handlebars:
 		t.element = b.current
+		if isRaw(b.raw(*t)) {
+			b.current.varied, b.foreign = true, true
+		}
 		b.block(roleOf(b.raw(*t)))
 	case text, markup:
 		t.element = b.current
@@ -89,6 +111,7 @@ func (b *builder) add(i int) {
 func (b *builder) block(role tagRole) {
 	switch role {
 	case opening:
+		b.current.varied = true
 		b.blocks = append(b.blocks, b.current)
 	case middle:
 		if n := len(b.blocks); n > 0 {
@@ -189,6 +212,12 @@ func (b *builder) child(name string, tag int) *element {
 	case "pre":
 		e.verbatim = true
 	}
+	e.node = html.Node{Type: html.ElementNode, Data: name}
+	p.node.AppendChild(&e.node)
+	p.children++
+	e.previous, p.last = p.last, e
+	// A tbody without a tag has the children that the source gives to the table.
+	e.varied = tag < 0 && p.varied
 	if tag >= 0 && (neverShown[name] || b.hides(b.tokens[tag])) {
 		e.hidden = true
 	}
@@ -238,29 +267,44 @@ func (b *builder) hides(t token) bool {
 func hidesContent(style string) bool {
 	for declaration := range strings.SplitSeq(lowerASCII(style), ";") {
 		property, value, _ := strings.Cut(declaration, ":")
-		value = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "!important"))
-		switch strings.TrimSpace(property) {
-		case "display":
-			if value == "none" {
-				return true
-			}
-		case "visibility":
-			if value == "hidden" || value == "collapse" {
-				return true
-			}
-		case "mso-hide":
-			if value == "all" {
-				return true
-			}
-		case "opacity":
-			if value == "0" {
-				return true
-			}
-		case "max-height":
-			if value == "0" || value == "0px" {
-				return true
-			}
+		if isHiding(strings.TrimSpace(property), strings.TrimSuffix(strings.TrimSpace(value), "!important")) {
+			return true
 		}
 	}
 	return false
+}
+
+// isHiding reports whether a declaration hides the content of an element. Both arguments are
+// in lower case.
+func isHiding(property, value string) bool {
+	value = strings.TrimSpace(value)
+	switch property {
+	case "display":
+		return value == "none"
+	case "visibility":
+		return value == "hidden" || value == "collapse"
+	case "mso-hide":
+		return value == "all"
+	case "opacity":
+		return value == "0"
+	case "max-height":
+		return value == "0" || value == "0px"
+	}
+	return false
+}
+
+// hideByRules hides the elements that the rules of the style elements hide. It changes
+// nothing if the rules are too complex.
+func (d *document) hideByRules() {
+	if _, err := d.applyRules(); err != nil {
+		return
+	}
+	for _, e := range d.elements {
+		if p := e.parent; p.tag < 0 && p.parent != nil {
+			p.hidden = p.parent.hidden
+		}
+		e.hidden = e.hidden || e.parent.hidden || slices.ContainsFunc(e.style.merged, func(one declaration) bool {
+			return isHiding(one.property, lowerASCII(one.value))
+		})
+	}
 }
