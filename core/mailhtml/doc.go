@@ -25,6 +25,12 @@
 // of a selector such as "b b b b p" would grow with a power of the depth. What data decides
 // is known here, too: a selector matches never, always, or for some data.
 //
+// # Size
+//
+// The functions are in one package because all of them read the same tokens, elements and
+// styles. Divided, the packages would have to export each of these types with its fields,
+// which have no meaning for callers.
+//
 // # Hostile input
 //
 // All functions accept any bytes and do not panic. Text takes time proportional to the
