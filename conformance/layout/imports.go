@@ -72,6 +72,8 @@ var domainEdges = map[[2]string]string{
 	{"suppression", "jobs"}:            "a job evaluates addresses again after a change of the rules",
 	{"suppression", "messages"}:        "message events decide whether an address is undeliverable",
 	{"suppression", "sending"}:         "the sending account keeps a list of its own",
+	{"handlebars", "htmlcontext"}:      "values of templates are escaped by their places in the HTML",
+	{"templates", "handlebars"}:        "variables and faults of templates are read from their sources",
 	{"templates", "sending"}:           "templates live in the sending account",
 	{"templates", "jobs"}:              "the periodic sync is a job",
 	{"signing", "jobs"}:                "retired keys are purged by a job",

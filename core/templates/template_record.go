@@ -3,10 +3,11 @@ package templates
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
+	"errors"
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/handlebars"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -71,109 +72,53 @@ func HashOf(t sending.Template) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tag matches one tag of a template, such as {{name}} or {{#if vip}}. Its first group is
-// the sign (# in {{#if vip}}, "" for a plain value). Its second group is the text after the
-// sign.
-var tag = regexp.MustCompile(`\{\{\{?\s*([#/^!>&~]?)\s*([^{}]*?)\s*\}?\}\}`)
-
-var (
-	path = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_.@\-]*$`)
-	// blocks has the block helpers whose arguments are variables of the message. In any
-	// other block, such as {{#items}}, the name itself is a variable.
-	blocks = map[string]bool{"if": true, "unless": true, "each": true, "with": true}
-)
-
 const maxVariables = 200
 
 // scan returns the first maxVariables variables of a template in the order of their first
-// use, and the faults of its tags. A variable is required if it is used as a value outside
-// of all blocks, otherwise it is optional. Names inside of {{#each}}, {{#with}} and
-// {{#items}} refer to fields of the block's value. scan does not return them as variables.
+// use in subject, HTML and text, and the faults of these parts. A part with faults has no
+// variables. A variable is required if a part prints it outside of all blocks.
 func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	variables = []Variable{}
 	at := map[string]int{}
-	for _, part := range []struct{ name, text string }{{"subject", t.Subject}, {"html", t.HTML}, {"text", t.Text}} {
-		s := scanner{note: func(name string, required bool) {
-			i, known := at[name]
+	for _, part := range []struct {
+		name, source string
+		mode         handlebars.Mode
+	}{{"subject", t.Subject, handlebars.Text}, {"html", t.HTML, handlebars.HTML}, {"text", t.Text, handlebars.Text}} {
+		parsed, err := handlebars.Parse(part.source, part.mode)
+		if err != nil {
+			diagnostics = append(diagnostics, diagnose(part.name, err)...)
+			continue
+		}
+		for _, v := range parsed.Variables() {
+			i, known := at[v.Name]
 			switch {
 			case known:
-				variables[i].Required = variables[i].Required || required
+				variables[i].Required = variables[i].Required || v.Required
 			case len(variables) < maxVariables:
-				at[name] = len(variables)
-				variables = append(variables, Variable{Name: name, Required: required})
+				at[v.Name] = len(variables)
+				variables = append(variables, Variable{Name: v.Name, Required: v.Required})
 			}
-		}}
-		for _, m := range tag.FindAllStringSubmatch(part.text, -1) {
-			s.tag(m[1], m[2])
-		}
-		if problem := s.problem(); problem != "" {
-			diagnostics = append(diagnostics, "`"+part.name+"` "+problem)
 		}
 	}
 	return variables, diagnostics
 }
 
-// scanner tracks the open blocks of one part of a template: subject, HTML or text.
-type scanner struct {
-	note  func(name string, required bool)
-	open  []string
-	stray bool
-}
-
-func (s *scanner) tag(sign, inside string) {
-	words := strings.Fields(inside)
-	if len(words) == 0 || sign == "!" || sign == ">" {
-		return
+// diagnose returns the faults of one part of a template as sentences: "`html` line 3,
+// column 7: the tag is empty; expected a name." is one.
+func diagnose(part string, err error) []string {
+	var faults handlebars.Faults
+	if !errors.As(err, &faults) {
+		return []string{"`" + part + "` " + err.Error() + "."}
 	}
-	switch sign {
-	case "#", "^":
-		s.begin(words)
-	case "/":
-		if len(s.open) == 0 || s.open[len(s.open)-1] != words[0] {
-			s.stray = true
-			return
+	var sentences []string
+	for _, fault := range faults {
+		text := "`" + part + "` " + fault.Error()
+		if !strings.HasSuffix(text, "?") {
+			text += "."
 		}
-		s.open = s.open[:len(s.open)-1]
-	default:
-		if words[0] != "else" && words[0] != "this" && len(words) == 1 {
-			s.value(words[0], true)
-		}
+		sentences = append(sentences, text)
 	}
-}
-
-func (s *scanner) begin(words []string) {
-	asked := words[:1]
-	if blocks[words[0]] {
-		asked = words[1:]
-	}
-	for _, name := range asked {
-		s.value(name, false)
-	}
-	s.open = append(s.open, words[0])
-}
-
-// value records that the template uses a variable. It records nothing inside of an open
-// block other than {{#if}} and {{#unless}}, because the name there belongs to the block's
-// value.
-func (s *scanner) value(name string, required bool) {
-	for _, block := range s.open {
-		if block != "if" && block != "unless" {
-			return
-		}
-	}
-	if path.MatchString(name) && !strings.HasPrefix(name, "@") {
-		s.note(name, required && len(s.open) == 0)
-	}
-}
-
-func (s *scanner) problem() string {
-	switch {
-	case s.stray:
-		return "closes a block that is not open."
-	case len(s.open) > 0:
-		return "leaves a block open."
-	}
-	return ""
+	return sentences
 }
 
 // detail returns the template with its content and everything that is derived from the

@@ -175,12 +175,12 @@ func TestVariables(t *testing.T) {
 	asked := func(name string) templates.Variable { return templates.Variable{Name: name} }
 	for text, want := range map[string][]templates.Variable{
 		"plain": nil,
-		"{{name}} {{{raw}}} {{name}} {{order.total}}":               {required("name"), required("raw"), required("order.total")},
-		"{{#if vip}}{{perk}}{{else}}{{offer}}{{/if}}":               {asked("vip"), asked("perk"), asked("offer")},
-		"{{#if vip}}{{/if}}{{vip}}":                                 {required("vip")},
-		"{{#each items}}{{title}} {{@index}} {{this}}{{/each}}":     {asked("items")},
-		"{{! a comment {{{}} {{>partial}} {{}} {{ 1x }} {{../x}}":   nil,
-		"{{#items}}{{title}}{{/items}}{{^items}}{{none}}{{/items}}": {asked("items")},
+		"{{name}} {{{raw}}} {{name}} {{order.total}}":             {required("name"), required("raw"), required("order.total")},
+		"{{#if vip}}{{perk}}{{else}}{{offer}}{{/if}}":             {asked("vip"), asked("perk"), asked("offer")},
+		"{{#if vip}}{{/if}}{{vip}}":                               {required("vip")},
+		"{{#each items}}{{title}} {{@index}} {{this}}{{/each}}":   {asked("items")},
+		"{{! a comment {{{}} {{>partial}} {{../x}} {{this}}":      nil,
+		"{{#with a}}{{b}}{{../c}}{{@root.d.e}}{{/with}}{{[f g]}}": {asked("a"), asked("c"), asked("d.e"), required("[f g]")},
 	} {
 		got := save(text)
 		if diff := cmp.Diff(append([]templates.Variable{required("subject")}, want...), got.Variables); diff != "" {
@@ -190,9 +190,17 @@ func TestVariables(t *testing.T) {
 			t.Errorf("%s: %s %v", text, got.Validation, got.Diagnostics)
 		}
 	}
-	for _, text := range []string{"{{#if x}}", "{{/if}}", "{{#if x}}{{/each}}"} {
-		if got := save(text); got.Validation != "invalid" || len(got.Diagnostics) != 1 {
-			t.Errorf("%s: %s %v", text, got.Validation, got.Diagnostics)
+	for text, want := range map[string][]string{
+		"Hi\n {{#if x}}": {"`text` line 2, column 2: the block `if` is not closed; expected `{{/if}}`."},
+		"{{/if}}":        {"`text` line 1, column 1: `{{/if}}` closes a block that is not open."},
+		"{{#esch x}}{{/esch}}{{}}": {
+			"`text` line 1, column 4: there is no block `esch`; expected if, unless, each or with; did you mean each?",
+			"`text` line 1, column 21: the tag is empty; expected a name.",
+		},
+	} {
+		got := save(text)
+		if diff := cmp.Diff(want, got.Diagnostics); diff != "" || got.Validation != "invalid" {
+			t.Errorf("%s: %s %s", text, got.Validation, diff)
 		}
 	}
 }
@@ -295,13 +303,13 @@ func TestTemplatesOfAnAccountOfAnotherKind(t *testing.T) {
 }
 
 func FuzzVariables(f *testing.F) {
-	for _, seed := range []string{"{{a}}", "{{#if a}}{{/if}}", "{{{{", "}}", "{{#}}", "{{/}}", "{{!}}", "{{#a}}{{/b}}", "{{a b}}", strings.Repeat("{{#x}}", 50)} {
+	for _, seed := range []string{"{{a}}", "{{#if a}}{{/if}}", "{{{{", "}}", "{{#}}", "{{/}}", "{{!}}", "{{#a}}{{/b}}", "{{a.[b c].[0]}}", strings.Repeat("{{#if x}}", 50)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		variables, _ := templates.Scan(sending.Template{Text: text})
 		for _, v := range variables {
-			if v.Name == "" || !strings.Contains(text, v.Name) {
+			if v.Name == "" {
 				t.Fatalf("%q of %q", v.Name, text)
 			}
 		}
