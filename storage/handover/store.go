@@ -3,6 +3,8 @@ package handover
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/handover"
@@ -22,6 +24,15 @@ const recipientColumns = `recipient, email, state, attempt, claimed_by, changed_
 // givenUp selects recipients whose attempt was given up.
 const givenUp = `(state = 'failed' AND reason = '` + handover.OutcomeUnknown + `')`
 
+// changed are the FROM and WHERE clauses of statements that change the recipients of $2, a JSON
+// array of rows. All three columns of the primary key are in the rows: if the organization
+// and the send were parameters, both databases would read all recipients of the send.
+var changed = `FROM ` + engine.ParameterRows(`$2`) + `
+		WHERE org_id = v ->> 'org' AND send_id = v ->> 'send' AND recipient = v ->> 'key'`
+
+// sameAttempt is the SQL condition that a row of the parameter is about the last attempt.
+const sameAttempt = `attempt = CAST(v ->> 'attempt' AS bigint)`
+
 var (
 	addRecipients = engine.Register("add recipients", `
 		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier)
@@ -39,32 +50,23 @@ var (
 		WHERE org_id = $1 AND send_id = $2 AND state = 'pending' AND not_before <= $3
 		ORDER BY not_before, recipient LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/`)
 	claimRecipients = engine.Register("claim recipients", `
-		UPDATE handover_recipients SET state = 'handing_over', attempt = attempt + 1, claimed_by = $1, changed_at = $2
-		WHERE org_id = $3 AND send_id = $4 AND state = 'pending' AND not_before <= $5
-		AND recipient IN (SELECT CAST(j.atom AS bytetext) FROM json_each(CAST($6 AS text)) AS j)`)
+		UPDATE handover_recipients SET state = 'handing_over', attempt = attempt + 1, claimed_by = v ->> 'process', changed_at = $1
+		`+changed+` AND state = 'pending' AND not_before <= $3`)
 	filterRecipients = engine.Register("filter recipients", `
 		UPDATE handover_recipients SET state = 'filtered', tier = v ->> 'tier', changed_at = $1
-		FROM `+engine.ParameterRows(`$2`)+`
-		WHERE org_id = $3 AND send_id = $4 AND state = 'pending' AND recipient = CAST(v ->> 'key' AS bytetext)`)
+		`+changed+` AND state = 'pending'`)
 	acceptRecipients = engine.Register("accept recipients", `
 		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
-		FROM `+engine.ParameterRows(`$2`)+`
-		WHERE org_id = $3 AND send_id = $4 AND recipient = CAST(v ->> 'key' AS bytetext) AND attempt = CAST(v ->> 'attempt' AS bigint)
-		AND (state = 'handing_over' OR `+givenUp+`)`)
+		`+changed+` AND `+sameAttempt+` AND (state = 'handing_over' OR `+givenUp+`)`)
 	refuseRecipients = engine.Register("refuse recipients", `
 		UPDATE handover_recipients SET state = 'failed', reason = v ->> 'reason', changed_at = $1
-		FROM `+engine.ParameterRows(`$2`)+`
-		WHERE org_id = $3 AND send_id = $4 AND recipient = CAST(v ->> 'key' AS bytetext) AND attempt = CAST(v ->> 'attempt' AS bigint)
-		AND (state = 'handing_over' OR `+givenUp+`)`)
+		`+changed+` AND `+sameAttempt+` AND (state = 'handing_over' OR `+givenUp+`)`)
 	releaseRecipients = engine.Register("release recipients", `
 		UPDATE handover_recipients SET state = 'pending', not_before = CAST(v ->> 'not_before' AS bigint), changed_at = $1
-		FROM `+engine.ParameterRows(`$2`)+`
-		WHERE org_id = $3 AND send_id = $4 AND recipient = CAST(v ->> 'key' AS bytetext) AND attempt = CAST(v ->> 'attempt' AS bigint)
-		AND state = 'handing_over'`)
+		`+changed+` AND `+sameAttempt+` AND state = 'handing_over'`)
 	observeRecipients = engine.Register("observe recipients", `
 		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
-		FROM `+engine.ParameterRows(`$2`)+`
-		WHERE org_id = $3 AND send_id = CAST(v ->> 'send' AS bytetext) AND recipient = CAST(v ->> 'key' AS bytetext) AND state NOT IN ('sent', 'filtered')`)
+		`+changed+` AND state NOT IN ('sent', 'filtered')`)
 	// giveUpRecipients reads through the partial index handover_recipients_open.
 	giveUpRecipients = engine.Register("give up recipients", `
 		UPDATE handover_recipients SET state = 'failed', reason = '`+handover.OutcomeUnknown+`', changed_at = $1
@@ -131,40 +133,39 @@ func (s Store) Pending(ctx context.Context, orgID, sendID string, now time.Time,
 	return engine.ListAs(ctx, s.db, recipientOf(sendID), s.db.LockedInside(ctx, pendingRecipients, lockPendingRecipients), orgID, sendID, engine.At(now), limit)
 }
 
+// changedRow is a row of the parameter of a statement that changes recipients.
+type changedRow struct {
+	Org       string        `json:"org"`
+	Send      string        `json:"send"`
+	Key       string        `json:"key"`
+	Attempt   int           `json:"attempt"`
+	Process   string        `json:"process"`
+	Message   string        `json:"message"`
+	Reason    string        `json:"reason"`
+	NotBefore engine.Time   `json:"not_before"`
+	Tier      handover.Tier `json:"tier"`
+}
+
 func (s Store) Claim(ctx context.Context, orgID, sendID string, keys []string, process string, now time.Time) error {
-	parameter, err := engine.JSONParameter(keys)
-	if err != nil {
-		return err
+	rows := make([]changedRow, len(keys))
+	for i, key := range keys {
+		rows[i] = changedRow{Org: orgID, Send: sendID, Key: key, Process: process}
 	}
-	_, err = s.db.Exec(ctx, claimRecipients, process, engine.At(now), orgID, sendID, engine.At(now), parameter)
-	return err
+	return s.change(ctx, claimRecipients, rows, now, engine.At(now))
 }
 
 func (s Store) Filter(ctx context.Context, orgID, sendID string, tiers map[string]handover.Tier, now time.Time) error {
-	type row struct {
-		Key  string        `json:"key"`
-		Tier handover.Tier `json:"tier"`
+	var rows []changedRow
+	for _, key := range slices.Sorted(maps.Keys(tiers)) {
+		rows = append(rows, changedRow{Org: orgID, Send: sendID, Key: key, Tier: tiers[key]})
 	}
-	var rows []row
-	for key, tier := range tiers {
-		rows = append(rows, row{key, tier})
-	}
-	return change(ctx, s.db, filterRecipients, rows, now, orgID, sendID)
-}
-
-// answerRow is the JSON form of an answer.
-type answerRow struct {
-	Key       string      `json:"key"`
-	Attempt   int         `json:"attempt"`
-	Message   string      `json:"message"`
-	NotBefore engine.Time `json:"not_before"`
-	Reason    string      `json:"reason"`
+	return s.change(ctx, filterRecipients, rows, now)
 }
 
 func (s Store) Answer(ctx context.Context, orgID, sendID string, answers []handover.Answer, now time.Time) error {
-	by := map[handover.Verdict][]answerRow{}
+	by := map[handover.Verdict][]changedRow{}
 	for _, a := range answers {
-		row := answerRow{Key: a.Key, Attempt: a.Attempt, Message: a.MessageID, Reason: a.Reason}
+		row := changedRow{Org: orgID, Send: sendID, Key: a.Key, Attempt: a.Attempt, Message: a.MessageID, Reason: a.Reason}
 		if a.Verdict == handover.Released {
 			row.NotBefore = engine.At(a.NotBefore)
 		}
@@ -172,29 +173,23 @@ func (s Store) Answer(ctx context.Context, orgID, sendID string, answers []hando
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		return errors.Join(
-			change(ctx, s.db, acceptRecipients, by[handover.Accepted], now, orgID, sendID),
-			change(ctx, s.db, refuseRecipients, by[handover.Refused], now, orgID, sendID),
-			change(ctx, s.db, releaseRecipients, by[handover.Released], now, orgID, sendID),
+			s.change(ctx, acceptRecipients, by[handover.Accepted], now),
+			s.change(ctx, refuseRecipients, by[handover.Refused], now),
+			s.change(ctx, releaseRecipients, by[handover.Released], now),
 		)
 	})
 }
 
 func (s Store) Observe(ctx context.Context, orgID string, seen []handover.Evidence, now time.Time) error {
-	type row struct {
-		Send    string `json:"send"`
-		Key     string `json:"key"`
-		Message string `json:"message"`
-	}
-	rows := make([]row, len(seen))
+	rows := make([]changedRow, len(seen))
 	for i, e := range seen {
-		rows[i] = row{e.SendID, e.Key, e.MessageID}
+		rows[i] = changedRow{Org: orgID, Send: e.SendID, Key: e.Key, Message: e.MessageID}
 	}
-	return change(ctx, s.db, observeRecipients, rows, now, orgID)
+	return s.change(ctx, observeRecipients, rows, now)
 }
 
-// change runs a statement whose parameters are the time, the rows, and the scope. It does
-// nothing without rows.
-func change[T any](ctx context.Context, db *engine.DB, statement *engine.Statement, rows []T, now time.Time, scope ...any) error {
+// change runs a statement that changes recipients. more are its parameters after the rows.
+func (s Store) change(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time, more ...any) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -202,7 +197,7 @@ func change[T any](ctx context.Context, db *engine.DB, statement *engine.Stateme
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, statement, append([]any{engine.At(now), parameter}, scope...)...)
+	_, err = s.db.Exec(ctx, statement, append([]any{engine.At(now), parameter}, more...)...)
 	return err
 }
 

@@ -64,6 +64,10 @@ var changes = map[string]func(ctx context.Context, w *world) (handover.Recipient
 	"add": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		return w.row, false, w.store.Add(ctx, w.org, w.id, []handover.Recipient{{Key: "a", Email: "other@example.com"}}, w.now)
 	},
+	"accept without an id": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
+		next, ok := w.row.Accept(w.row.Attempt, "", w.now)
+		return next, ok, w.store.Answer(ctx, w.org, w.id, []handover.Answer{{Key: "a", Attempt: w.row.Attempt, Verdict: handover.Accepted}}, w.now)
+	},
 	"accept": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		return w.answer(ctx, handover.Accepted, 0)
 	},
