@@ -1,6 +1,6 @@
 // Package mailhtml works on the HTML of mail templates: Text derives the plain text part,
-// and Inline writes the rules of style elements into style attributes. The functions are
-// pure.
+// Inline writes the rules of style elements into style attributes, and Lint finds what
+// readers, mail programs or spam filters will object to. The functions are pure.
 //
 // A template is HTML with Handlebars tags anywhere: in text, in attribute values, between
 // attributes, and between the rows of a table. An HTML5 tree builder would move such tags,
@@ -33,6 +33,6 @@
 //
 // # Hostile input
 //
-// All functions accept any bytes and do not panic. Text takes time proportional to the
-// input, and Inline has bounds. Fuzz targets and tests check this.
+// All functions accept any bytes and do not panic. Text and Lint take time
+// proportional to the input, and rules of style elements have bounds. Fuzz targets and tests check this.
 package mailhtml

@@ -103,3 +103,22 @@ func FuzzInline(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLint checks that Lint accepts any input, that places are within it, and that the
+// number of findings is bounded.
+func FuzzLint(f *testing.F) {
+	addExamples(f)
+	f.Add(`<font color=red bgcolor="#ff0"><a href=#>{{unsubscribe_url}}<img width=9%>`)
+	f.Fuzz(func(t *testing.T, source string) {
+		found := Lint(Input{Subject: source, HTML: source, Text: source, Unsubscribe: true, Known: []string{"x"}, Variables: []string{source, "a", "b"}})
+		if len(found) > 20*12 {
+			t.Errorf("%d findings", len(found))
+		}
+		lines := strings.Split(source, "\n")
+		for _, one := range found {
+			if one.Line < 0 || one.Line > len(lines) || one.Line > 0 && (one.Column < 1 || one.Column > len(lines[one.Line-1])+1) {
+				t.Errorf("%+v in %q", one, source)
+			}
+		}
+	})
+}

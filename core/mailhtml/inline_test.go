@@ -97,15 +97,15 @@ var inlineCases = []struct{ name, rules, body, left, want string }{
 // in head, which is removed if it is empty.
 func TestInline(t *testing.T) {
 	t.Parallel()
-	page := func(rules, body string) string {
+	headed := func(rules, body string) string {
 		if rules != "" {
 			rules = "<style>" + rules + "</style>"
 		}
 		return "<head><title>T</title>" + rules + "</head>" + body
 	}
 	for _, tc := range inlineCases {
-		got, err := Inline(page(tc.rules, tc.body))
-		if want := page(tc.left, tc.want); err != nil || got != want {
+		got, err := Inline(headed(tc.rules, tc.body))
+		if want := headed(tc.left, tc.want); err != nil || got != want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", tc.name, err, got, want)
 		}
 	}

@@ -11,8 +11,15 @@ type tagFinder struct {
 	source string
 	// unclosed is true if a comment without an end was found. All later ones have no end.
 	unclosed bool
-	// close is the offset of the first "}}" at or after from.
-	from, close int
+	// double and triple find the closing braces.
+	double, triple closingBraces
+}
+
+// closingBraces finds the next closing braces of tags.
+type closingBraces struct {
+	// next is the offset of the first closing braces at or after from.
+	from, next int
+	known      bool
 }
 
 // end returns the offset behind the Handlebars tag that begins at offset i, or 0 if no tag
@@ -25,22 +32,26 @@ func (f *tagFinder) end(i int) int {
 	if body := strings.TrimPrefix(rest[2:], "~"); strings.HasPrefix(body, "!--") {
 		return f.commentEnd(i)
 	}
-	if f.nextClose(i) > i+maxTag {
+	next := f.double.after(f.source, "}}", i)
+	if strings.HasPrefix(rest, "{{{") {
+		next = f.triple.after(f.source, "}}}", i)
+	}
+	if next > i+maxTag {
 		return 0
 	}
 	return plainTagEnd(f.source, i)
 }
 
-// nextClose returns the offset of the first "}}" at or after i, or one behind maxTag if
-// there is none.
-func (f *tagFinder) nextClose(i int) int {
-	if i < f.from || i > f.close || f.close == 0 {
-		f.from, f.close = i, len(f.source)+maxTag
-		if n := strings.Index(f.source[i:], "}}"); n >= 0 {
-			f.close = i + n
+// after returns the offset of the first braces at or after i, or one that is more than
+// maxTag behind i if there are none.
+func (c *closingBraces) after(source, braces string, i int) int {
+	if !c.known || i < c.from || i > c.next {
+		c.known, c.from, c.next = true, i, len(source)+maxTag+1
+		if n := strings.Index(source[i:], braces); n >= 0 {
+			c.next = i + n
 		}
 	}
-	return f.close
+	return c.next
 }
 
 // commentEnd returns the end of the comment {{!-- --}} that begins at i, or 0.

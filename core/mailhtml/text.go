@@ -20,7 +20,9 @@ import (
 // The result uses "\n" and ends with it, unless it is empty.
 func Text(source string) string {
 	d := parse(strings.ToValidUTF8(source, "\uFFFD"))
-	d.hideByRules()
+	if _, err := d.applyRules(); err == nil {
+		d.hideStyled()
+	}
 	w := &textWriter{document: d, lines: lines{first: true}}
 	for i := range d.tokens {
 		w.token(&d.tokens[i])

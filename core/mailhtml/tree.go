@@ -293,12 +293,9 @@ func isHiding(property, value string) bool {
 	return false
 }
 
-// hideByRules hides the elements that the rules of the style elements hide. It changes
-// nothing if the rules are too complex.
-func (d *document) hideByRules() {
-	if _, err := d.applyRules(); err != nil {
-		return
-	}
+// hideStyled hides the elements that the rules of the style elements hide. The rules must
+// have been applied.
+func (d *document) hideStyled() {
 	for _, e := range d.elements {
 		if p := e.parent; p.tag < 0 && p.parent != nil {
 			p.hidden = p.parent.hidden

@@ -95,7 +95,7 @@ func (c *checker) field(f Field) Field {
 		if !ok {
 			fault := Error{Message: "attribute " + quote(f.Name) + " is not registered"}
 			known := append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email")
-			if meant := nearestWord(f.Name, known); meant != "" {
+			if meant := core.NearestWord(f.Name, known); meant != "" {
 				fault.Suggestion = "attr." + meant
 			} else {
 				fault.Known = known
@@ -116,7 +116,7 @@ func (c *checker) field(f Field) Field {
 func (c *checker) unknownProperty(f Field) {
 	known := c.schema.PropertyNames(*c.event)
 	fault := Error{Message: c.event.title() + " has no property " + quote(f.Name) + " to test"}
-	if meant := nearestWord(f.Name, known); meant != "" {
+	if meant := core.NearestWord(f.Name, known); meant != "" {
 		fault.Suggestion = Field{Source: Property, Name: meant}.title()
 	}
 	switch {
@@ -137,7 +137,7 @@ func (c *checker) failUnknown(at Offset, kind SetKind, name string, known []stri
 		return
 	}
 	fault := Error{Message: "there is no " + string(kind) + " " + quote(name)}
-	if meant := nearestWord(name, known); meant != "" {
+	if meant := core.NearestWord(name, known); meant != "" {
 		fault.Suggestion = textLiteral(meant)
 	} else {
 		fault.Known = append([]string{}, known...)

@@ -3,6 +3,8 @@ package predicate
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // lexer splits the text of a predicate into tokens, one at a time. It does not fail:
@@ -70,7 +72,7 @@ func (l *lexer) word() token {
 	l.at++
 	name := l.take(isActivityByte)
 	fix := ""
-	if prefix := nearestWord(word, []string{"attr", "activity", "property"}); prefix != "" {
+	if prefix := core.NearestWord(word, []string{"attr", "activity", "property"}); prefix != "" {
 		fix = prefix + "." + name
 	}
 	return token{kind: tokenBad, text: "there is no prefix " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}

@@ -3,6 +3,8 @@ package predicate
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // Warning describes a part of a valid predicate that probably does not mean what its author
@@ -164,7 +166,7 @@ func (c *checker) enumValue(f Field, v Value) {
 	if f.Source != Attribute || registered.Type != Enum || slices.Contains(registered.EnumValues, v.Text) {
 		return
 	}
-	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quote(v.Text), Suggestion: nearestWord(v.Text, registered.EnumValues)}
+	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quote(v.Text), Suggestion: core.NearestWord(v.Text, registered.EnumValues)}
 	w.Line, w.Column = c.tree.Position(f.Offset)
 	c.warnings = append(c.warnings, w)
 }
@@ -176,7 +178,7 @@ func (c *checker) warnUnseen(s EventSource) {
 	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {
 		return
 	}
-	w := Warning{Kind: WarnActivity, Message: "no activity " + quote(name) + " has been recorded so far", Suggestion: nearestWord(name, c.schema.Activities)}
+	w := Warning{Kind: WarnActivity, Message: "no activity " + quote(name) + " has been recorded so far", Suggestion: core.NearestWord(name, c.schema.Activities)}
 	w.Line, w.Column = c.tree.Position(s.Offset)
 	c.warnings = append(c.warnings, w)
 }

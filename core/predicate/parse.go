@@ -231,7 +231,7 @@ func (p *parser) failExpecting(expected string, candidates ...string) {
 		what = "unexpected string "
 	}
 	fault := Error{Message: what + quote(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)), Expected: expected}
-	if meant := nearestWord(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
+	if meant := core.NearestWord(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
 		fault.Suggestion = meant
 	}
 	p.fail(p.tok, fault)

@@ -1,12 +1,12 @@
-package predicate
+package core
 
 import "strings"
 
-// nearestWord returns the candidate that a misspelled word probably means, "" if none is
+// NearestWord returns the candidate that a misspelled word probably means, "" if none is
 // similar. It prefers a candidate that differs only in case, then the one with the smallest
 // edit distance. The distance must be at most two and less than half of the word's length.
 // Among equals it returns the first in alphabetical order.
-func nearestWord(word string, candidates []string) string {
+func NearestWord(word string, candidates []string) string {
 	const longest = 64
 	limit := min(2, (len(word)-1)/2)
 	if len(word) > longest {
