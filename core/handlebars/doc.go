@@ -9,7 +9,7 @@
 //
 // [Parse] compiles a source once, to a flat plan. [Template.Execute] appends the result for
 // the data of one recipient. The standard is handlebars.js 4.7 (https://handlebarsjs.com);
-// core/doc/decisions/0086-templates-are-a-subset-of-handlebars.md has the differences.
+// core/doc/decisions/0087-templates-are-a-subset-of-handlebars.md has the differences.
 //
 // # Language
 //

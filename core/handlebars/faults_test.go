@@ -113,3 +113,26 @@ func TestBranchesAreNotNested(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestLongSources parses sources of the maximum length that repeat one construct. Each takes
+// milliseconds; the test would run into its time limit if one took quadratic time.
+func TestLongSources(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{
+		"{", "}", "{{", "{{{{", "\\{{", "\\\\", "{{a}}", "{{~a~}} ", "{{!-- --", "{{!--", "{{!-- --}}", "{{a.", "{{[", "{{a ", "{{'", "{{else if a}}", "{{#if a}}", "{{#if a}}{{/if}}",
+		"{{#if a}}{{else}}{{/if}}\n", "{{/if}}", " \n", "<", "<!--", "<a href=", "<a b='{{a}}'>", "<!--[if", "<style>", "</", "--", "{{\n",
+	} {
+		source := strings.Repeat(part, (handlebars.MaxSource-100)/len(part))
+		if strings.HasPrefix(part, "{{else") {
+			source = "{{#if a}}" + source + "{{/if}}"
+		}
+		template, err := handlebars.Parse(source, handlebars.HTML)
+		if err == nil {
+			_, err = template.Execute(nil, nil, handlebars.Limits{})
+		}
+		var faults handlebars.Faults
+		if err != nil && !errors.As(err, &faults) {
+			t.Errorf("%q: %v", part, err)
+		}
+	}
+}
