@@ -5,6 +5,7 @@ import "strings"
 // Escape says how a value is escaped.
 type Escape uint8
 
+// The ways to escape a value.
 const (
 	// EscapeNone is for values that stay as they are.
 	EscapeNone Escape = iota
