@@ -313,8 +313,8 @@ func (c *cssSource) declaration(tokens []cssToken) (declaration, string) {
 		return declaration{}, "the property " + quoted(property) + " has no value"
 	}
 	for _, t := range value {
-		if t.kind == css.LeftBraceToken || t.kind == css.CommentToken || t.kind == css.DelimToken && c.masked[t.start] == '!' {
-			return declaration{}, "the value of " + quoted(property) + " has a brace, a comment or a \"!\""
+		if t.kind == css.LeftBraceToken || t.kind == css.DelimToken && c.masked[t.start] == '!' {
+			return declaration{}, "the value of " + quoted(property) + " has a brace or a \"!\""
 		}
 	}
 	return declaration{property: property, value: c.source[value[0].start:value[len(value)-1].end], important: important}, ""

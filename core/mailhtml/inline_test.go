@@ -31,6 +31,13 @@ var inlineCases = []struct{ name, rules, body, left, want string }{
 		`<p style="background:red;background:linear-gradient(red,blue)">`,
 	},
 	{
+		"comments", "/* a */p{/* b */a:/* c */1 /* d */2/* e */;/* f */}", "<p>", "",
+		`<p style="a:1 /* d */2">`,
+	},
+	{
+		"escaped tags", "p{a:1}", `\{{#if x}}<p>`, "", `\{{#if x}}<p style="a:1">`,
+	},
+	{
 		"combinators", "div>p{a:1}div i{b:2}p+p{c:3}h1~i{d:4}", "<div><h1></h1><p></p><p></p><i></i></div>", "",
 		`<div><h1></h1><p style="a:1"></p><p style="a:1;c:3"></p><i style="b:2;d:4"></i></div>`,
 	},

@@ -81,7 +81,11 @@ func (s *scanner) next() {
 	switch {
 	case strings.HasPrefix(rest, "{{"):
 		if end := s.tags.end(start); end > 0 {
-			s.emit(token{kind: handlebars, start: start, end: end})
+			if isEscaped(s.source[:start]) {
+				s.emitText(start, end)
+			} else {
+				s.emit(token{kind: handlebars, start: start, end: end})
+			}
 			return
 		}
 	case strings.HasPrefix(rest, "<!--"):
@@ -106,6 +110,12 @@ func (s *scanner) next() {
 		end++
 	}
 	s.emitText(start, end)
+}
+
+// isEscaped reports whether a tag after the text is printed as it is written: \{{x}}. Two
+// backslashes do not escape it.
+func isEscaped(before string) bool {
+	return strings.HasSuffix(before, `\`) && !strings.HasSuffix(before, `\\`)
 }
 
 // emit appends a token and continues behind it.

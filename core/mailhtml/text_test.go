@@ -15,6 +15,7 @@ func TestText(t *testing.T) {
 		{"character references", "1 &lt; 2 &amp;&#x2014; 3&nbsp;&euro;", "1 < 2 &\u2014 3 €\n"},
 		{"a reference that shows braces", "&#123;&#123;x}} {<b>{</b>{y", "\\{{x}} \\{{{y\n"},
 		{"an escaped tag", `\{{x}}`, "\\{{x}}\n"},
+		{"an escaped block", `<ol>\{{#if x}}<li>a</ol>`, "   \\{{#if x}}\n1. a\n"},
 		{"a brace before a tag", "{<b>{{x}}</b>}", "{ {{x}}}\n"},
 		{"a link", `<a href="https://a.example/?x=1&amp;y={{y}}">See</a>.`, "See (https://a.example/?x=1&y={{y}}).\n"},
 		{"a link with its own address", `<a href="https://a.example/">a.example</a>`, "a.example\n"},
