@@ -74,6 +74,7 @@ var domainEdges = map[[2]string]string{
 	{"suppression", "sending"}:         "the sending account keeps a list of its own",
 	{"handlebars", "htmlcontext"}:      "values of templates are escaped by their places in the HTML",
 	{"templates", "handlebars"}:        "variables and faults of templates are read from their sources",
+	{"templates", "mailhtml"}:          "a template without text gets one from its HTML",
 	{"templates", "sending"}:           "templates live in the sending account",
 	{"templates", "jobs"}:              "the periodic sync is a job",
 	{"signing", "jobs"}:                "retired keys are purged by a job",

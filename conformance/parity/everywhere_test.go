@@ -80,9 +80,9 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		seen := map[string]string{}
-		// These tools need an argument, so they are called in parity_test.go and
-		// suppression_test.go instead.
-		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true}
+		// These tools need an argument, so they are called in parity_test.go,
+		// suppression_test.go and conformance/whole instead.
+		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true, "templates_render": true}
 		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {
 			look := func(what string, answer map[string]any, status int) {
 				text, err := json.Marshal(answer)

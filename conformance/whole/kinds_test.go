@@ -143,6 +143,9 @@ var namesNothing = map[string]string{
 	"activities[].occurred_at": "a time",
 	"activities[].dedup_mode":  "one of two words",
 
+	"data{}":  "a variable of the caller's own template",
+	"profile": "a name in the caller's own template",
+
 	"tag": "a word that is looked for in the caller's own templates",
 
 	"description":  "words about a definition of the caller's own",

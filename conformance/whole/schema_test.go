@@ -18,6 +18,7 @@ type node struct {
 	Properties map[string]node `json:"properties"`
 	Required   []string        `json:"required"`
 	Items      *node           `json:"items"`
+	Format     string          `json:"format"`
 	OneOf      []node          `json:"oneOf"`
 	AnyOf      []node          `json:"anyOf"`
 	Additional json.RawMessage `json:"additionalProperties"`

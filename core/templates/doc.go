@@ -1,5 +1,4 @@
 // Package templates has the email templates of an organization. The organization's sending
 // account stores them. A job copies them into the database, so that reading them does not
-// call the account. The package does not render templates and writes nothing to the
-// account.
+// call the account. It renders templates, and writes nothing to the account.
 package templates

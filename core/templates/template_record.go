@@ -80,10 +80,7 @@ const maxVariables = 200
 func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	variables = []Variable{}
 	at := map[string]int{}
-	for _, part := range []struct {
-		name, source string
-		mode         handlebars.Mode
-	}{{"subject", t.Subject, handlebars.Text}, {"html", t.HTML, handlebars.HTML}, {"text", t.Text, handlebars.Text}} {
+	for _, part := range sources(t) {
 		parsed, err := handlebars.Parse(part.source, part.mode)
 		if err != nil {
 			diagnostics = append(diagnostics, diagnose(part.name, err)...)

@@ -13,6 +13,7 @@ import (
 type Config struct {
 	Store   Store
 	Account Account
+	People  People
 	// Orgs returns the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
@@ -71,7 +72,7 @@ func New(cfg Config) *Templates { return &Templates{Config: cfg} }
 // Operations returns the operations of this package, in the order of the operation
 // catalogue.
 func (t *Templates) Operations() []core.Operation {
-	return []core.Operation{t.templatesList(), t.templatesGet()}
+	return []core.Operation{t.templatesList(), t.templatesGet(), t.templatesRender()}
 }
 
 // ReadTimes returns the time at which each template of an organization was last read from

@@ -68,7 +68,7 @@ func (w *world) call(t *testing.T, s core.Surface, name, arguments string) (any,
 		if err != nil {
 			return nil, err
 		}
-		return op.Do(t.Context(), &core.Call{Surface: s, Principal: core.Principal{Org: core.Org{ID: w.org}}}, in)
+		return op.Do(t.Context(), &core.Call{Surface: s, Principal: core.Principal{Org: core.Org{ID: w.org}, Scopes: core.AllScopes()}}, in)
 	}
 	t.Fatalf("there is no operation %s", name)
 	return nil, nil

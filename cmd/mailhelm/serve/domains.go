@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"log/slog"
+	"maps"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
@@ -56,7 +57,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Suppression: judged,
 		Channels:    through,
 		Templates: templates.New(templates.Config{
-			Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+			Store: s.db.Templates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 		}),
 		Activities: done,
 		Segments:   divided,
@@ -188,4 +189,19 @@ func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*me
 		return nil, err
 	}
 	return &messages.UndeliverableRecipient{Reason: string(found.Reason), LastSeenAt: found.LastSeenAt}, nil
+}
+
+// messageData reads the data of contacts for their messages; it is a [templates.People].
+type messageData struct{ store contacts.Store }
+
+// MessageData returns the attributes of a contact, and its address.
+func (m messageData) MessageData(ctx context.Context, orgID, contactID string) (map[string]any, error) {
+	c, err := m.store.ContactByID(ctx, orgID, contactID)
+	if err != nil {
+		return nil, err
+	}
+	data := map[string]any{}
+	maps.Copy(data, c.Attributes)
+	data["email"] = c.Email
+	return data, nil
 }

@@ -1,0 +1,120 @@
+package templates
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// People reads the data of contacts that messages may show.
+type People interface {
+	// MessageData returns the values of a contact's attributes by name, and its address as
+	// "email". It fails with core.CodeNotFound if the contact does not exist.
+	MessageData(ctx context.Context, orgID, contactID string) (map[string]any, error)
+}
+
+// maxShownHTML and maxShownText are the numbers of bytes of rendered HTML and text that the
+// tool returns. They bound what an agent has to read.
+const (
+	maxShownHTML = 32 << 10
+	maxShownText = 8 << 10
+)
+
+// sampleLinks are the values of the reserved names that only a message has. The domain
+// "invalid" does not exist (RFC 2606).
+var sampleLinks = map[string]any{
+	"unsubscribe_url": "https://preview.invalid/unsubscribe",
+	"preferences_url": "https://preview.invalid/preferences",
+}
+
+// RenderTemplateIn names a template and has the data to render it with.
+type RenderTemplateIn struct {
+	Slug      string         `json:"slug" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The template's slug, from templates_list."`
+	Data      map[string]any `json:"data,omitempty" jsonschema_description:"Values by variable, such as {\"first_name\": \"Ada\"}. Default: none."`
+	ContactID string         `json:"contact_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Renders for this contact: its attributes and email win over data."`
+	Profile   string         `json:"profile,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Name of a set of the template's own test data, over which data wins."`
+}
+
+// RenderedTemplate is a template as one recipient would get it.
+type RenderedTemplate struct {
+	Subject string   `json:"subject" voice:"untrusted"`
+	HTML    string   `json:"html" voice:"untrusted" jsonschema_description:"At most 32 KB."`
+	Text    string   `json:"text" voice:"untrusted" jsonschema_description:"At most 8 KB; derived from the HTML if the template has none."`
+	Missing []string `json:"missing_variables" voice:"untrusted" jsonschema_description:"Variables without a value. They print nothing."`
+	// Truncated says that HTML or Text was cut.
+	Truncated bool `json:"truncated" jsonschema_description:"Whether html or text is cut."`
+}
+
+func (t *Templates) templatesRender() core.Operation {
+	return core.Declare(core.Op[RenderTemplateIn, RenderedTemplate]{
+		Name:  "templates_render",
+		Title: "Render a template",
+		Purpose: "Renders a template with data or for a contact. " +
+			"Use it to see what a recipient would get. Returns subject, HTML and text, and the variables without a value. It does not send.",
+		Example:        `{"slug": "welcome", "data": {"first_name": "Ada"}}`,
+		Effect:         core.Reads,
+		Cost:           core.Light,
+		Scopes:         []core.Scope{core.TemplatesView},
+		ArgumentScopes: map[string]core.Scope{"contact_id": core.ContactsView},
+		Fails:          []core.Code{core.CodeNotFound},
+		Do:             t.renderTemplate,
+	})
+}
+
+func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderTemplateIn) (RenderedTemplate, error) {
+	if in.ContactID != "" && !c.Principal.Scopes.Has(core.ContactsView) {
+		return RenderedTemplate{}, core.MissingScope(c, "contact_id", core.ContactsView)
+	}
+	org := c.Principal.Org.ID
+	_, content, err := t.Store.Template(ctx, org, in.Slug)
+	if err != nil {
+		return RenderedTemplate{}, err
+	}
+	if in.Profile != "" {
+		return RenderedTemplate{}, core.Invalid("profile", "names no test data of this template; send `data` instead")
+	}
+	data := maps.Clone(sampleLinks)
+	maps.Copy(data, in.Data)
+	if in.ContactID != "" {
+		own, err := t.People.MessageData(ctx, org, in.ContactID)
+		if err != nil {
+			return RenderedTemplate{}, err
+		}
+		maps.Copy(data, own)
+	}
+	compiled, err := Compile(content)
+	if err != nil {
+		return RenderedTemplate{}, err
+	}
+	rendered, missing, err := compiled.Render(data)
+	if err != nil {
+		return RenderedTemplate{}, err
+	}
+	out := RenderedTemplate{Subject: oneLine(rendered.Subject), Missing: append([]string{}, missing...)}
+	var cutHTML, cutText bool
+	out.HTML, cutHTML = cutTo(rendered.HTML, maxShownHTML)
+	out.Text, cutText = cutTo(rendered.Text, maxShownText)
+	out.Truncated = cutHTML || cutText
+	return out, nil
+}
+
+// oneLine replaces line ends by spaces, because a value with a line end must not add a header
+// to a message (RFC 5322).
+func oneLine(subject string) string {
+	return strings.Join(strings.FieldsFunc(subject, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
+}
+
+// cutTo returns the first bytes of a text, at most limit, without a part of a character. It
+// reports whether the text was cut.
+func cutTo(text string, limit int) (string, bool) {
+	if len(text) <= limit {
+		return text, false
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit], true
+}
