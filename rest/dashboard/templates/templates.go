@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/mailhtml"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	stored "github.com/mailhelm/mailhelm/core/templates"
@@ -164,7 +165,9 @@ type templatePage struct {
 	Changed, Read       frame.When
 	Variables           []variable
 	Faults              []string // what is wrong with the template
-	Figures             figures
+	// Findings are what the mail should do better. They do not keep it from being sent.
+	Findings []finding
+	Figures  figures
 	// MayReport is true if the visitor may see the figures and the messages. Messages is the
 	// list of messages that were sent with the template.
 	MayReport bool
@@ -177,6 +180,23 @@ type templatePage struct {
 type variable struct {
 	Name     string
 	Required bool
+}
+
+// finding is something that a mail should do better.
+type finding struct {
+	Severity mailhtml.Severity
+	Message  string
+	Line     int // in the HTML; 0 if it is about the whole mail
+}
+
+// findingsOf checks the content of a template.
+func findingsOf(t template) []finding {
+	var all []finding
+	for _, f := range mailhtml.Lint(mailhtml.Input{Subject: t.Subject, HTML: t.HTML, Text: t.Text}) {
+		message, _ := core.VisibleText(f.Message)
+		all = append(all, finding{f.Severity, message, f.Line})
+	}
+	return all
 }
 
 // showTemplate shows one template with its content as text.
@@ -198,7 +218,7 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 	}
 	data := templatePage{
 		Name: frame.PlainName(t.Name), Slug: t.Slug, Version: t.Version, Subject: t.Subject, Text: t.Text, HTML: t.HTML,
-		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Faults: t.Diagnostics,
+		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Faults: t.Diagnostics, Findings: findingsOf(t),
 		MayReport: v.Member.Has(members.MayViewAnalytics), Figures: performance[strings.ToLower(t.Name)],
 		Messages: frame.Address(frame.Path+"/messages", frame.Parameters{"template": t.Name}),
 	}
