@@ -213,6 +213,9 @@ func (db *DB) SyncResults() sendingstore.SyncResultStore {
 // Templates returns the store of the templates that were copied from the sending account.
 func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 
+// ManagedTemplates returns the store of the templates that Mailhelm manages.
+func (db *DB) ManagedTemplates() templates.ManagedStore { return templates.NewManagedStore(db.DB) }
+
 // Replay returns the store of call results by idempotency key, and of used confirmation
 // tokens.
 func (db *DB) Replay() replay.Store { return replay.New(db.DB) }

@@ -33,6 +33,8 @@ func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	o.tracking, err = store.TrackingDomain(ctx, o.org, "click.same")
 	must(t, err)
 	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
+	o.managed = templates.ManagedTemplate{ID: core.NewID(), Slug: "own", DeployedName: "org--own", CreatedAt: start, Newest: templates.Version{Number: 1, Hash: "one", SavedAt: start}}
+	must(t, db.ManagedTemplates().InsertManaged(ctx, o.org, o.managed))
 	o.request = sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: start, UpdatedAt: start}
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 	must(t, db.SyncResults().SaveSyncResult(ctx, o.org, sending.SyncResult{Kind: sending.ChannelSync, EndedAt: start, Failure: sending.Refused}))
@@ -54,11 +56,13 @@ func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	template, content, err := db.Templates().Template(ctx, o.org, "same")
 	must(t, err)
+	managed, err := db.ManagedTemplates().ManagedBySlug(ctx, o.org, "own")
+	must(t, err)
 	request, err := db.ProductionRequests().LatestRequest(ctx, o.org)
 	must(t, err)
 	results, err := db.SyncResults().SyncResults(ctx, o.org)
 	must(t, err)
-	return []any{found, identities, tracking, sync, template, content, request, results}
+	return []any{found, identities, tracking, sync, template, content, managed, request, results}
 }
 
 func channelCalls(o ownedObjects, org string) map[string]storeCall {
@@ -136,6 +140,21 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"SaveTemplate": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Templates().SaveTemplate(t.Context(), org, sending.Template{Name: "same", Subject: "stolen"}, later(1), later(1))
+		},
+		"AddVersion": func(t *testing.T, db *storage.DB) (any, error) {
+			stolen := o.managed
+			stolen.Newest = templates.Version{Number: 2, Hash: "two", SavedAt: later(1)}
+			wantCode(t, "another's template", db.ManagedTemplates().AddVersion(t.Context(), org, "one", stolen), core.CodeConflict)
+			return nil, nil
+		},
+		"ManagedBySlug": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ManagedTemplates().ManagedBySlug(t.Context(), org, "own")
+		},
+		"ManagedNames": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ManagedTemplates().ManagedNames(t.Context(), org)
+		},
+		"Versions": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10)
 		},
 		"DropTemplates": func(t *testing.T, db *storage.DB) (any, error) {
 			reads, err := db.Templates().ReadTemplates(t.Context(), o.org)

@@ -51,6 +51,7 @@ type ownedObjects struct {
 	blocked  string
 	invited  members.Invitation
 	channel  channels.Channel
+	managed  templates.ManagedTemplate
 	tracking channels.TrackingDomain
 	request  sending.AccessRequest
 	activity activities.Activity
@@ -347,7 +348,7 @@ var exempt = []string{
 	"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 	"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 	"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
-	"InsertRequest",
+	"InsertRequest", "InsertManaged",
 	"SaveConnection", "ConnectionByIngestPath", // exempt because an ingest path is unique over all organizations
 	"Insert", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
@@ -365,7 +366,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),
-	reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
+	reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[templates.ManagedStore](), reflect.TypeFor[sending.AccessRequests](),
 	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.PropertyStore](), reflect.TypeFor[activities.Purger](),
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.ChangeStore](),
 }

@@ -80,22 +80,23 @@ var (
 	// templateSlugs selects the slugs in use, so that a new template gets a different slug.
 	templateSlugs = engine.Register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
 	// saveTemplate inserts or updates a template. An existing template keeps its id, slug
-	// and time of creation. Nothing changes if its content is the same.
+	// and time of creation. Nothing changes if its content is the same, or if Mailhelm manages
+	// the template of this name.
 	saveTemplate = engine.Register("save template", `
 		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
 			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at
-		WHERE templates.content_hash <> excluded.content_hash`)
+		WHERE templates.content_hash <> excluded.content_hash AND templates.source = 'import'`)
 	// templateRead stores the time at which a sync last read a template that has not
 	// changed.
-	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
-	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
+	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3 AND source = 'import'`)
+	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1 AND source = 'import'`)
 	// dropTemplates deletes templates by name and time of the last read. $2 is a JSON array
 	// of droppedTemplate. A template that a sync has read again since then stays.
 	dropTemplates = engine.Register("drop templates", `
 		DELETE FROM templates
-		WHERE org_id = $1 AND (name, read_at) IN (
+		WHERE org_id = $1 AND source = 'import' AND (name, read_at) IN (
 			SELECT j.value ->> 'name', CAST(j.value ->> 'read_at' AS bigint) FROM json_each(CAST($2 AS text)) AS j)`)
 )
 

@@ -1,0 +1,66 @@
+package templates
+
+import (
+	"context"
+	"time"
+)
+
+// The sources of templates: Import for copies of the sending account's templates, Managed
+// for templates that Mailhelm stores with their versions.
+const (
+	Import  = "import"
+	Managed = "managed"
+)
+
+// ManagedTemplate is a template that Mailhelm stores, with the content of its newest
+// version.
+type ManagedTemplate struct {
+	ID   string
+	Slug string
+	// DeployedName is the template's name in the sending account. It never changes.
+	DeployedName string
+	// TestData is a JSON object with values of the variables, "" for none.
+	TestData string
+	// CreatedAt is the time of the first version.
+	CreatedAt time.Time
+	Newest    Version
+}
+
+// Version is one saved content of a managed template. Versions never change.
+type Version struct {
+	Number              int // from 1, without gaps
+	Subject, HTML, Text string
+	// Hash is [HashOf] the content.
+	Hash string
+	// Message says why the content was changed, "" for none.
+	Message string
+	SavedBy Author
+	SavedAt time.Time
+}
+
+// Author is the credential that saved a version.
+type Author struct {
+	Kind string // api_key, oauth_client, user or operator
+	ID   string
+	// UserID is the person for whom an application acted, "" for none.
+	UserID string
+}
+
+// ManagedStore stores managed templates and their versions. Every method takes part in the
+// transaction of its context, and reads and writes only the data of the given organization.
+type ManagedStore interface {
+	// InsertManaged stores a new template and its first version. It fails with
+	// core.CodeConflict if a template of any source has the slug or the deployed name.
+	InsertManaged(ctx context.Context, orgID string, t ManagedTemplate) error
+	// AddVersion makes t.Newest the newest version of the template with t.ID, if its newest
+	// version has the hash base and the number before that of t.Newest. Otherwise it fails
+	// with core.CodeConflict, because another version was saved since.
+	AddVersion(ctx context.Context, orgID, base string, t ManagedTemplate) error
+	// ManagedBySlug returns the managed template with the slug. It fails with
+	// core.CodeNotFound for an unknown slug and for a copy of the account's template.
+	ManagedBySlug(ctx context.Context, orgID, slug string) (ManagedTemplate, error)
+	// Versions returns the newest versions of a template, the newest first, at most limit.
+	Versions(ctx context.Context, orgID, templateID string, limit int) ([]Version, error)
+	// ManagedNames returns the deployed names of all managed templates.
+	ManagedNames(ctx context.Context, orgID string) ([]string, error)
+}
