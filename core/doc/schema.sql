@@ -947,6 +947,46 @@ CREATE TABLE sync_results (
 	PRIMARY KEY (org_id, kind)
 );
 
+CREATE TABLE tags (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	color bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, name)
+);
+
+CREATE INDEX tags_newest ON tags (org_id, created_at, id);
+
+CREATE TABLE template_tags (
+	org_id bytetext NOT NULL,
+	template_id bytetext NOT NULL,
+	tag_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, template_id, tag_id),
+	FOREIGN KEY (org_id, template_id) REFERENCES templates (org_id, id) ON DELETE CASCADE,
+	FOREIGN KEY (org_id, tag_id) REFERENCES tags (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX template_tags_by_tag ON template_tags (org_id, tag_id);
+
+CREATE TABLE template_versions (
+	org_id bytetext NOT NULL,
+	template_id bytetext NOT NULL,
+	version_number bigint NOT NULL,
+	subject text NOT NULL,
+	html text NOT NULL,
+	body_text text NOT NULL,
+	content_hash text NOT NULL,
+	message text NOT NULL,
+	saved_by_kind bytetext NOT NULL,
+	saved_by bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	saved_at bigint NOT NULL,
+	PRIMARY KEY (org_id, template_id, version_number),
+	FOREIGN KEY (org_id, template_id) REFERENCES templates (org_id, id) ON DELETE CASCADE
+);
+
 CREATE TABLE templates (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -959,11 +999,13 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
-	read_at bigint NOT NULL,
+	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '',
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)
 );
+
+CREATE INDEX templates_managed ON templates (org_id, id) WHERE source = 'managed';
 
 CREATE INDEX templates_newest ON templates (org_id, created_at, id);
 
