@@ -28,6 +28,8 @@ type lines struct {
 	// at its end that are text.
 	word   []byte
 	braces int
+	// tagged is true if the word ends in a Handlebars tag.
+	tagged bool
 	// spaced is true if white space precedes the word.
 	spaced bool
 	// cells is true if the word begins another cell of a table row.
@@ -72,10 +74,16 @@ func (l *lines) character(r rune) {
 		r = ' '
 	case r == '{' && l.braces == 1:
 		// Two braces that are text would begin a tag.
-		if before := l.word[:len(l.word)-1]; !bytes.HasSuffix(before, []byte(`\`)) {
+		switch before := l.word[:len(l.word)-1]; {
+		case bytes.HasSuffix(before, []byte(`\\`)):
+			l.word = append(before, ` \{`...) // two backslashes escape nothing
+		case !bytes.HasSuffix(before, []byte(`\`)):
 			l.word = append(before, `\{`...)
 		}
+	case r == '}' && l.tagged:
+		l.word = append(l.word, ' ') // a third brace would belong to the tag
 	}
+	l.tagged = false
 	l.word = utf8.AppendRune(l.word, r)
 	if l.braces++; r != '{' {
 		l.braces = 0
@@ -88,7 +96,15 @@ func (l *lines) atom(s string) {
 		l.word = append(l.word, ' ')
 	}
 	l.word = append(l.word, s...)
-	l.braces = 0
+	l.braces, l.tagged = 0, strings.HasSuffix(s, "}}")
+}
+
+// unescape separates a backslash at the end of the word from a tag that follows, which it
+// would escape.
+func (l *lines) unescape() {
+	if bytes.HasSuffix(l.word, []byte(`\`)) {
+		l.word = append(l.word, ' ')
+	}
 }
 
 // verbatim writes preformatted text.
@@ -174,7 +190,7 @@ func (l *lines) endWord() {
 		return
 	}
 	word := string(l.word)
-	l.word, l.braces = l.word[:0], 0
+	l.word, l.braces, l.tagged = l.word[:0], 0, false
 	if strings.Trim(word, " \u200c\u200d") == "" {
 		l.spaced = true
 		return

@@ -80,12 +80,13 @@ func (s *scanner) next() {
 	start, rest := s.at, s.source[s.at:]
 	switch {
 	case strings.HasPrefix(rest, "{{"):
-		if end := s.tags.end(start); end > 0 {
-			if isEscaped(s.source[:start]) {
-				s.emitText(start, end)
-			} else {
-				s.emit(token{kind: handlebars, start: start, end: end})
-			}
+		end := s.tags.end(start)
+		switch {
+		case isEscaped(s.source[:start]):
+			s.emitText(start, max(end, bracesEnd(s.source, start)))
+			return
+		case end > 0:
+			s.emit(token{kind: handlebars, start: start, end: end})
 			return
 		}
 	case strings.HasPrefix(rest, "<!--"):
@@ -116,6 +117,11 @@ func (s *scanner) next() {
 // backslashes do not escape it.
 func isEscaped(before string) bool {
 	return strings.HasSuffix(before, `\`) && !strings.HasSuffix(before, `\\`)
+}
+
+// bracesEnd returns the offset behind the opening braces at i.
+func bracesEnd(s string, i int) int {
+	return len(s) - len(strings.TrimLeft(s[i:], "{"))
 }
 
 // emit appends a token and continues behind it.

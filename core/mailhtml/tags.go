@@ -157,3 +157,54 @@ func isRaw(tag string) bool {
 	body := strings.TrimLeft(tag, "{~ ")
 	return strings.HasPrefix(tag, "{{{") || strings.HasPrefix(tag, "{{~{") || strings.HasPrefix(body, "&") || strings.HasPrefix(body, ">")
 }
+
+// eachTag calls yield for each Handlebars tag of s with its offset. Escaped tags are left
+// out.
+func eachTag(s string, yield func(at int, tag string)) {
+	tags := tagFinder{source: s}
+	for i := strings.Index(s, "{{"); i >= 0 && i < len(s); i++ {
+		end := tags.end(i)
+		switch {
+		case strings.HasPrefix(s[i:], "{{") && isEscaped(s[:i]):
+			i = max(end, bracesEnd(s, i)) - 1
+		case end > 0:
+			yield(i, s[i:end])
+			i = end - 1
+		}
+	}
+}
+
+// wholeBlocks returns the offsets of the tags of all blocks whose tags are all accepted, and
+// whether each block tag of s belongs to such a block.
+func wholeBlocks(s string, accept func(at int) bool) (offsets map[int]bool, all bool) {
+	type block struct {
+		tags []int
+		ok   bool
+	}
+	var open []block
+	offsets, all = map[int]bool{}, true
+	eachTag(s, func(at int, tag string) {
+		role := roleOf(tag)
+		switch role {
+		case value, remark:
+			return
+		case opening:
+			open = append(open, block{ok: true})
+		}
+		if len(open) == 0 {
+			all = false
+			return
+		}
+		last := &open[len(open)-1]
+		last.tags, last.ok = append(last.tags, at), last.ok && accept(at)
+		if role != closing {
+			return
+		}
+		for _, offset := range last.tags {
+			offsets[offset] = last.ok
+		}
+		all = all && last.ok
+		open = open[:len(open)-1]
+	})
+	return offsets, all && len(open) == 0
+}

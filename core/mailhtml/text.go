@@ -23,7 +23,7 @@ func Text(source string) string {
 	if _, err := d.applyRules(); err == nil {
 		d.hideStyled()
 	}
-	w := &textWriter{document: d, lines: lines{first: true}}
+	w := &textWriter{document: d, lines: lines{first: true}, whole: d.wholeBlocks()}
 	for i := range d.tokens {
 		w.token(&d.tokens[i])
 	}
@@ -37,7 +37,10 @@ type textWriter struct {
 	lines
 	// link is the open link, nil if there is none.
 	link *openLink
-	// open has the open Handlebars blocks.
+	// whole has the offsets of the tags of the blocks that are written. The tags of others,
+	// for example those that begin inside of a start tag, are left out.
+	whole map[int]bool
+	// open has the open Handlebars blocks of whole.
 	open []openBlock
 }
 
@@ -45,6 +48,19 @@ type textWriter struct {
 type openLink struct {
 	address string
 	text    strings.Builder
+}
+
+// wholeBlocks returns the offsets of the tags of the blocks that begin, continue and end
+// between HTML tags.
+func (d *document) wholeBlocks() map[int]bool {
+	between := map[int]bool{}
+	for _, t := range d.tokens {
+		if t.kind == handlebars {
+			between[t.start] = true
+		}
+	}
+	whole, _ := wholeBlocks(d.source, func(at int) bool { return between[at] })
+	return whole
 }
 
 // openBlock is a Handlebars block whose end has not been reached.
@@ -67,7 +83,7 @@ func (w *textWriter) token(t *token) {
 	w.in(t.element)
 	switch t.kind {
 	case text:
-		w.pieces(w.raw(*t), t.element.verbatim)
+		w.pieces(w.raw(*t), t.element.verbatim, true)
 	case startTag:
 		w.start(t)
 	case endTag:
@@ -80,9 +96,10 @@ func (w *textWriter) tag(t *token) {
 	tag, visible := w.raw(*t), !t.element.hidden
 	w.in(t.element)
 	role := roleOf(tag)
-	switch role {
-	case remark:
+	if role == remark || role != value && !w.whole[t.start] {
 		return
+	}
+	switch role {
 	case opening:
 		w.open = append(w.open, openBlock{within: t.element, shown: visible})
 	case middle, closing:
@@ -94,6 +111,9 @@ func (w *textWriter) tag(t *token) {
 				w.open = w.open[:n-1]
 			}
 		}
+	}
+	if visible && !strings.HasSuffix(w.source[:t.start], `\`) {
+		w.unescape()
 	}
 	switch {
 	case !visible:
@@ -118,19 +138,20 @@ func (w *textWriter) leave(e, within *element) {
 }
 
 // pieces writes text or the value of an attribute: character references are replaced, and
-// Handlebars tags are kept.
-func (w *textWriter) pieces(s string, verbatim bool) {
+// Handlebars tags are kept, block tags only if blocks is true.
+func (w *textWriter) pieces(s string, verbatim, blocks bool) {
 	eachPiece(s, func(piece string, tag bool) {
-		w.linkText(piece)
 		switch {
-		case tag && roleOf(piece) != remark:
-			w.atom(piece)
+		case tag && (roleOf(piece) == remark || roleOf(piece) != value && !blocks):
+			return
 		case tag:
+			w.atom(piece)
 		case verbatim:
 			w.verbatim(piece)
 		default:
 			w.plain(piece)
 		}
+		w.linkText(piece)
 	})
 }
 
@@ -148,17 +169,30 @@ func eachPiece(s string, yield func(piece string, tag bool)) {
 	for i := strings.Index(s, "{{"); i >= 0 && i < len(s); i++ {
 		end := tags.end(i)
 		if end == 0 {
+			if strings.HasPrefix(s[i:], "{{") && isEscaped(s[:i]) {
+				i = bracesEnd(s, i) - 1
+			}
 			continue
 		}
 		if i > from {
-			yield(html.UnescapeString(s[from:i]), false)
+			yield(replaceReferences(s[from:i]), false)
 		}
 		yield(s[i:end], true)
 		from, i = end, end-1
 	}
 	if from < len(s) {
-		yield(html.UnescapeString(s[from:]), false)
+		yield(replaceReferences(s[from:]), false)
 	}
+}
+
+// replaceReferences replaces the character references in a text. A backslash at its end is
+// separated from a Handlebars tag that follows, which it would escape.
+func replaceReferences(s string) string {
+	replaced := html.UnescapeString(s)
+	if strings.HasSuffix(replaced, `\`) && !strings.HasSuffix(s, `\`) {
+		return replaced + " "
+	}
+	return replaced
 }
 
 // paragraphs has the elements with a blank line before and after them.
@@ -193,7 +227,8 @@ func (w *textWriter) start(t *token) {
 		w.want(2)
 	case "img":
 		alt, _ := w.value(*t, "alt")
-		w.pieces(alt, false)
+		_, whole := wholeBlocks(alt, func(int) bool { return true })
+		w.pieces(alt, false, whole)
 	case "a":
 		w.startLink(t)
 	case "ol":
@@ -290,8 +325,12 @@ func bareAddress(address string) string {
 // that readers cannot follow: a place in the same document, or a script.
 func readableAddress(href string) string {
 	var b strings.Builder
+	_, whole := wholeBlocks(href, func(int) bool { return true })
 	eachPiece(strings.TrimSpace(href), func(piece string, tag bool) {
-		if !tag {
+		switch {
+		case tag && (roleOf(piece) == remark || roleOf(piece) != value && !whole):
+			return
+		case !tag:
 			piece = addressText.Replace(strings.Map(dropControls, piece))
 		}
 		b.WriteString(piece)
@@ -314,7 +353,7 @@ func readableAddress(href string) string {
 
 // addressText replaces the characters that would end an address in plain text or begin a
 // Handlebars tag.
-var addressText = strings.NewReplacer(" ", "%20", "{{", "%7B%7B")
+var addressText = strings.NewReplacer(" ", "%20", "{", "%7B", "}", "%7D", `\`, "%5C")
 
 // dropControls removes control characters, as browsers do in addresses.
 func dropControls(r rune) rune {
