@@ -1,6 +1,10 @@
 package handlebars
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+)
 
 // openBlock is a block whose end was not read yet.
 type openBlock struct {
@@ -69,7 +73,7 @@ func (t *tag) block(arguments []token) (*node, bool) {
 	switch {
 	case !slices.Contains(blockNames, name.text):
 		message := "there is no block %s; expected if, unless, each or with"
-		if near := nearestWord(name.text, blockNames); near != "" {
+		if near := core.NearestWord(name.text, blockNames); near != "" {
 			message += "; did you mean " + near + "?"
 		}
 		t.faults.add(name.at, CodeUnknownHelper, message, quote(name.text))

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // dataNames has the names after "@".
@@ -40,7 +42,7 @@ func (t *tag) data(from token, p *path) bool {
 	begin, known := dataNames[name]
 	if !known {
 		message := "there is no %s; expected @index, @first, @last, @key or @root"
-		if near := nearestWord(name, []string{"first", "index", "key", "last", "root"}); near != "" {
+		if near := core.NearestWord(name, []string{"first", "index", "key", "last", "root"}); near != "" {
 			message += "; did you mean @" + near + "?"
 		}
 		t.fail(from.at, CodeUnsupported, message, quote(from.text))

@@ -3,6 +3,8 @@ package handlebars
 import (
 	"slices"
 	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // blockNames are the blocks of the language, in alphabetical order.
@@ -157,7 +159,7 @@ func (t *tag) unknownHelper(name token) {
 		return
 	}
 	message := "there is no helper %s; a value is one name, such as `{{name}}`"
-	if near := nearestWord(name.text, append([]string{assetHelper}, blockNames...)); near != "" {
+	if near := core.NearestWord(name.text, append([]string{assetHelper}, blockNames...)); near != "" {
 		message += "; did you mean " + near + "?"
 	}
 	t.fail(name.at, CodeUnknownHelper, message, quote(name.text))
