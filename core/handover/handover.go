@@ -54,9 +54,11 @@ type Handover struct{ Config }
 func New(cfg Config) *Handover { return &Handover{cfg} }
 
 const (
-	// batch is the number of recipients that a step claims. A crash leaves at most this many
-	// recipients of a worker unresolved.
-	batch = 50
+	// batch is the maximum number of recipients that a step claims. A crash leaves at most this
+	// many recipients of a worker unresolved. A step claims fewer if the account accepts fewer
+	// messages in batchTime, so that a pause of the send takes effect soon.
+	batch     = 50
+	batchTime = 5 * time.Second
 	// parallel is the number of messages that a step passes to the account at the same time.
 	parallel = 10
 	// callTimeout limits a call of the account, and storeTimeout the storing of answers. Both
@@ -121,6 +123,14 @@ func (h *Handover) each(ctx context.Context, orgID string) (time.Duration, error
 	return time.Duration(float64(time.Second) / perSecond), nil
 }
 
+// batchAt returns how many recipients a step claims if each message takes the time each.
+func batchAt(each time.Duration) int {
+	if each == 0 {
+		return batch
+	}
+	return max(1, min(batch, int(batchTime/each)))
+}
+
 // pausedUntil returns the latest time before which the account accepts no message, as its
 // answers say; zero if none does.
 func pausedUntil(answers []Answer) time.Time {
@@ -154,7 +164,7 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, e
 			return err
 		}
 		now := h.Clock()
-		due, err := h.Store.Pending(ctx, orgID, sendID, now, batch)
+		due, err := h.Store.Pending(ctx, orgID, sendID, now, batchAt(each))
 		if err != nil || len(due) == 0 {
 			return err
 		}
