@@ -153,6 +153,9 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		"ManagedNames": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().ManagedNames(t.Context(), org)
 		},
+		"VersionBySlug": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ManagedTemplates().VersionBySlug(t.Context(), org, "own", 1)
+		},
 		"Versions": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10)
 		},

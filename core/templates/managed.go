@@ -59,6 +59,10 @@ type ManagedStore interface {
 	// ManagedBySlug returns the managed template with the slug. It fails with
 	// core.CodeNotFound for an unknown slug and for a copy of the account's template.
 	ManagedBySlug(ctx context.Context, orgID, slug string) (ManagedTemplate, error)
+	// VersionBySlug returns one version of the managed template with the slug. It fails with
+	// core.CodeNotFound for an unknown slug or version, and for a copy of the account's
+	// template.
+	VersionBySlug(ctx context.Context, orgID, slug string, number int) (Version, error)
 	// Versions returns the newest versions of a template, the newest first, at most limit.
 	Versions(ctx context.Context, orgID, templateID string, limit int) ([]Version, error)
 	// ManagedNames returns the deployed names of all managed templates.

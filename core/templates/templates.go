@@ -12,6 +12,7 @@ import (
 // Config configures [Templates]. All fields are required.
 type Config struct {
 	Store   Store
+	Managed ManagedStore
 	Account Account
 	People  People
 	// Orgs returns the ids of all organizations, for the periodic job.

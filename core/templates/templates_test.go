@@ -22,6 +22,7 @@ import (
 // world is [templates.Templates] for one organization, with a simulated sending account.
 type world struct {
 	*templates.Templates
+	managed templates.ManagedStore
 	account *simulator.Simulator
 	org     string
 	now     time.Time
@@ -36,8 +37,9 @@ func each(t *testing.T, f func(*testing.T, *world)) {
 		if err := w.account.Seed(t.Context(), w.org, simulator.Setup{}); err != nil {
 			t.Fatal(err)
 		}
+		w.managed = db.ManagedTemplates()
 		w.Templates = templates.New(templates.Config{
-			Store: db.Templates(), Account: w.account, Clock: clock, Log: slog.New(slog.DiscardHandler),
+			Store: db.Templates(), Managed: w.managed, Account: w.account, Clock: clock, Log: slog.New(slog.DiscardHandler),
 			Orgs: func(context.Context) ([]string, error) { return []string{w.org}, nil },
 		})
 		f(t, w)

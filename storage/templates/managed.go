@@ -63,6 +63,11 @@ var (
 		SELECT t.id, t.slug, t.name, t.test_data, t.created_at, `+versionColumns+` FROM templates AS t
 		JOIN template_versions AS v ON v.org_id = t.org_id AND v.template_id = t.id AND v.version_number = t.version_number
 		WHERE t.org_id = $1 AND t.slug = $2 AND t.source = 'managed'`)
+	// versionBySlug finds a version through the unique key of the template's slug.
+	versionBySlug = engine.RegisterPoint("template version", `
+		SELECT `+versionColumns+` FROM templates AS t
+		JOIN template_versions AS v ON v.org_id = t.org_id AND v.template_id = t.id
+		WHERE t.org_id = $1 AND t.slug = $2 AND t.source = 'managed' AND v.version_number = $3`)
 	templateVersions = engine.Register("template versions", `
 		SELECT `+versionColumns+` FROM template_versions AS v
 		WHERE v.org_id = $1 AND v.template_id = $2 ORDER BY v.version_number DESC LIMIT $3`)
@@ -125,6 +130,11 @@ func (s ManagedStore) ManagedBySlug(ctx context.Context, orgID, slug string) (te
 	return templates.ManagedTemplate{
 		ID: row.ID, Slug: row.Slug, DeployedName: row.Name, TestData: row.TestData, CreatedAt: row.CreatedAt.Time(), Newest: row.version(),
 	}, nil
+}
+
+func (s ManagedStore) VersionBySlug(ctx context.Context, orgID, slug string, number int) (templates.Version, error) {
+	row, err := engine.One[versionRow](ctx, s.db, "template version", versionBySlug, orgID, slug, number)
+	return row.version(), err
 }
 
 func (s ManagedStore) Versions(ctx context.Context, orgID, templateID string, limit int) ([]templates.Version, error) {

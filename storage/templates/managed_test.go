@@ -60,6 +60,18 @@ func TestVersionsOfAManagedTemplate(t *testing.T) {
 		if diff := cmp.Diff([]templates.Version{second.Newest, first.Newest}, versions); diff != "" || err != nil {
 			t.Errorf("%v %s", err, diff)
 		}
+		old, err := store.VersionBySlug(ctx, org, "a/b", 1)
+		if diff := cmp.Diff(first.Newest, old); diff != "" || err != nil {
+			t.Errorf("%v %s", err, diff)
+		}
+		for slug, number := range map[string]int{"a/b": 3, "a--b": 1} {
+			if _, err := store.VersionBySlug(ctx, org, slug, number); !core.IsNotFound(err) {
+				t.Errorf("version %d of %s: %v", number, slug, err)
+			}
+		}
+		if _, err := store.VersionBySlug(ctx, core.NewID(), "a/b", 1); !core.IsNotFound(err) {
+			t.Errorf("another organization reads a version: %v", err)
+		}
 		if others, err := store.Versions(ctx, core.NewID(), first.ID, 10); len(others) != 0 || err != nil {
 			t.Errorf("another organization reads %v, %v", others, err)
 		}

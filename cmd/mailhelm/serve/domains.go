@@ -57,7 +57,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Suppression: judged,
 		Channels:    through,
 		Templates: templates.New(templates.Config{
-			Store: s.db.Templates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 		}),
 		Activities: done,
 		Segments:   divided,
