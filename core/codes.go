@@ -25,6 +25,8 @@ const (
 	CodeContactClaimRace             Code = "contact_claim_race"
 	CodeConfirmationInvalid          Code = "confirmation_invalid"
 	CodeGitOwned                     Code = "git_owned"
+	CodePullRequestRequired          Code = "pull_request_required"
+	CodeStaleContentHash             Code = "stale_content_hash"
 	CodeValidationFailed             Code = "validation_failed"
 	CodeAttributeValidationFailed    Code = "attribute_validation_failed"
 	CodeNoTopicAcknowledgementNeeded Code = "no_topic_acknowledgement_required"
@@ -132,6 +134,16 @@ var codes = []CodeInfo{
 		CodeGitOwned, 409, "Owned by a repository", false,
 		"The organization's definitions come from a connected repository, so they are read-only here.",
 		"Change the definition in the repository and let it sync.",
+	},
+	{
+		CodePullRequestRequired, 409, "Pull request required", false,
+		"A tool was called to save something that comes from a connected repository, and no pull request could be opened from here. Nothing was changed. Over REST the same refusal is `conflict`.",
+		"Open the pull request in the repository and let it sync.",
+	},
+	{
+		CodeStaleContentHash, 409, "Content has changed", false,
+		"A tool was called to change content that another version has replaced since, or without saying which content it changes. `content_hash` is the hash of the stored content, `base_content_hash` the one that was sent. Nothing was changed. Over REST the same refusal is `conflict`.",
+		"Read the object again, apply the change to its content, and send its content hash as `base_content_hash`.",
 	},
 	{
 		CodeValidationFailed, 422, "Validation failed", false,

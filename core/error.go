@@ -176,6 +176,41 @@ func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}
 }
 
+// refusalOf returns an error with a code that only tools return. Over REST its code is
+// conflict.
+func refusalOf(c *Call, code Code, message, next string) *Error {
+	if c.Surface != Agent {
+		code = CodeConflict
+	}
+	return &Error{Code: code, Message: message, Next: next}
+}
+
+// PullRequestRequired returns the error for a write to a record that comes from the
+// connected repository, if no pull request can be opened. noun names the kind of record,
+// such as "template".
+func PullRequestRequired(c *Call, noun string) *Error {
+	return refusalOf(c, CodePullRequestRequired,
+		"This organization's connected repository has the "+noun+"s, which change by pull request, and none can be opened from here.",
+		"Open the pull request in the repository and let it sync.")
+}
+
+// StaleContentHash returns the error for a change of content that is not the stored
+// content. base is the hash that the caller sent, stored the hash of the stored content;
+// each is "" if there is none.
+func StaleContentHash(c *Call, message, next, base, stored string) *Error {
+	e := refusalOf(c, CodeStaleContentHash, message, next)
+	e.Extra = map[string]any{"base_content_hash": nilIfEmpty(base), "content_hash": nilIfEmpty(stored)}
+	return e
+}
+
+// nilIfEmpty returns nil for "", which is null in JSON.
+func nilIfEmpty(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
 // InvalidKey returns invalid_key, for a refused credential. The cause is for the log. The
 // message is the same for each cause, so that a guess at a credential reveals nothing.
 func InvalidKey(cause error) *Error {

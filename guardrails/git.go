@@ -23,12 +23,10 @@ func git(ctx context.Context, p *passage) error {
 	}
 	switch p.info.GitOwned {
 	case core.GitRefused:
-		return p.gitOwnedError("This organization's definitions are owned by its connected repository.",
-			"Change the definition in the repository and let it sync.")
+		return p.gitOwnedError()
 	case core.GitPullRequest:
 		if p.guard.Repositories == nil {
-			return p.gitOwnedError("This organization's definitions change by pull request, and its repository cannot be reached from here.",
-				"Open the pull request in the repository.")
+			return core.PullRequestRequired(p.call, "definition")
 		}
 		p.byPullRequest = true
 	}
@@ -37,12 +35,15 @@ func git(ctx context.Context, p *passage) error {
 
 // gitOwnedError returns an error with the code git_owned on the agent surface and conflict
 // on REST.
-func (p *passage) gitOwnedError(message, next string) error {
+func (p *passage) gitOwnedError() error {
 	code := core.CodeConflict
 	if p.call.Surface == core.Agent {
 		code = core.CodeGitOwned
 	}
-	return &core.Error{Code: code, Message: message, Next: next}
+	return &core.Error{
+		Code: code, Message: "This organization's definitions are owned by its connected repository.",
+		Next: "Change the definition in the repository and let it sync.",
+	}
 }
 
 // propose opens a pull request with the change that the write would make. It replaces the

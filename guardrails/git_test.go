@@ -130,7 +130,7 @@ func TestBranchesBelongToCalls(t *testing.T) {
 func TestProposalsThatCannotBeMadeAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newConnected(t, nil)
-	for surface, code := range map[core.Surface]core.Code{core.Agent: core.CodeGitOwned, core.REST: core.CodeConflict} {
+	for surface, code := range map[core.Surface]core.Code{core.Agent: core.CodePullRequestRequired, core.REST: core.CodeConflict} {
 		_, err := b.call(t, "op_propose", func(r *guardrails.Request) { connectGit(r); r.Surface = surface })
 		wantCode(t, err, code)
 	}

@@ -77,6 +77,7 @@ func dayOfCalls(known string) map[string][]string {
 		"messages_search":            {`{}`, `{"status":"Bounce"}`, `{"from":"2001-01-01T00:00:00Z"}`},
 		"messages_diagnose":          {`{"message_id":"none"}`, `{}`},
 		"templates_list":             {`{}`, `{"query":"welcome"}`, `{"tag":"none"}`},
+		"templates_author":           {`{"slug":"harvest","html":"<p>Hello {{first_name}}</p>"}`, `{"slug":"harvest","html":"<p>{{#if a}}{{lookup b}}</p>"}`, `{"slug":"harvest","html":"<p>1</p>","base_content_hash":"none"}`},
 		"templates_render":           {`{"slug":"welcome","data":{"first_name":"Ann"}}`, `{"slug":"none"}`, `{}`},
 
 		"segments_list":              {`{}`, `{"query":"trial"}`, `{"status":"none"}`},

@@ -95,7 +95,7 @@ func (s shapeScene) mirror(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied := templates.New(templates.Config{Store: s.DB.Templates(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
+	copied := templates.New(templates.Config{Store: s.DB.Templates(), Managed: s.DB.ManagedTemplates(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
 	if err := copied.Sync(t.Context(), s.OrgID); err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,8 @@ const (
 		subject                               text
 		channel                               (text) null
 		version                               text
+		content_hash                          text
+		deployed_name                         text
 		last_modified_at                      time
 		source                                =git =managed =import`
 
@@ -71,12 +73,14 @@ const (
 		variables[].name                      text
 		variables[].required                  bool
 		variables[].default                   (text) null
-		content_hash                          text
 		validation_status                     =valid =invalid
 		diagnostics[]                         text
 		topic                                 (text) null
 		tags[]                                (text)
-		deployed_name                         text`
+		version_number                        int
+		deployed_version                      (int) null
+		deploy_failure                        (text) null
+		testdata                              open`
 
 	messageTable = `
 		id                                    text

@@ -31,7 +31,7 @@ func mirrored(t *testing.T, p *product.Product) {
 	if err := follower.Sync(t.Context(), p.OrgID); err != nil {
 		t.Fatal(err)
 	}
-	copied := templates.New(templates.Config{Store: p.DB.Templates(), Account: p.Simulator, Clock: p.Clock.Now, Log: log})
+	copied := templates.New(templates.Config{Store: p.DB.Templates(), Managed: p.DB.ManagedTemplates(), Account: p.Simulator, Clock: p.Clock.Now, Log: log})
 	if err := copied.Sync(t.Context(), p.OrgID); err != nil {
 		t.Fatal(err)
 	}

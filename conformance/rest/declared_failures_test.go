@@ -39,6 +39,7 @@ var changes = map[core.Code]map[string]any{
 	core.CodeContactEmailTaken:         {"email": "two@example.com", "external_id": "one"},
 	core.CodeUnknownExternalID:         {"email": nil, "external_id": "unknown"},
 	core.CodeExternalIDConflict:        {"email": "two@example.com", "external_id": "one"},
+	core.CodeStaleContentHash:          {"base_content_hash": "none"},
 }
 
 // changesFor has further changes for one operation whose example does not reach the sending

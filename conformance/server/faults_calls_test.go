@@ -71,6 +71,8 @@ var listed = []call{
 	{"suppressions_get", "GET", "/v1/suppressions/suppressed%40example.com", "", refused},
 	{"suppressions_check_address", "", "", `{"email":"suppressed@example.com"}`, refused},
 
+	{"templates_author", "", "", `{"slug":"faults-ROUND","html":"<p>Hello</p>"}`, untouched},
+
 	{"messages_diagnose", "", "", `{"message_id":"` + messageID + `"}`, partial},
 
 	{"contacts_lookup", "GET", "/v1/contacts/read-ROUND%40example.com", "", refused},
@@ -163,7 +165,7 @@ func (s *faultScene) fillMirror(t *testing.T) {
 	})
 	parts := channels.New(channels.Config{Store: p.DB.Channels(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
 	p.AwaitJob(t, templates.SyncArgs{}.Kind())
-	names := templates.New(templates.Config{Store: p.DB.Templates(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
+	names := templates.New(templates.Config{Store: p.DB.Templates(), Managed: p.DB.ManagedTemplates(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
 	if err := errors.Join(seeded, parts.Sync(t.Context(), p.OrgID), names.Sync(t.Context(), p.OrgID)); err != nil {
 		t.Fatal(err)
 	}

@@ -146,6 +146,13 @@ var namesNothing = map[string]string{
 	"data{}":  "a variable of the caller's own template",
 	"profile": "a name in the caller's own template",
 
+	"html":              "the text of a message",
+	"text":              "the text of a message",
+	"subject":           "the text of a message",
+	"testdata{}":        "a name in the caller's own template",
+	"base_content_hash": "a hash of the caller's own template",
+	"message":           "words about a change of the caller's own",
+
 	"tag": "a word that is looked for in the caller's own templates",
 
 	"description":  "words about a definition of the caller's own",
@@ -156,8 +163,12 @@ var namesNothing = map[string]string{
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
 
-// companions maps a member to the other arguments that a call with this member requires.
-var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
+// companions maps a member, or an operation and a member of its arguments, to the other
+// arguments that a call with this member requires.
+var companions = map[string]map[string]any{
+	"attribute_key":         {"attribute_value": "x"},
+	"templates_author slug": {"html": "<p>Hello</p>", "subject": "Hello"},
+}
 
 // expectedAnswer is the expected answer of an operation if an argument names another
 // organization's object. why is the reason for an answer other than 404.
@@ -181,6 +192,7 @@ var otherwise = map[string]expectedAnswer{
 	"contacts_upsert email":        {200, "", "makes a contact of the caller's own"},
 	"contacts_upsert external_id":  {422, "unknown_external_id", "no address is given to make one with"},
 	"lists_create name":            {201, "", "makes a list of the caller's own"},
+	"templates_author slug":        {200, "", "makes a template of the caller's own"},
 	"topics_create name":           {201, "", "makes a topic of the caller's own"},
 
 	"contacts_upsert_by_external_id email":        {201, "", "makes a contact of the caller's own"},

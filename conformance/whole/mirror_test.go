@@ -69,7 +69,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	seeded := w.p.Simulator.Seed(t.Context(), orgID, setup)
 	quiet, now := slog.New(slog.DiscardHandler), w.p.Clock.Now
 	parts := channels.New(channels.Config{Store: w.p.DB.Channels(), Account: w.p.Simulator, Clock: now, Log: quiet})
-	names := templates.New(templates.Config{Store: w.p.DB.Templates(), Account: w.p.Simulator, Clock: now, Log: quiet})
+	names := templates.New(templates.Config{Store: w.p.DB.Templates(), Managed: w.p.DB.ManagedTemplates(), Account: w.p.Simulator, Clock: now, Log: quiet})
 	_, topics := servetest.NewSync(w.p.DB, w.p.Simulator, now, quiet).Run(t.Context(), orgID)
 	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), topics))
 	for range syncsOfTemplates {

@@ -128,6 +128,7 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 		}).(map[string]any)
 		completeActivity(arguments, own)
 		maps.Copy(arguments, companions[place])
+		maps.Copy(arguments, companions[s.Name+" "+place])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
 			arguments["email"] = own // own is the address of an existing contact of the caller
 		}

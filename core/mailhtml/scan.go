@@ -1,6 +1,9 @@
 package mailhtml
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // kind says what a token is.
 type kind int
@@ -321,4 +324,10 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
+}
+
+// HasTag reports whether a template has at least one HTML start tag outside of its
+// Handlebars tags, comments and scripts.
+func HasTag(source string) bool {
+	return slices.ContainsFunc(scan(source), func(t token) bool { return t.kind == startTag })
 }

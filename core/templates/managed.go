@@ -19,7 +19,7 @@ type ManagedTemplate struct {
 	Slug string
 	// DeployedName is the template's name in the sending account. It never changes.
 	DeployedName string
-	// TestData is a JSON object with values of the variables, "" for none.
+	// TestData is a JSON object whose members are sets of sample values, "" for none.
 	TestData string
 	// CreatedAt is the time of the first version.
 	CreatedAt time.Time
@@ -56,6 +56,8 @@ type ManagedStore interface {
 	// version has the hash base and the number before that of t.Newest. Otherwise it fails
 	// with core.CodeConflict, because another version was saved since.
 	AddVersion(ctx context.Context, orgID, base string, t ManagedTemplate) error
+	// SetTestData replaces the test data of a managed template.
+	SetTestData(ctx context.Context, orgID, templateID, testData string) error
 	// ManagedBySlug returns the managed template with the slug. It fails with
 	// core.CodeNotFound for an unknown slug and for a copy of the account's template.
 	ManagedBySlug(ctx context.Context, orgID, slug string) (ManagedTemplate, error)

@@ -84,7 +84,7 @@ const (
 func many(db *storage.DB) *manyTemplates {
 	m := &manyTemplates{account: &counting{content: map[string]string{}}, org: core.NewID(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	m.Templates = templates.New(templates.Config{
-		Store: db.Templates(), Account: m.account, Clock: func() time.Time { return m.now }, Log: slog.New(slog.DiscardHandler),
+		Store: db.Templates(), Managed: db.ManagedTemplates(), Account: m.account, Clock: func() time.Time { return m.now }, Log: slog.New(slog.DiscardHandler),
 	})
 	for i := range manyOf {
 		m.account.content[fmt.Sprintf("t%04d", i)] = "first"

@@ -46,7 +46,8 @@ const (
 )
 
 // Sync copies one organization's templates from its account into the database, and deletes
-// stored templates that the account no longer lists. Contents can be read only one by one,
+// stored templates that the account no longer lists. It skips the managed templates that
+// Mailhelm has deployed. Contents can be read only one by one,
 // so a run reads at most maxRead of them: those of new templates first, then those whose
 // last attempt to read was longest ago. Refused attempts count too, so that the same
 // refused templates do not come first in every run. Each content is stored after its read,
@@ -70,6 +71,13 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	}
 	if err != nil {
 		return err
+	}
+	managed, err := t.Managed.ManagedNames(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	for _, name := range managed { // the account has a deployed copy
+		delete(listed, name)
 	}
 	lost := maps.Clone(reads)
 	for name := range listed {

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Template is a template of the sending account, without its content.
+// Template is a template without its content: a copy of one in the sending account, or one
+// that Mailhelm manages.
 type Template struct {
 	ID           string    `json:"-"`
 	Slug         string    `json:"slug" voice:"ours"`
@@ -19,23 +20,42 @@ type Template struct {
 	Subject      string    `json:"subject" voice:"untrusted"`
 	Channel      *string   `json:"channel" voice:"ours" jsonschema:"nullable"`
 	Version      string    `json:"version" voice:"ours" jsonschema_description:"Changes with the content."`
+	ContentHash  string    `json:"content_hash" voice:"ours"`
+	DeployedName string    `json:"deployed_name" voice:"untrusted" jsonschema_description:"The template at the provider, as messages name it."`
 	LastModified time.Time `json:"last_modified_at"`
-	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: the sync found it in the account."`
+	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: the sync found it in the account; managed: written here."`
 
-	Hash      string    `json:"-"`
 	CreatedAt time.Time `json:"-"`
+	// VersionNumber is the newest version of a managed template, 0 for a copy.
+	VersionNumber int `json:"-"`
+	// Topic is the topic of its messages, "" for none.
+	Topic string `json:"-"`
+	// TestData is a JSON object whose members are sets of sample values, "" for none.
+	TestData string `json:"-"`
+	// Deployed says how far a managed template has come to the account.
+	Deployed Deployment `json:"-"`
 }
 
-// found is the value of Source for all templates. It means that they were copied from the
-// sending account.
-const found = "import"
+// Deployment says which version of a managed template the sending account has.
+type Deployment struct {
+	// Version is the version in the account, 0 for none.
+	Version int
+	// At is the time of the last successful deployment, zero for none.
+	At time.Time
+	// Failure is the kind of failure of the last attempt, "" if it succeeded or if there was
+	// none since the last save.
+	Failure sending.FailureKind
+}
 
 const versionLength = 7
 
-// complete returns t with Version set to the first characters of t.Hash, and with Source
-// set.
+// complete returns t with the members that follow from others. The name of a managed
+// template is its slug.
 func (t Template) complete() Template {
-	t.Version, t.Source = t.Hash[:min(versionLength, len(t.Hash))], found
+	t.Version = t.ContentHash[:min(versionLength, len(t.ContentHash))]
+	if t.Source == Managed {
+		t.Name = t.Slug
+	}
 	return t
 }
 
@@ -43,15 +63,18 @@ func (t Template) complete() Template {
 // and the faults found in the content.
 type Detail struct {
 	Template
-	HTML         string     `json:"html" voice:"untrusted"`
-	Text         string     `json:"text" voice:"untrusted"`
-	Variables    []Variable `json:"variables"`
-	ContentHash  string     `json:"content_hash" voice:"ours"`
-	Validation   string     `json:"validation_status" jsonschema:"enum=valid,enum=invalid"`
-	Diagnostics  []string   `json:"diagnostics" voice:"ours" jsonschema_description:"What is wrong with it."`
-	Topic        *string    `json:"topic" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Always null: templates of the account have no topic."`
-	Tags         []string   `json:"tags" voice:"untrusted"`
-	DeployedName string     `json:"deployed_name" voice:"untrusted" jsonschema_description:"The template at the provider."`
+	HTML        string     `json:"html" voice:"untrusted"`
+	Text        string     `json:"text" voice:"untrusted"`
+	Variables   []Variable `json:"variables"`
+	Validation  string     `json:"validation_status" jsonschema:"enum=valid,enum=invalid"`
+	Diagnostics []string   `json:"diagnostics" voice:"ours" jsonschema_description:"What is wrong with it."`
+	Topic       *string    `json:"topic" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The topic of its messages. null: none is set, as for every template of the account."`
+	Tags        []string   `json:"tags" voice:"untrusted"`
+	// VersionNumber and the members below it describe managed templates.
+	VersionNumber   int            `json:"version_number" jsonschema_description:"Newest version of a managed template, from 1; 0 for others."`
+	DeployedVersion *int           `json:"deployed_version" jsonschema:"nullable" jsonschema_description:"The version of a managed template that the sending account has. null: none, or it is not managed."`
+	DeployFailure   *string        `json:"deploy_failure" voice:"ours" jsonschema:"nullable" jsonschema_description:"Why the sending account did not take the newest version at the last attempt. null: it took it, or there was no attempt."`
+	TestData        map[string]any `json:"testdata" voice:"untrusted" jsonschema_description:"Sets of sample values by name."`
 }
 
 // Variable is a variable that a template uses, such as name in {{name}}.
@@ -120,14 +143,46 @@ func diagnose(part string, err error) []string {
 
 // detail returns the template with its content and everything that is derived from the
 // content.
-func detail(t Template, content sending.Template) Detail {
+func detail(t Template, content sending.Template) (Detail, error) {
 	variables, diagnostics := scan(content)
 	d := Detail{
-		Template: t, HTML: content.HTML, Text: content.Text, Variables: variables, ContentHash: t.Hash,
-		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: []string{}, DeployedName: t.Name,
+		Template: t.complete(), HTML: content.HTML, Text: content.Text, Variables: variables,
+		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: []string{},
+		VersionNumber: t.VersionNumber, TestData: map[string]any{},
 	}
 	if len(diagnostics) > 0 {
 		d.Validation = "invalid"
 	}
-	return d
+	if t.Topic != "" {
+		d.Topic = &t.Topic
+	}
+	if t.Deployed.Version > 0 {
+		d.DeployedVersion = &t.Deployed.Version
+	}
+	if t.Deployed.Failure != "" {
+		text := deployFailure(t.Deployed.Failure)
+		d.DeployFailure = &text
+	}
+	all, err := profiles(t.TestData)
+	for name, values := range all {
+		d.TestData[name] = values
+	}
+	return d, err
+}
+
+// deployFailure says why a template was not deployed.
+func deployFailure(kind sending.FailureKind) string {
+	switch kind {
+	case sending.NotConnected:
+		return "The organization has no sending account. The template is deployed when one is connected."
+	case sending.Unsupported:
+		return "The sending account is a mail server, which stores no templates. Mailhelm renders each message itself."
+	case sending.Invalid:
+		return "The sending account refused the content. Save another version."
+	case sending.Full:
+		return "The sending account has as many templates as it may have. Delete some there; Mailhelm tries again."
+	case sending.Throttled, sending.TimedOut:
+		return "The sending account did not answer in time. Mailhelm tries again."
+	}
+	return "The sending account is unreachable or refused the call. Mailhelm tries again."
 }

@@ -15,6 +15,8 @@ type Config struct {
 	Managed ManagedStore
 	Account Account
 	People  People
+	// Registry has the names that variables may have.
+	Registry Registry
 	// Orgs returns the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
@@ -73,7 +75,7 @@ func New(cfg Config) *Templates { return &Templates{Config: cfg} }
 // Operations returns the operations of this package, in the order of the operation
 // catalogue.
 func (t *Templates) Operations() []core.Operation {
-	return []core.Operation{t.templatesList(), t.templatesGet(), t.templatesRender()}
+	return []core.Operation{t.templatesList(), t.templatesGet(), t.templatesRender(), t.templatesAuthor()}
 }
 
 // ReadTimes returns the time at which each template of an organization was last read from

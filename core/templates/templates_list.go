@@ -20,8 +20,8 @@ func (t *Templates) templatesList() core.Operation {
 	return core.Declare(core.Op[ListTemplatesIn, core.Page[Template]]{
 		Name:  "templates_list",
 		Title: "List templates",
-		Purpose: "Lists the sending account's email templates. " +
-			"Use it to find a template's slug. Returns names and subjects, newest first, as last synced. It does not show content.",
+		Purpose: "Lists email templates: those written here, and those of the sending account as last synced. " +
+			"Use it to find a template's slug or content hash. Returns names and subjects, newest first. It does not show content.",
 		Example: `{}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
@@ -36,7 +36,7 @@ func (t *Templates) listTemplates(ctx context.Context, c *core.Call, in ListTemp
 	}
 	org, filter := c.Principal.Org.ID, fmt.Sprintf("templates %q %q %v", in.Query, in.Tag, in.Untagged)
 	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil || in.Tag != "" { // templates copied from an account have no tags
+	if err != nil || in.Tag != "" { // templates have no tags yet
 		return core.Page[Template]{}, err
 	}
 	page, err := t.page(ctx, org, filter, Filter{Query: in.Query, After: after, Limit: core.Limit(in.Limit)})
@@ -83,7 +83,7 @@ func (t *Templates) templatesGet() core.Operation {
 	return core.Declare(core.Op[GetTemplateIn, Detail]{
 		Name:    "templates_get",
 		Title:   "Read a template",
-		Purpose: "Reads one template of the sending account with its content and variables, as of the last sync.",
+		Purpose: "Reads one template with its content, variables and test data. A template of the sending account is as of the last sync.",
 		Example: `{"slug": "welcome"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
@@ -94,7 +94,7 @@ func (t *Templates) templatesGet() core.Operation {
 			if err != nil {
 				return Detail{}, err
 			}
-			return detail(row.complete(), content), nil
+			return detail(row, content)
 		},
 	})
 }

@@ -69,14 +69,18 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 		return RenderedTemplate{}, core.MissingScope(c, "contact_id", core.ContactsView)
 	}
 	org := c.Principal.Org.ID
-	_, content, err := t.Store.Template(ctx, org, in.Slug)
+	row, content, err := t.Store.Template(ctx, org, in.Slug)
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
-	if in.Profile != "" {
-		return RenderedTemplate{}, core.Invalid("profile", "names no test data of this template; send `data` instead")
-	}
 	data := maps.Clone(sampleLinks)
+	if in.Profile != "" {
+		values, err := profile(row.TestData, in.Profile)
+		if err != nil {
+			return RenderedTemplate{}, err
+		}
+		maps.Copy(data, values)
+	}
 	maps.Copy(data, in.Data)
 	if in.ContactID != "" {
 		own, err := t.People.MessageData(ctx, org, in.ContactID)

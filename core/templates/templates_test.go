@@ -22,11 +22,17 @@ import (
 // world is [templates.Templates] for one organization, with a simulated sending account.
 type world struct {
 	*templates.Templates
+	db      *storage.DB
 	managed templates.ManagedStore
 	account *simulator.Simulator
 	org     string
 	now     time.Time
 }
+
+// registry has the names of attributes.
+type registry []string
+
+func (r registry) AttributeNames(context.Context, string) ([]string, error) { return r, nil }
 
 func each(t *testing.T, f func(*testing.T, *world)) {
 	t.Helper()
@@ -37,9 +43,9 @@ func each(t *testing.T, f func(*testing.T, *world)) {
 		if err := w.account.Seed(t.Context(), w.org, simulator.Setup{}); err != nil {
 			t.Fatal(err)
 		}
-		w.managed = db.ManagedTemplates()
+		w.db, w.managed = db, db.ManagedTemplates()
 		w.Templates = templates.New(templates.Config{
-			Store: db.Templates(), Managed: w.managed, Account: w.account, Clock: clock, Log: slog.New(slog.DiscardHandler),
+			Store: db.Templates(), Managed: w.managed, Registry: registry{"first_name", "city"}, Account: w.account, Clock: clock, Log: slog.New(slog.DiscardHandler),
 			Orgs: func(context.Context) ([]string, error) { return []string{w.org}, nil },
 		})
 		f(t, w)
@@ -70,7 +76,12 @@ func (w *world) call(t *testing.T, s core.Surface, name, arguments string) (any,
 		if err != nil {
 			return nil, err
 		}
-		return op.Do(t.Context(), &core.Call{Surface: s, Principal: core.Principal{Org: core.Org{ID: w.org}, Scopes: core.AllScopes()}}, in)
+		c := &core.Call{Surface: s, Now: w.now, Principal: core.Principal{Org: core.Org{ID: w.org, Slug: "acme"}, Scopes: core.AllScopes()}}
+		c.Principal.Credential = core.Credential{Kind: core.OAuthClient, ID: "client"}
+		if in, err = op.Prepare(t.Context(), c, in); err != nil {
+			return nil, err
+		}
+		return op.Do(t.Context(), c, in)
 	}
 	t.Fatalf("there is no operation %s", name)
 	return nil, nil

@@ -23,7 +23,7 @@ func (t *Templates) Version(ctx context.Context, orgID, slug string, number int)
 	if err != nil {
 		return Version{}, err
 	}
-	return Version{Subject: content.Subject, HTML: content.HTML, Text: content.Text, Hash: row.Hash, SavedAt: row.LastModified}, nil
+	return Version{Subject: content.Subject, HTML: content.HTML, Text: content.Text, Hash: row.ContentHash, SavedAt: row.LastModified}, nil
 }
 
 // Content returns the parts of the version, as [Compile] takes them.

@@ -1,6 +1,8 @@
 package templates_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +51,50 @@ func TestVersion(t *testing.T) {
 		}
 		if _, err := w.Version(t.Context(), core.NewID(), "news", 0); !core.IsNotFound(err) {
 			t.Errorf("another organization: %v", err)
+		}
+	})
+}
+
+// TestManagedTemplatesAreRead reads a managed template by the operations that read copies,
+// and checks that a sync leaves it as it is.
+func TestManagedTemplatesAreRead(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.put(t, sending.Template{Name: "copy", Subject: "Hello"})
+		profiles := map[string]any{"vip": map[string]any{"name": "Ada", "gift": "a book"}, "new": map[string]any{"name": "Bo"}}
+		authored, err := w.author(t, "slug", "news/weekly", "subject", "Hi {{name}}", "html", "<p>{{name}} gets {{gift}}</p>", "testdata", profiles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// an earlier version at the account, as Mailhelm deployed it
+		w.put(t, sending.Template{Name: "acme--news--weekly", Subject: "Old"})
+		w.sync(t)
+		if diff := cmp.Diff([]string{"copy", "news/weekly"}, slices.Sorted(slices.Values(w.slugs(t, core.REST, "")))); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"news/weekly"}, w.slugs(t, core.Agent, `{"query":"weekly"}`)); diff != "" {
+			t.Error(diff)
+		}
+		got := w.get(t, "news/weekly")
+		if got.Name != "news/weekly" || got.Subject != "Hi {{name}}" || got.Source != templates.Managed || got.ContentHash != authored.ContentHash ||
+			got.Version != authored.ContentHash[:7] || got.DeployedName != "acme--news--weekly" || got.VersionNumber != 1 || got.DeployedVersion != nil || got.Topic != nil {
+			t.Errorf("%+v", got)
+		}
+		if diff := cmp.Diff(profiles, got.TestData); diff != "" {
+			t.Error(diff)
+		}
+		for arguments, want := range map[string]string{
+			`{"slug":"news/weekly","profile":"vip"}`:                          "Ada gets a book",
+			`{"slug":"news/weekly","profile":"new"}`:                          "Bo gets ",
+			`{"slug":"news/weekly","profile":"vip","data":{"gift":"a lamp"}}`: "Ada gets a lamp",
+		} {
+			out, err := w.call(t, core.Agent, "templates_render", arguments)
+			if err != nil || out.(templates.RenderedTemplate).HTML != "<p>"+want+"</p>" {
+				t.Errorf("%s: %v %+v", arguments, err, out)
+			}
+		}
+		if _, err := w.call(t, core.Agent, "templates_render", `{"slug":"news/weekly","profile":"none"}`); core.AsError(err).Code != core.CodeValidationFailed || !strings.Contains(err.Error(), `"new", "vip"`) {
+			t.Errorf("an unknown profile: %v", err)
 		}
 	})
 }

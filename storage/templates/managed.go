@@ -58,6 +58,7 @@ var (
 	setManaged = engine.Register("set managed template", `
 		UPDATE templates SET subject = $1, html = $2, body_text = $3, content_hash = $4, search = $5, updated_at = $6, version_number = $7, test_data = $8
 		WHERE org_id = $9 AND id = $10 AND source = 'managed' AND content_hash = $11 AND version_number = $12`)
+	setTestData = engine.Register("set test data", `UPDATE templates SET test_data = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
 	// managedBySlug finds a managed template through the unique key of its slug.
 	managedBySlug = engine.RegisterPoint("managed template", `
 		SELECT t.id, t.slug, t.name, t.test_data, t.created_at, `+versionColumns+` FROM templates AS t
@@ -120,6 +121,11 @@ func (s ManagedStore) insertVersion(ctx context.Context, orgID string, t templat
 	v := t.Newest
 	return s.db.Insert(ctx, versionConflict(), insertVersion, orgID, t.ID, v.Number, v.Subject, v.HTML, v.Text, v.Hash, v.Message,
 		v.SavedBy.Kind, v.SavedBy.ID, v.SavedBy.UserID, engine.At(v.SavedAt))
+}
+
+func (s ManagedStore) SetTestData(ctx context.Context, orgID, templateID, testData string) error {
+	_, err := s.db.Exec(ctx, setTestData, testData, orgID, templateID)
+	return err
 }
 
 func (s ManagedStore) ManagedBySlug(ctx context.Context, orgID, slug string) (templates.ManagedTemplate, error) {

@@ -30,14 +30,24 @@ type templateRow struct {
 	Hash      string      `db:"content_hash"`
 	CreatedAt engine.Time `db:"created_at"`
 	UpdatedAt engine.Time `db:"updated_at"`
+	Source    string      `db:"source"`
+	Number    int         `db:"version_number"`
+	Topic     string      `db:"topic"`
+
+	DeployedVersion int          `db:"deployed_version"`
+	DeployedAt      *engine.Time `db:"deployed_at"`
+	DeployFailure   string       `db:"deploy_failure"`
 }
 
-// templateContentRow is a template with its HTML and text. Only the read of a single
-// template loads these.
+const templateColumns = `id, name, slug, subject, content_hash, created_at, updated_at, source, version_number, topic, deployed_version, deployed_at, deploy_failure`
+
+// templateContentRow is a template with its HTML, text and test data. Only the read of a
+// single template loads these.
 type templateContentRow struct {
 	templateRow
-	HTML string `db:"html"`
-	Text string `db:"body_text"`
+	HTML     string `db:"html"`
+	Text     string `db:"body_text"`
+	TestData string `db:"test_data"`
 }
 
 // templateSlugRow has the name and slug of a template. The slug never changes while the
@@ -65,7 +75,7 @@ var (
 	// templatesPage selects a page of templates after the cursor, newest first, through the
 	// index templates_newest. It compares the search text row by row.
 	templatesPage = engine.Register("templates page", `
-		SELECT id, name, slug, subject, content_hash, created_at, updated_at FROM templates
+		SELECT `+templateColumns+` FROM templates
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'
 		ORDER BY created_at DESC, id DESC LIMIT $5`)
 	// countTemplates counts the templates that match a search text. It reads all templates
@@ -74,7 +84,7 @@ var (
 		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`)
 	// templateBySlug selects a template through the unique key of its slug.
 	templateBySlug = engine.RegisterPoint("template", `
-		SELECT id, name, slug, subject, content_hash, created_at, updated_at, html, body_text FROM templates
+		SELECT `+templateColumns+`, html, body_text, test_data FROM templates
 		WHERE org_id = $1 AND slug = $2`)
 	templateHash = engine.RegisterPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
 	// templateSlugs selects the slugs in use, so that a new template gets a different slug.
@@ -102,10 +112,15 @@ var (
 
 // template converts the row.
 func (r templateRow) template() templates.Template {
-	return templates.Template{
-		ID: r.ID, Slug: r.Slug, Name: r.Name, Subject: r.Subject, Hash: r.Hash,
-		CreatedAt: r.CreatedAt.Time(), LastModified: r.UpdatedAt.Time(),
+	t := templates.Template{
+		ID: r.ID, Slug: r.Slug, Name: r.Name, Subject: r.Subject, ContentHash: r.Hash, Source: r.Source, DeployedName: r.Name,
+		CreatedAt: r.CreatedAt.Time(), LastModified: r.UpdatedAt.Time(), VersionNumber: r.Number, Topic: r.Topic,
+		Deployed: templates.Deployment{Version: r.DeployedVersion, Failure: sending.FailureKind(r.DeployFailure)},
 	}
+	if r.DeployedAt != nil {
+		t.Deployed.At = r.DeployedAt.Time()
+	}
+	return t
 }
 
 func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
@@ -126,7 +141,9 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 	if err != nil {
 		return templates.Template{}, sending.Template{}, err
 	}
-	return row.template(), sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
+	t := row.template()
+	t.TestData = row.TestData
+	return t, sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
 }
 
 // SaveTemplate stores a template that a sync has read from the sending account at the given

@@ -57,7 +57,8 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Suppression: judged,
 		Channels:    through,
 		Templates: templates.New(templates.Config{
-			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
+			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 		}),
 		Activities: done,
 		Segments:   divided,
@@ -204,4 +205,18 @@ func (m messageData) MessageData(ctx context.Context, orgID, contactID string) (
 	maps.Copy(data, c.Attributes)
 	data["email"] = c.Email
 	return data, nil
+}
+
+// attributeNames reads the attributes of contacts for templates; it is a
+// [templates.Registry].
+type attributeNames struct{ store attributes.Store }
+
+// AttributeNames returns the names of all attributes.
+func (r attributeNames) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
+	all, err := r.store.Attributes(ctx, orgID)
+	names := make([]string, 0, len(all))
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	return names, err
 }

@@ -61,6 +61,7 @@ func (h *Templates) Routes() []frame.Route {
 type template struct {
 	Slug         string   `json:"slug"`
 	Name         string   `json:"name"`
+	DeployedName string   `json:"deployed_name"`
 	Subject      string   `json:"subject"`
 	Version      string   `json:"version"`
 	LastModified string   `json:"last_modified_at"`
@@ -118,7 +119,7 @@ func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v peop
 	for _, t := range found {
 		data.Rows = append(data.Rows, row{
 			Path: TemplatesPath + "/" + url.PathEscape(t.Slug), Name: frame.PlainName(t.Name), Slug: t.Slug, Subject: frame.PlainName(t.Subject),
-			Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Figures: performance[strings.ToLower(t.Name)],
+			Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), Figures: performance[strings.ToLower(t.DeployedName)],
 		})
 	}
 	data.Pager = frame.PagerOf(TemplatesPath, query, len(data.Rows), next, -1)
@@ -146,7 +147,7 @@ func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string,
 	}
 	var found []template
 	for _, t := range page.Items {
-		found = append(found, template{Slug: t.Slug, Name: t.Name, Subject: t.Subject, LastModified: t.LastModified.Format(time.RFC3339)})
+		found = append(found, template{Slug: t.Slug, Name: t.Name, DeployedName: t.DeployedName, Subject: t.Subject, LastModified: t.LastModified.Format(time.RFC3339)})
 	}
 	return found, page.Next, nil
 }
@@ -211,16 +212,16 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 		h.Fail(w, r, v, err)
 		return
 	}
-	performance, err := h.performance(r, v, t.Name)
+	performance, err := h.performance(r, v, t.DeployedName)
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
 	data := templatePage{
 		Name: frame.PlainName(t.Name), Slug: t.Slug, Version: t.Version, Subject: t.Subject, Text: t.Text, HTML: t.HTML,
-		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.Name]), Faults: t.Diagnostics, Findings: findingsOf(t),
-		MayReport: v.Member.Has(members.MayViewAnalytics), Figures: performance[strings.ToLower(t.Name)],
-		Messages: frame.Address(frame.Path+"/messages", frame.Parameters{"template": t.Name}),
+		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), Faults: t.Diagnostics, Findings: findingsOf(t),
+		MayReport: v.Member.Has(members.MayViewAnalytics), Figures: performance[strings.ToLower(t.DeployedName)],
+		Messages: frame.Address(frame.Path+"/messages", frame.Parameters{"template": t.DeployedName}),
 	}
 	for _, used := range t.Variables {
 		data.Variables = append(data.Variables, variable{frame.PlainName(used.Name), used.Required})

@@ -32,6 +32,8 @@ func example(code core.Code) *core.Error {
 		e.Extra = map[string]any{"retention_days": 30}
 	case core.CodeContactExternalIDMismatch:
 		e.Extra = map[string]any{"incumbent_external_id": "customer-17", "incumbent_archived": false}
+	case core.CodeStaleContentHash:
+		e.Extra = map[string]any{"base_content_hash": "5f2c3d", "content_hash": "9be1f0"}
 	case core.CodeRateLimited:
 		e.RetryAfter = 12 * time.Second
 	case core.CodeContactClaimRace:
@@ -60,6 +62,8 @@ var exampleMessages = map[core.Code]string{
 	core.CodeContactClaimRace:             "Another write claimed the external id at the same moment.",
 	core.CodeConfirmationInvalid:          "The confirmation is not valid for this call.",
 	core.CodeGitOwned:                     "This organization's definitions are owned by its connected repository.",
+	core.CodePullRequestRequired:          "This organization's connected repository has the templates, which change by pull request, and none can be opened from here.",
+	core.CodeStaleContentHash:             "The template has another content now.",
 	core.CodeAttributeValidationFailed:    "An attribute does not fit the registry.",
 	core.CodeNoTopicAcknowledgementNeeded: "The broadcast has no topic.",
 	core.CodeUnknownExternalID:            "No contact has this external id.",

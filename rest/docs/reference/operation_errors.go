@@ -55,8 +55,11 @@ func codes(o core.OperationInfo, surface core.Surface) []core.Code {
 	if o.Effect != core.Reads {
 		codes = append(codes, core.CodeConflict)
 	}
-	if o.GitOwned != core.GitIndifferent {
+	switch o.GitOwned {
+	case core.GitRefused:
 		codes = append(codes, core.CodeGitOwned)
+	case core.GitPullRequest:
+		codes = append(codes, core.CodePullRequestRequired)
 	}
 	if o.Confirms && surface == core.Agent {
 		codes = append(codes, core.CodeConfirmationInvalid)
