@@ -73,17 +73,13 @@ func invalidContent(faults []string) *core.Error {
 // Rendered is a template with the data of one recipient.
 type Rendered struct{ Subject, HTML, Text string }
 
-// Render renders the template with the data, which has the values that encoding/json makes.
-// missing are the variables that print nothing. It fails with core.CodeValidationFailed if a
-// part becomes too long or takes too many steps.
+// Render renders the template with the data, as Execute does. missing are the variables that
+// print nothing.
 func (c *Compiled) Render(data map[string]any) (rendered Rendered, missing []string, err error) {
-	into := map[string]*string{subjectPart: &rendered.Subject, htmlPart: &rendered.HTML, textPart: &rendered.Text}
+	if rendered, err = c.Execute(data); err != nil {
+		return Rendered{}, nil, err
+	}
 	for _, p := range c.parts {
-		text, err := p.template.Execute(nil, data, handlebars.Limits{})
-		if err != nil {
-			return Rendered{}, nil, refuseExecution(p.name, err)
-		}
-		*into[p.name] = string(text)
 		for _, name := range p.template.Missing(data) {
 			if !slices.Contains(missing, name) {
 				missing = append(missing, name)
@@ -91,6 +87,42 @@ func (c *Compiled) Render(data map[string]any) (rendered Rendered, missing []str
 		}
 	}
 	return rendered, missing, nil
+}
+
+// Execute renders the template with the data, which has the values that encoding/json makes.
+// The subject is one line. It fails with core.CodeValidationFailed if a part becomes too
+// long or takes too many steps.
+func (c *Compiled) Execute(data map[string]any) (Rendered, error) {
+	var rendered Rendered
+	for _, p := range c.parts {
+		text, err := p.template.Execute(nil, data, handlebars.Limits{})
+		if err != nil {
+			return Rendered{}, refuseExecution(p.name, err)
+		}
+		switch p.name {
+		case subjectPart:
+			rendered.Subject = oneLine(string(text))
+		case htmlPart:
+			rendered.HTML = string(text)
+		case textPart:
+			rendered.Text = string(text)
+		}
+	}
+	return rendered, nil
+}
+
+// Variables returns the names of the variables of all parts, in the order of their first
+// use.
+func (c *Compiled) Variables() []string {
+	var names []string
+	for _, p := range c.parts {
+		for _, v := range p.template.Variables() {
+			if !slices.Contains(names, v.Name) {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	return names
 }
 
 // refuseExecution returns the refusal of a template that cannot be rendered with some data.

@@ -97,7 +97,7 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
-	out := RenderedTemplate{Subject: oneLine(rendered.Subject), Missing: append([]string{}, missing...)}
+	out := RenderedTemplate{Subject: rendered.Subject, Missing: append([]string{}, missing...)}
 	var cutHTML, cutText bool
 	out.HTML, cutHTML = cutTo(rendered.HTML, maxShownHTML)
 	out.Text, cutText = cutTo(rendered.Text, maxShownText)

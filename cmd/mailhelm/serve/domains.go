@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -44,11 +45,18 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	list, subjects, sync := newTopics(cfg, s, divided)
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
+	sendingAccount := account.New(account.Config{
+		Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
+		Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	written := templates.New(templates.Config{
+		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
+		Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+	})
+	s.handover = newHandover(cfg, s, sendingAccount)
+	tests := newTestSends(cfg, s, s.handover)
 	return catalogue.Domains{
-		Account: account.New(account.Config{
-			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
-			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-		}),
+		Account: sendingAccount,
 		Messages: messages.New(messages.Config{
 			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
 			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
@@ -56,10 +64,12 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
-		Templates: templates.New(templates.Config{
-			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
-			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+		Templates:   written,
+		Broadcasts: newBroadcasts(cfg, s, broadcastParts{
+			templates: written, segments: divided, links: noLinks{}, tests: tests, wake: func() { s.wakeDispatcher() },
+			finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
 		}),
+		Tests:      tests,
 		Activities: done,
 		Segments:   divided,
 		Contacts: contacts.New(contacts.Config{
@@ -219,4 +229,10 @@ func (r attributeNames) AttributeNames(ctx context.Context, orgID string) ([]str
 		names = append(names, a.Name)
 	}
 	return names, err
+}
+
+type noLinks struct{}
+
+func (noLinks) Links(orgID, contactID, topic, sendID string) composition.Links {
+	return composition.Links{}
 }

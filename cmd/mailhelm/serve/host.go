@@ -37,6 +37,9 @@ type Host struct {
 	// unfollow stops two goroutines and waits for their end: the one that reloads the
 	// signing keys and the one that delivers simulated events.
 	unfollow func()
+	// undispatch stops the dispatcher of broadcasts and waits until its calls of sending
+	// accounts have ended. It is nil in a process with the role api.
+	undispatch func()
 	// leave releases the reservations of idempotency keys that this process holds. It is nil
 	// in a worker.
 	leave func(context.Context) error
@@ -139,6 +142,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}
+		h.undispatch = h.stores.dispatch(h.cfg, h.domains.Broadcasts)
 	}
 	unfollowKeys, unfollowEvents := h.stores.follow(h.cfg.Log), func() {}
 	if simulated != nil {
@@ -222,6 +226,9 @@ func (h *Host) Failed() <-chan error { return h.servers.Failed() }
 func (h *Host) Stop(ctx context.Context) error {
 	h.readiness.draining.Store(true)
 	failures := []error{h.servers.Drain(ctx)}
+	if h.undispatch != nil {
+		h.undispatch()
+	}
 	if h.jobs != nil {
 		failures = append(failures, h.jobs.Stop(ctx))
 	}
