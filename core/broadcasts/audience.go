@@ -8,6 +8,23 @@ import (
 	"github.com/mailhelm/mailhelm/core/handover"
 )
 
+// Target is the list or segment of a broadcast, and which of its members get the message.
+type Target struct {
+	AudienceKind AudienceKind
+	AudienceID   string
+	// Share selects a part of the members, nil for all.
+	Share *Share
+}
+
+// Share is a part of the contacts of an organization, chosen by the ends of their ids, which
+// are random. So a contact is in the same part at each look.
+type Share struct {
+	// From and To bound the last twelve characters of the id: From is in, To is not.
+	From, To string
+	// Rest selects the other contacts instead.
+	Rest bool
+}
+
 // Audience is a list or a segment whose members get a broadcast.
 type Audience struct {
 	Kind AudienceKind
@@ -58,10 +75,10 @@ type AudienceStore interface {
 	// statement, and returns their number.
 	Freeze(ctx context.Context, orgID string, b Broadcast, now time.Time) (int, error)
 	// Reach judges all members of the audience as they are now.
-	Reach(ctx context.Context, orgID string, kind AudienceKind, id, topic string) (Reach, error)
+	Reach(ctx context.Context, orgID string, t Target, topic string) (Reach, error)
 	// WithAttribute returns, for each attribute, how many members of the audience have a
 	// value that is not an empty text.
-	WithAttribute(ctx context.Context, orgID string, kind AudienceKind, id string, attributes []string) (map[string]int, error)
+	WithAttribute(ctx context.Context, orgID string, t Target, attributes []string) (map[string]int, error)
 	// Members returns and judges the contacts with these ids, in no particular order. It
 	// skips ids of no contact.
 	Members(ctx context.Context, orgID, topic string, contactIDs []string) ([]Member, error)
@@ -69,5 +86,5 @@ type AudienceStore interface {
 	// not judge the contact.
 	MemberByEmail(ctx context.Context, orgID, email string) (Member, bool, error)
 	// Samples returns the ids of up to limit members of the audience, mailable ones first.
-	Samples(ctx context.Context, orgID string, kind AudienceKind, id, topic string, limit int) ([]string, error)
+	Samples(ctx context.Context, orgID string, t Target, topic string, limit int) ([]string, error)
 }

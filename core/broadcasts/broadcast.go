@@ -80,8 +80,7 @@ type Broadcast struct {
 	// Data has values of variables for all recipients.
 	Data map[string]any
 
-	AudienceKind AudienceKind
-	AudienceID   string
+	Target
 	// Topic is the name of a topic, "" for none.
 	Topic string
 	// From is an address, with or without a display name; "" for the default sender.

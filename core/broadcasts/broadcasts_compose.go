@@ -87,7 +87,7 @@ func (b *Broadcasts) compose(ctx context.Context, c *core.Call, in Definition) (
 	if err != nil {
 		return Composed{}, err
 	}
-	reach, err := b.Audience.Reach(ctx, c.Principal.Org.ID, made.AudienceKind, made.AudienceID, made.Topic)
+	reach, err := b.Audience.Reach(ctx, c.Principal.Org.ID, made.Target, made.Topic)
 	if err != nil {
 		return Composed{}, err
 	}

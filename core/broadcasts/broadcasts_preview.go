@@ -72,7 +72,7 @@ func (b *Broadcasts) preview(ctx context.Context, c *core.Call, in PreviewBroadc
 	if err != nil {
 		return Previewed{}, err
 	}
-	reach, err := b.Audience.Reach(ctx, org, found.AudienceKind, found.AudienceID, found.Topic)
+	reach, err := b.Audience.Reach(ctx, org, found.Target, found.Topic)
 	if err != nil {
 		return Previewed{}, err
 	}
@@ -115,7 +115,7 @@ func (b *Broadcasts) resolve(ctx context.Context, orgID string, of Broadcast, si
 			attributes = append(attributes, firstName(name))
 		}
 	}
-	counts, err := b.Audience.WithAttribute(ctx, orgID, of.AudienceKind, of.AudienceID, attributes)
+	counts, err := b.Audience.WithAttribute(ctx, orgID, of.Target, attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (b *Broadcasts) sample(ctx context.Context, orgID string, of Broadcast, in 
 	ids := []string{in.ContactID}
 	if in.ContactID == "" {
 		var err error
-		if ids, err = b.Audience.Samples(ctx, orgID, of.AudienceKind, of.AudienceID, of.Topic, 1); err != nil || len(ids) == 0 {
+		if ids, err = b.Audience.Samples(ctx, orgID, of.Target, of.Topic, 1); err != nil || len(ids) == 0 {
 			return nil, err
 		}
 	}

@@ -18,7 +18,7 @@ func (b *Broadcasts) sendPreview(ctx context.Context, orgID string, of Broadcast
 	if err != nil {
 		return SendPreview{}, err
 	}
-	reach, err := b.Audience.Reach(ctx, orgID, of.AudienceKind, of.AudienceID, of.Topic)
+	reach, err := b.Audience.Reach(ctx, orgID, of.Target, of.Topic)
 	if err != nil {
 		return SendPreview{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,14 +39,30 @@ func tierOf(topic string) string {
 }
 
 // membersOf returns the FROM and WHERE clauses for the members m of an audience of a kind,
-// each with its contact c. The parameters are the organization and the list or segment.
-func membersOf(kind broadcasts.AudienceKind, org, set string) string {
+// each with its contact c. They have five parameters from the number first on; see
+// [targetArgs].
+func membersOf(kind broadcasts.AudienceKind, first int) string {
+	p := func(i int) string { return "$" + strconv.Itoa(first+i) }
 	table, column := "list_members", "list_id"
 	if kind == broadcasts.Segment {
 		table, column = "segment_members", "segment_id"
 	}
 	return `FROM ` + table + ` AS m JOIN contacts AS c ON c.org_id = m.org_id AND c.id = m.contact_id
-		WHERE m.org_id = ` + org + ` AND m.` + column + ` = ` + set
+		WHERE m.org_id = ` + p(0) + ` AND m.` + column + ` = ` + p(1) + ` AND (CASE
+			WHEN CAST(` + p(2) + ` AS bytetext) = '' THEN 1
+			WHEN substr(c.id, 25) >= CAST(` + p(3) + ` AS bytetext) AND substr(c.id, 25) < CAST(` + p(2) + ` AS bytetext) THEN 1 ELSE 0 END) = CAST(` + p(4) + ` AS bigint)`
+}
+
+// targetArgs returns the values of the parameters of [membersOf]: the organization, the list
+// or segment, the end and the start of the share, and whether contacts inside of it are
+// selected.
+func targetArgs(orgID string, t broadcasts.Target) []any {
+	from, to, rest := shareColumns(t.Share)
+	inside := 1
+	if rest {
+		inside = 0
+	}
+	return []any{orgID, t.AudienceID, to, from, inside}
 }
 
 // byKind has one statement for lists and one for segments.
@@ -65,16 +82,16 @@ var (
 		return `
 		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier)
 		SELECT m.org_id, $1, c.id, c.email, 'pending', 0, '', CAST($2 AS bigint), CAST($3 AS bigint), '', '', ''
-		` + membersOf(kind, "$4", "$5") + ` ON CONFLICT DO NOTHING`
+		` + membersOf(kind, 4) + ` ON CONFLICT DO NOTHING`
 	})
 	reachOfAudience = registerByKind("reach", func(kind broadcasts.AudienceKind) string {
 		return `
-		SELECT t.tier, count(*) AS members FROM (SELECT ` + tierOf("CAST($1 AS bytetext)") + ` AS tier ` + membersOf(kind, "$2", "$3") + `) AS t GROUP BY t.tier`
+		SELECT t.tier, count(*) AS members FROM (SELECT ` + tierOf("CAST($1 AS bytetext)") + ` AS tier ` + membersOf(kind, 2) + `) AS t GROUP BY t.tier`
 	})
 	sampleOfAudience = registerByKind("sample", func(kind broadcasts.AudienceKind) string {
 		return `
-		SELECT t.id FROM (SELECT c.id, ` + tierOf("CAST($1 AS bytetext)") + ` AS tier ` + membersOf(kind, "$2", "$3") + ` ORDER BY m.contact_id LIMIT 1000) AS t
-		ORDER BY CASE WHEN t.tier = '' THEN 0 ELSE 1 END, t.id LIMIT $4`
+		SELECT t.id FROM (SELECT c.id, ` + tierOf("CAST($1 AS bytetext)") + ` AS tier ` + membersOf(kind, 2) + ` ORDER BY m.contact_id LIMIT 1000) AS t
+		ORDER BY CASE WHEN t.tier = '' THEN 0 ELSE 1 END, t.id LIMIT $7`
 	})
 	// judgedMembers finds the contacts by the primary key.
 	judgedMembers = engine.Register("judged members", `
@@ -85,15 +102,15 @@ var (
 )
 
 func (s AudienceStore) Freeze(ctx context.Context, orgID string, b broadcasts.Broadcast, now time.Time) (int, error) {
-	return s.db.Exec(ctx, freezeAudience[b.AudienceKind], b.ID, engine.At(now), engine.At(now), orgID, b.AudienceID)
+	return s.db.Exec(ctx, freezeAudience[b.AudienceKind], append([]any{b.ID, engine.At(now), engine.At(now)}, targetArgs(orgID, b.Target)...)...)
 }
 
-func (s AudienceStore) Reach(ctx context.Context, orgID string, kind broadcasts.AudienceKind, id, topic string) (broadcasts.Reach, error) {
+func (s AudienceStore) Reach(ctx context.Context, orgID string, t broadcasts.Target, topic string) (broadcasts.Reach, error) {
 	type tierRow struct {
 		Tier    handover.Tier `db:"tier"`
 		Members int           `db:"members"`
 	}
-	rows, err := engine.List[tierRow](ctx, s.db, reachOfAudience[kind], topic, orgID, id)
+	rows, err := engine.List[tierRow](ctx, s.db, reachOfAudience[t.AudienceKind], append([]any{topic}, targetArgs(orgID, t)...)...)
 	var reach broadcasts.Reach
 	for _, r := range rows {
 		reach.Size += r.Members
@@ -114,7 +131,7 @@ var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // WithAttribute counts values in one pass over the audience: the statement has one column for
 // each attribute.
-func (s AudienceStore) WithAttribute(ctx context.Context, orgID string, kind broadcasts.AudienceKind, id string, attributes []string) (map[string]int, error) {
+func (s AudienceStore) WithAttribute(ctx context.Context, orgID string, t broadcasts.Target, attributes []string) (map[string]int, error) {
 	if len(attributes) == 0 {
 		return map[string]int{}, nil
 	}
@@ -126,7 +143,7 @@ func (s AudienceStore) WithAttribute(ctx context.Context, orgID string, kind bro
 		sums = append(sums, `coalesce(sum(CASE WHEN coalesce(c.attributes/*pg ::json*/ ->> '`+name+`', '') <> '' THEN 1 ELSE 0 END), 0)`)
 	}
 	counted := engine.Composed{
-		Name: "members with attributes", Text: `SELECT ` + strings.Join(sums, ", ") + ` ` + membersOf(kind, "$1", "$2"), Args: []any{orgID, id},
+		Name: "members with attributes", Text: `SELECT ` + strings.Join(sums, ", ") + ` ` + membersOf(t.AudienceKind, 1), Args: targetArgs(orgID, t),
 	}
 	rows, err := engine.Rows(ctx, s.db, counted, func(rows *sql.Rows) ([]int, error) {
 		counts := make([]int, len(attributes))
@@ -174,6 +191,6 @@ func (s AudienceStore) MemberByEmail(ctx context.Context, orgID, email string) (
 	return found[0], true, nil
 }
 
-func (s AudienceStore) Samples(ctx context.Context, orgID string, kind broadcasts.AudienceKind, id, topic string, limit int) ([]string, error) {
-	return engine.Values[string](ctx, s.db, sampleOfAudience[kind], topic, orgID, id, limit)
+func (s AudienceStore) Samples(ctx context.Context, orgID string, t broadcasts.Target, topic string, limit int) ([]string, error) {
+	return engine.Values[string](ctx, s.db, sampleOfAudience[t.AudienceKind], append(append([]any{topic}, targetArgs(orgID, t)...), limit)...)
 }

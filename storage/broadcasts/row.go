@@ -21,6 +21,9 @@ type row struct {
 	PreviewText     string       `db:"preview_text"`
 	AudienceKind    string       `db:"audience_kind"`
 	AudienceID      string       `db:"audience_id"`
+	ShareFrom       string       `db:"share_from"`
+	ShareTo         string       `db:"share_to"`
+	ShareRest       bool         `db:"share_rest"`
 	Topic           string       `db:"topic"`
 	Sender          string       `db:"sender"`
 	Data            string       `db:"data"`
@@ -49,7 +52,7 @@ type row struct {
 
 // shortColumns are the columns of a broadcast in a list, columns all of them.
 const (
-	shortColumns = `b.id, b.name, b.template, b.template_version, b.subject, b.preview_text, b.audience_kind, b.audience_id, b.topic, b.sender, b.data,
+	shortColumns = `b.id, b.name, b.template, b.template_version, b.subject, b.preview_text, b.audience_kind, b.audience_id, b.share_from, b.share_to, b.share_rest, b.topic, b.sender, b.data,
 		b.state, b.schedule_at, b.rate, b.paced_at, b.paused, b.paused_at, b.resumes_at, b.audience_size, b.sent, b.failed, b.filtered,
 		b.started_at, b.completed_at, b.created_at, b.updated_at, b.created_by_kind, b.created_by, b.user_id, b.application, b.revision`
 	columns = shortColumns + `, b.html, b.body_text, b.frozen`
@@ -59,12 +62,15 @@ const (
 func (r row) broadcast() (broadcasts.Broadcast, error) {
 	b := broadcasts.Broadcast{
 		ID: r.ID, Name: r.Name, Template: r.Template, TemplateVersion: r.TemplateVersion, HTML: r.HTML, Text: r.Text,
-		Subject: r.Subject, PreviewText: r.PreviewText, AudienceKind: broadcasts.AudienceKind(r.AudienceKind), AudienceID: r.AudienceID,
+		Subject: r.Subject, PreviewText: r.PreviewText, Target: broadcasts.Target{AudienceKind: broadcasts.AudienceKind(r.AudienceKind), AudienceID: r.AudienceID},
 		Topic: r.Topic, From: r.Sender, State: broadcasts.State(r.State), ScheduleAt: moment(r.ScheduleAt), Rate: r.Rate,
 		PacedAt: r.PacedAt.Time(), Frozen: r.Frozen, AudienceSize: r.AudienceSize, Sent: r.Sent, Failed: r.Failed, Filtered: r.Filtered,
 		StartedAt: moment(r.StartedAt), CompletedAt: moment(r.CompletedAt), CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 		CreatedBy:   broadcasts.Author{Kind: r.CreatedByKind, ID: r.CreatedBy, UserID: r.UserID},
 		Application: r.Application, Revision: r.Revision,
+	}
+	if r.ShareTo != "" {
+		b.Share = &broadcasts.Share{From: r.ShareFrom, To: r.ShareTo, Rest: r.ShareRest}
 	}
 	if r.Paused != "" && r.PausedAt != nil {
 		b.Paused = &broadcasts.Pause{Reason: broadcasts.PauseReason(r.Paused), Since: r.PausedAt.Time(), ResumesAt: moment(r.ResumesAt)}
@@ -91,6 +97,14 @@ func atOrNil(t *time.Time) *engine.Time {
 	}
 	at := engine.At(*t)
 	return &at
+}
+
+// shareColumns returns the values of the columns about a share.
+func shareColumns(s *broadcasts.Share) (from, to string, rest bool) { //nolint:nonamedreturns // says which
+	if s == nil {
+		return "", "", false
+	}
+	return s.From, s.To, s.Rest
 }
 
 // pauseColumns returns the values of the columns about a pause.

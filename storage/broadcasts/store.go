@@ -25,16 +25,17 @@ func New(db *engine.DB) Store { return Store{db} }
 var (
 	insertBroadcast = engine.Register("insert broadcast", `
 		INSERT INTO broadcasts (org_id, id, name, search, template, template_version, html, body_text, subject, preview_text,
-			audience_kind, audience_id, topic, sender, data, state, schedule_at, rate, paced_at, paused, paused_at, resumes_at, frozen,
+			audience_kind, audience_id, share_from, share_to, share_rest, topic, sender, data, state, schedule_at, rate, paced_at, paused, paused_at, resumes_at, frozen,
 			audience_size, sent, failed, filtered, started_at, completed_at, created_at, updated_at, created_by_kind, created_by, user_id, application, revision)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)`)
+			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)`)
 	updateBroadcast = engine.Register("update broadcast", `
 		UPDATE broadcasts SET name = $1, search = $2, template = $3, template_version = $4, html = $5, body_text = $6, subject = $7, preview_text = $8,
-			audience_kind = $9, audience_id = $10, topic = $11, sender = $12, data = $13, state = $14, schedule_at = $15, rate = $16, paced_at = $17,
-			paused = $18, paused_at = $19, resumes_at = $20, frozen = $21, audience_size = $22, sent = $23, failed = $24, filtered = $25,
-			started_at = $26, completed_at = $27, updated_at = $28, application = $29, revision = $30
-		WHERE org_id = $31 AND id = $32`)
+			audience_kind = $9, audience_id = $10, share_from = $11, share_to = $12, share_rest = $13, topic = $14, sender = $15,
+			data = $16, state = $17, schedule_at = $18, rate = $19, paced_at = $20, paused = $21, paused_at = $22, resumes_at = $23,
+			frozen = $24, audience_size = $25, sent = $26, failed = $27, filtered = $28, started_at = $29, completed_at = $30,
+			updated_at = $31, application = $32, revision = $33
+		WHERE org_id = $34 AND id = $35`)
 	deleteBroadcast  = engine.Register("delete broadcast", `DELETE FROM broadcasts WHERE org_id = $1 AND id = $2`)
 	deleteRecipients = engine.Register("delete recipients of a broadcast", `DELETE FROM handover_recipients WHERE org_id = $1 AND send_id = $2`)
 	broadcastByID    = engine.RegisterPoint("broadcast", `SELECT `+columns+` FROM broadcasts AS b WHERE b.org_id = $1 AND b.id = $2`)
@@ -72,8 +73,9 @@ func (s Store) Insert(ctx context.Context, orgID string, b broadcasts.Broadcast)
 		return err
 	}
 	paused, since, resumes := pauseColumns(b.Paused)
+	from, to, rest := shareColumns(b.Share)
 	_, err = s.db.Exec(ctx, insertBroadcast, orgID, b.ID, b.Name, engine.SearchText(b.Name, b.Subject), b.Template, b.TemplateVersion, b.HTML, b.Text,
-		b.Subject, b.PreviewText, string(b.AudienceKind), b.AudienceID, b.Topic, b.From, data, string(b.State), atOrNil(b.ScheduleAt), b.Rate,
+		b.Subject, b.PreviewText, string(b.AudienceKind), b.AudienceID, from, to, rest, b.Topic, b.From, data, string(b.State), atOrNil(b.ScheduleAt), b.Rate,
 		engine.At(b.PacedAt), paused, since, resumes, b.Frozen, b.AudienceSize, b.Sent, b.Failed, b.Filtered, atOrNil(b.StartedAt), atOrNil(b.CompletedAt),
 		engine.At(b.CreatedAt), engine.At(b.UpdatedAt), b.CreatedBy.Kind, b.CreatedBy.ID, b.CreatedBy.UserID, b.Application, b.Revision)
 	return err
@@ -85,8 +87,9 @@ func (s Store) Update(ctx context.Context, orgID string, b broadcasts.Broadcast)
 		return err
 	}
 	paused, since, resumes := pauseColumns(b.Paused)
+	from, to, rest := shareColumns(b.Share)
 	return s.db.Change(ctx, resource, updateBroadcast, b.Name, engine.SearchText(b.Name, b.Subject), b.Template, b.TemplateVersion, b.HTML, b.Text,
-		b.Subject, b.PreviewText, string(b.AudienceKind), b.AudienceID, b.Topic, b.From, data, string(b.State), atOrNil(b.ScheduleAt), b.Rate,
+		b.Subject, b.PreviewText, string(b.AudienceKind), b.AudienceID, from, to, rest, b.Topic, b.From, data, string(b.State), atOrNil(b.ScheduleAt), b.Rate,
 		engine.At(b.PacedAt), paused, since, resumes, b.Frozen, b.AudienceSize, b.Sent, b.Failed, b.Filtered, atOrNil(b.StartedAt), atOrNil(b.CompletedAt),
 		engine.At(b.UpdatedAt), b.Application, b.Revision, orgID, b.ID)
 }

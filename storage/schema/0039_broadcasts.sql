@@ -1,6 +1,7 @@
 -- Broadcasts: a message, its audience and its state. template is a slug and template_version
 -- a number, 0 for the newest; without a template, html and body_text are the message.
--- topic is '' for none. data is a JSON object with merge data for all recipients. rate is
+-- share_from and share_to bound the ends of the ids of those members that get it, '' for
+-- all; with share_rest the others get it. topic is '' for none. data is a JSON object with merge data for all recipients. rate is
 -- the maximum number of messages a minute, 0 for no limit, and paced_at the time from which
 -- that limit permits the next message. paused is '' or why the send waits: person,
 -- daily_cap, all_mail_stopped or account. frozen is the content of the messages as JSON, from
@@ -18,6 +19,9 @@ CREATE TABLE broadcasts (
 	preview_text text NOT NULL,
 	audience_kind bytetext NOT NULL,
 	audience_id bytetext NOT NULL,
+	share_from bytetext NOT NULL,
+	share_to bytetext NOT NULL,
+	share_rest boolean NOT NULL,
 	topic bytetext NOT NULL,
 	sender text NOT NULL,
 	data text NOT NULL,
