@@ -3,6 +3,7 @@ package templates
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/handlebars"
@@ -101,7 +102,7 @@ func (c *Compiled) Execute(data map[string]any) (Rendered, error) {
 		}
 		switch p.name {
 		case subjectPart:
-			rendered.Subject = oneLine(string(text))
+			rendered.Subject = strings.TrimSpace(oneLine(string(text)))
 		case htmlPart:
 			rendered.HTML = string(text)
 		case textPart:
