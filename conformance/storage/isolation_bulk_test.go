@@ -97,6 +97,9 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 		"AccountNotes": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.TopicSync().AccountNotes(t.Context(), org, later(9), 10)
 		},
+		"QueuePush": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, bulkstore.NewPushStore(db.DB).QueuePush(t.Context(), org, o.contact.ID, consent.Pending{UnsubscribeAll: 1}, at)
+		},
 		"ClaimPushes": func(t *testing.T, db *storage.DB) (any, error) {
 			return bulkstore.NewPushStore(db.DB).ClaimPushes(t.Context(), org, later(9), later(10), 10)
 		},
