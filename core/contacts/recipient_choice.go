@@ -52,7 +52,8 @@ func (cs *Contacts) RecordChoice(ctx context.Context, tx core.Transactor, orgID 
 		Plan:      Plan{Way: Updating, Stated: Stated{UnsubscribeAll: r.Statement.UnsubscribeAll}, Topics: topics.ChoicesOf(r.Statement.Topics)},
 		contactID: r.ContactID, by: consent.ByRecipient,
 	}
-	accepted, err := cs.offerChoice(ctx, c, w)
+	recorder := choiceRecorder{cs.writer()}
+	accepted, err := recorder.offer(ctx, c, w)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -62,7 +63,7 @@ func (cs *Contacts) RecordChoice(ctx context.Context, tx core.Transactor, orgID 
 		if err != nil {
 			return err
 		}
-		if after, err = cs.storeChoice(ctx, c, *w, before, accepted); err != nil || r.OnStore == nil {
+		if after, err = recorder.store(ctx, c, *w, before, accepted); err != nil || r.OnStore == nil {
 			return err
 		}
 		return r.OnStore(ctx, before, after)
@@ -70,14 +71,17 @@ func (cs *Contacts) RecordChoice(ctx context.Context, tx core.Transactor, orgID 
 	return after, err
 }
 
-// offerChoice locks the address of the contact until the call ends, and writes the choice of
+// choiceRecorder has the two steps of [Contacts.RecordChoice].
+type choiceRecorder struct{ writer writer }
+
+// offer locks the address of the contact until the call ends, and writes the choice of
 // an active contact to the sending account. It reports whether the account accepted the
 // choice. It returns no failure of the account, because the push of the choice meets the
 // cause again and logs it.
-func (cs *Contacts) offerChoice(ctx context.Context, c *core.Call, w *write) (bool, error) {
+func (cr choiceRecorder) offer(ctx context.Context, c *core.Call, w *write) (bool, error) {
 	locking, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	existing, err := cs.writer().lockIdentifiers(locking, c, w)
+	existing, err := cr.writer.lockIdentifiers(locking, c, w)
 	if locking.Err() != nil && ctx.Err() == nil {
 		return false, nil
 	}
@@ -86,42 +90,42 @@ func (cs *Contacts) offerChoice(ctx context.Context, c *core.Call, w *write) (bo
 	}
 	asking, cancelAsking := context.WithTimeout(ctx, accountPatience)
 	defer cancelAsking()
-	return cs.writer().pushLocked(asking, c.Principal.Org.ID, w, existing) == nil, nil
+	return cr.writer.pushLocked(asking, c.Principal.Org.ID, w, existing) == nil, nil
 }
 
-// storeChoice stores the choice in the transaction of the context. accepted is true if the
+// store stores the choice in the transaction of the context. accepted is true if the
 // sending account accepted it. Another process may have archived or activated the contact,
 // or changed its address, since then.
-func (cs *Contacts) storeChoice(ctx context.Context, c *core.Call, w write, before Contact, accepted bool) (Contact, error) {
+func (cr choiceRecorder) store(ctx context.Context, c *core.Call, w write, before Contact, accepted bool) (Contact, error) {
 	org := c.Principal.Org.ID
 	if before.Status == Archived {
-		return cs.storeArchivedChoice(ctx, c, w, before)
+		return cr.storeArchived(ctx, c, w, before)
 	}
 	accepted = accepted && w.mayReplaceAddress(&before)
 	if !accepted {
 		w.Told = Told{Consent: w.DecideConsent(&before, ConsentOf(before)), OldEmail: before.Email}
 		w.Consent.Email = before.Email
 	}
-	written, err := cs.writer().store(ctx, c, &w)
+	written, err := cr.writer.store(ctx, c, &w)
 	if err != nil || accepted {
 		return written.Contact, err
 	}
-	queued, err := cs.Store.PendingPush(ctx, org, before.ID)
+	queued, err := cr.writer.Store.PendingPush(ctx, org, before.ID)
 	if err != nil {
 		return written.Contact, err
 	}
 	now := written.Contact.UpdatedAt
-	return written.Contact, cs.Pushes.QueuePush(ctx, org, before.ID, *queued.Add(w.StatedConsent(), "", now), now)
+	return written.Contact, cr.writer.Pushes.QueuePush(ctx, org, before.ID, *queued.Add(w.StatedConsent(), "", now), now)
 }
 
-// storeArchivedChoice stores the choice of an archived contact.
-func (cs *Contacts) storeArchivedChoice(ctx context.Context, c *core.Call, w write, before Contact) (Contact, error) {
-	org, now := c.Principal.Org.ID, cs.Clock()
+// storeArchived stores the choice of an archived contact.
+func (cr choiceRecorder) storeArchived(ctx context.Context, c *core.Call, w write, before Contact) (Contact, error) {
+	org, now := c.Principal.Org.ID, cr.writer.Clock()
 	after := before.WithConsent(w.DecideConsent(&before, ConsentOf(before)))
 	after.UpdatedAt = now
 	after.ConsentChanges = w.ConsentChanges(&before, after, consent.ChangeAt(now, w.source(c)), time.Time{})
-	if err := cs.Store.UpdateContact(ctx, org, after); err != nil {
+	if err := cr.writer.Store.UpdateContact(ctx, org, after); err != nil {
 		return Contact{}, err
 	}
-	return after, cs.reportChanged(ctx, org, after.ID)
+	return after, cr.writer.reportChanged(ctx, org, after.ID)
 }
