@@ -57,8 +57,13 @@ func TestLinksHaveTheirRecipients(t *testing.T) {
 	seen := map[string]bool{}
 	for _, org := range []string{orgID, otherOrg} {
 		for _, r := range []unsubscribe.Recipient{
-			{ContactID: contactID}, {SendID: contactID}, {}, {ContactID: contactID, Topic: "news"}, {ContactID: contactID, SendID: sendID},
-			{ContactID: contactID, SendID: sendID, Topic: "product_updates-2"}, {ContactID: contactID, SendID: sendID, Topic: strings.Repeat("ü", 127)},
+			{ContactID: contactID},
+			{SendID: contactID},
+			{},
+			{ContactID: contactID, Topic: "news"},
+			{ContactID: contactID, SendID: sendID},
+			{ContactID: contactID, SendID: sendID, Topic: "product_updates-2"},
+			{ContactID: contactID, SendID: sendID, Topic: strings.Repeat("ü", 127)},
 			{ContactID: core.NewID(), Topic: "New\x00s"},
 		} {
 			link, token := linkFor(t, links, org, r)

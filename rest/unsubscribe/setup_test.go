@@ -2,7 +2,6 @@ package unsubscribe_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -89,8 +88,14 @@ func (s *site) takeCalls() string {
 // form is the media type of forms.
 const form = "application/x-www-form-urlencoded"
 
+// reply is the status and the headers of an answer.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // send sends a request and returns the answer with its body.
-func (s *site) send(t *testing.T, method, path, kind, body string) (*http.Response, string) {
+func (s *site) send(t *testing.T, method, path, kind, body string) (reply, string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	if kind != "" {
@@ -99,21 +104,15 @@ func (s *site) send(t *testing.T, method, path, kind, body string) (*http.Respon
 	return s.answer(t, r)
 }
 
-func (s *site) answer(t *testing.T, r *http.Request) (*http.Response, string) {
+func (s *site) answer(t *testing.T, r *http.Request) (reply, string) {
 	t.Helper()
 	recorder := httptest.NewRecorder()
 	s.ServeHTTP(recorder, r)
-	answer := recorder.Result()
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, string(text)
+	return reply{recorder.Code, recorder.Header()}, recorder.Body.String()
 }
 
 // expect fails if the answer has another status, or lacks one of the texts.
-func expect(t *testing.T, name string, answer *http.Response, body string, status int, texts ...string) {
+func expect(t *testing.T, name string, answer reply, body string, status int, texts ...string) {
 	t.Helper()
 	if answer.StatusCode != status {
 		t.Errorf("%s: status %d, want %d", name, answer.StatusCode, status)

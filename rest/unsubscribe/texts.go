@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
 )
 
-// textsFile has the texts of the pages by language and key. Placeholders: {org} is the name
+// textsFile has the texts of the pages by language and key. Each name in braces is replaced: {org} is the name
 // of the organization, {topic} the title of the link's topic, {email} the masked address.
 //
 //go:embed texts.json

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var placeholder = regexp.MustCompile(`\{[^}]*\}`)
+var nameInBraces = regexp.MustCompile(`\{[^}]*\}`)
 
-// TestTextsAreComplete checks that each language has each text with the same placeholders,
+// TestTextsAreComplete checks that each language has each text with the same names in braces,
 // and that none is equal to the English text by mistake.
 func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
@@ -32,25 +32,25 @@ func TestTextsAreComplete(t *testing.T) {
 			if strings.TrimSpace(text) == "" || language != fallback && text == english[key] {
 				t.Errorf("%s, %s: %q", language, key, text)
 			}
-			want, got := placeholder.FindAllString(english[key], -1), placeholder.FindAllString(text, -1)
+			want, got := nameInBraces.FindAllString(english[key], -1), nameInBraces.FindAllString(text, -1)
 			slices.Sort(want)
 			slices.Sort(got)
 			if !cmp.Equal(want, got) {
-				t.Errorf("%s, %s: placeholders %v, want %v", language, key, got, want)
+				t.Errorf("%s, %s: names %v, want %v", language, key, got, want)
 			}
 		}
 	}
 }
 
-// TestUnknownPlaceholders checks that no text has a placeholder that nothing fills in.
-func TestUnknownPlaceholders(t *testing.T) {
+// TestUnknownNames checks that no text has a name in braces that nothing replaces.
+func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	all, err := parseTexts()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for key, text := range all[fallback] {
-		for _, name := range placeholder.FindAllString(text, -1) {
+		for _, name := range nameInBraces.FindAllString(text, -1) {
 			if !slices.Contains([]string{"{org}", "{topic}", "{email}"}, name) {
 				t.Errorf("%s: %s", key, name)
 			}
