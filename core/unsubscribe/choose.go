@@ -72,13 +72,13 @@ func (u *Unsubscribe) SavePreferences(ctx context.Context, v Visit, p Preference
 // record records what the recipient states. It continues when the client disconnects,
 // because mailbox providers do not wait long for an answer.
 func (u *Unsubscribe) record(ctx context.Context, v Visit, s consent.Statement) (Visit, error) {
-	if v.IsTest() {
+	if !v.IsKnown {
 		return v, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	after, err := u.Choices.RecordChoice(ctx, u.Transactor, v.Token.OrgID, contacts.RecipientChoice{
-		ContactID: v.Token.ContactID, Statement: s,
+		ContactID: v.contactID, Statement: s,
 		OnStore: func(ctx context.Context, before, after contacts.Contact) error {
 			return u.report(ctx, v, before, after)
 		},

@@ -193,6 +193,25 @@ func TestFailedReports(t *testing.T) {
 	}
 }
 
+// TestDeletedContacts checks that the link to a deleted contact finds the contact that has
+// the address of the mail, but only for the send that the link names.
+func TestDeletedContacts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	deleted := core.NewID()
+	w.addresses = map[string]string{w.Org.ID + sendID + deleted: "ADA@x.example", w.Org.ID + sendID + orgID: "gone@x.example"}
+	after, err := w.Unsubscribe.Unsubscribe(t.Context(), w.open(t, deleted, "news"))
+	here, account := w.consent(t)
+	if err != nil || !after.IsKnown || here.Preferences["news"] != sending.OptOut || account.Preferences["news"] != sending.OptOut {
+		t.Errorf("%+v, %v; the mirror has %+v, the account %+v", after, err, here, account)
+	}
+	for _, id := range []string{orgID, core.NewID()} {
+		if v := w.open(t, id, "news"); v.IsKnown {
+			t.Errorf("contact %s: %+v", id, v)
+		}
+	}
+}
+
 // TestStubsReceiveNothing checks the visit of a contact that only an activity named.
 func TestStubsReceiveNothing(t *testing.T) {
 	t.Parallel()

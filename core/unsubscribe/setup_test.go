@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -19,6 +20,16 @@ type world struct {
 	contact string
 	events  []string // "topic email send" of each reported event
 	failure error    // what OnUnsubscribe returns
+	// addresses has addresses of recipients by the ids of organization, send and contact
+	addresses map[string]string
+}
+
+// RecipientAddress makes the world an AddressReader.
+func (w *world) RecipientAddress(_ context.Context, org, send, contact string) (string, error) {
+	if address, is := w.addresses[org+send+contact]; is {
+		return address, nil
+	}
+	return "", core.NotFound("recipient")
 }
 
 // newWorld returns a world on the database. Ada has chosen offers, and has no choice about
@@ -28,7 +39,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w := &world{World: contactstest.New(t, db)}
 	w.Unsubscribe = unsubscribe.New(unsubscribe.Config{
 		Links: newLinks(t, 1, unsubscribe.KeyPurpose), Contacts: db.Contacts(), Choices: w.Contacts, Topics: db.Topics(), Orgs: db.Orgs(),
-		Transactor: db, Languages: german{}, Clock: w.Clock,
+		Transactor: db, Languages: german{}, Addresses: w, Clock: w.Clock,
 		OnUnsubscribe: func(_ context.Context, org string, u unsubscribe.Unsubscription) error {
 			if w.failure == nil {
 				w.events = append(w.events, u.Topic+" "+u.Email+" "+u.SendID)

@@ -21,6 +21,9 @@ type Config struct {
 	Transactor core.Transactor
 	// Languages has the language of each organization. nil means English for all.
 	Languages LanguageReader
+	// Addresses finds the recipient of a mail whose contact was deleted since, because
+	// another contact got its address. nil means that such recipients are not found.
+	Addresses AddressReader
 	Clock     core.Clock
 
 	// OnUnsubscribe is called in the transaction of a change, once for each topic from which
@@ -34,6 +37,15 @@ type ContactReader interface {
 	// ContactByID returns a contact, archived or not, with the consent in the database. It
 	// fails with core.CodeNotFound if there is none.
 	ContactByID(ctx context.Context, orgID, id string) (contacts.Contact, error)
+	// ContactByEmail is the same for an address.
+	ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error)
+}
+
+// AddressReader reads to which addresses mail was sent.
+type AddressReader interface {
+	// RecipientAddress returns the address to which the mail of a send to a contact was sent.
+	// It fails with core.CodeNotFound if the send has no such recipient.
+	RecipientAddress(ctx context.Context, orgID, sendID, contactID string) (string, error)
 }
 
 // ChoiceRecorder writes the choice of a recipient to the sending account and the database.

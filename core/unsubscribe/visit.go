@@ -25,6 +25,9 @@ type Visit struct {
 	IsOutOfAll bool
 	// Topics has all topics of the organization in the order of their titles.
 	Topics []Topic
+	// contactID is the contact whose choices these are. It is not that of the token if the
+	// contact of the token was deleted and another one has its address.
+	contactID string
 }
 
 // Topic is a topic, and whether the recipient receives mail about it.
@@ -90,12 +93,20 @@ func (u *Unsubscribe) Open(ctx context.Context, token string) (Visit, error) {
 	return u.withContact(ctx, v, contact)
 }
 
-// contactOf returns the contact of a token, a contact without an id if there is none.
+// contactOf returns the contact of a token, a contact without an id if there is none. A
+// contact that only a sync created is deleted when another contact gets its address; then
+// contactOf returns the other one, whose mailbox received the mail.
 func (u *Unsubscribe) contactOf(ctx context.Context, t Token) (contacts.Contact, error) {
 	if t.ContactID == "" {
 		return contacts.Contact{}, nil
 	}
 	c, err := u.Contacts.ContactByID(ctx, t.OrgID, t.ContactID)
+	if core.IsNotFound(err) && u.Addresses != nil && t.SendID != "" {
+		var email string
+		if email, err = u.Addresses.RecipientAddress(ctx, t.OrgID, t.SendID, t.ContactID); err == nil {
+			c, err = u.Contacts.ContactByEmail(ctx, t.OrgID, email)
+		}
+	}
 	if core.IsNotFound(err) {
 		return contacts.Contact{}, nil
 	}
@@ -104,7 +115,7 @@ func (u *Unsubscribe) contactOf(ctx context.Context, t Token) (contacts.Contact,
 
 // withContact returns the visit with the choices of the contact.
 func (u *Unsubscribe) withContact(ctx context.Context, v Visit, c contacts.Contact) (Visit, error) {
-	v.IsKnown, v.IsOutOfAll, v.Email = c.ID != "", c.UnsubscribeAll, ""
+	v.contactID, v.IsKnown, v.IsOutOfAll, v.Email = c.ID, c.ID != "", c.UnsubscribeAll, ""
 	if v.IsKnown {
 		v.Email = core.MaskAddress(c.Email)
 	}

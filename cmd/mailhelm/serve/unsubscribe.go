@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	pages "github.com/mailhelm/mailhelm/rest/unsubscribe"
@@ -33,7 +35,8 @@ func unsubscribePages(cfg config.Config, public config.Public, s *stores, domain
 	}
 	site, err := pages.New(pages.Config{
 		Choices: unsubscribe.New(unsubscribe.Config{
-			Links: links, Contacts: s.db.Contacts(), Choices: domains.Contacts, Topics: s.db.Topics(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock,
+			Links: links, Contacts: s.db.Contacts(), Choices: domains.Contacts, Topics: s.db.Topics(), Orgs: s.db.Orgs(), Transactor: s.db,
+			Addresses: sentAddresses{s.db.Handover()}, Clock: cfg.Clock,
 		}),
 		Remote: trusted.Remote, Clock: cfg.Clock, Log: cfg.Log,
 	})
@@ -41,4 +44,14 @@ func unsubscribePages(cfg config.Config, public config.Public, s *stores, domain
 		return nil, err
 	}
 	return site.Handler(), nil
+}
+
+// sentAddresses reads the addresses of recipients; it is an [unsubscribe.AddressReader]. The
+// key of a recipient is the id of its contact.
+type sentAddresses struct{ store handover.Store }
+
+// RecipientAddress returns the address to which the mail of a send to a contact was sent.
+func (a sentAddresses) RecipientAddress(ctx context.Context, orgID, sendID, contactID string) (string, error) {
+	recipient, err := a.store.Recipient(ctx, orgID, sendID, contactID)
+	return recipient.Email, err
 }
