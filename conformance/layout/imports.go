@@ -96,6 +96,11 @@ var domainEdges = map[[2]string]string{
 	{"attempts", "throttle"}:           "attempts with passwords are limited",
 	{"replay", "jobs"}:                 "expired records are swept by a job",
 
+	{"unsubscribe", "consent"}:  "a recipient states consent",
+	{"unsubscribe", "contacts"}: "the consent of recipients is that of contacts",
+	{"unsubscribe", "sending"}:  "links are headers of mail, and consent is stored in the sending account",
+	{"unsubscribe", "topics"}:   "recipients choose topics",
+
 	{"passwordchange", "access"}:    "passwords are those of users, and links are secrets",
 	{"passwordchange", "jobs"}:      "reset links are mailed by a job",
 	{"passwordchange", "letters"}:   "reset links and notices are mailed",

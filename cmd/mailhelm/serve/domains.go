@@ -75,6 +75,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
+			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
 			OnChange:   divided.ObserveChange, SegmentsOf: divided.SegmentsOf,
 		}),
