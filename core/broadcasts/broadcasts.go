@@ -73,8 +73,8 @@ type Registry interface {
 // Links makes the links with which recipients unsubscribe.
 type Links interface {
 	// Links returns the links of one recipient of a send. topic is the topic that the link
-	// ends, "" for all mail.
-	Links(orgID, contactID, topic, sendID string) composition.Links
+	// ends, "" for all mail. contactID is "" for the links of a test, which change nothing.
+	Links(orgID, contactID, topic, sendID string) (composition.Links, error)
 }
 
 // Broadcasts has the operations on broadcasts, and what pages do with them.

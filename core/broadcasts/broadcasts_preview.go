@@ -183,7 +183,7 @@ func (b *Broadcasts) render(ctx context.Context, orgID string, of Broadcast, m M
 	if err != nil {
 		return nil, err
 	}
-	to, err := b.recipientOf(orgID, of, m)
+	to, err := b.testRecipientOf(orgID, of, m)
 	if err != nil {
 		return nil, err
 	}

@@ -85,13 +85,15 @@ func (b *Broadcasts) testMail(ctx context.Context, orgID string, of Broadcast, s
 	return content.Compile()
 }
 
-// testRecipient returns the data of the contact with the address, or the address alone. A
-// test to a contact has the contact's own links.
+// testRecipient returns the data of the contact with the address, or the address alone.
 func (b *Broadcasts) testRecipient(ctx context.Context, orgID string, of Broadcast, address string) (composition.Recipient, error) {
 	m, known, err := b.Audience.MemberByEmail(ctx, orgID, address)
-	if err != nil || !known {
-		return composition.Recipient{Email: address, Links: b.Links.Links(orgID, "", of.Topic, of.ID)}, err
+	if err != nil {
+		return composition.Recipient{}, err
+	}
+	if !known {
+		m.Attributes = []byte("{}")
 	}
 	m.Email = address
-	return b.recipientOf(orgID, of, m)
+	return b.testRecipientOf(orgID, of, m)
 }

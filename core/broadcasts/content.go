@@ -91,9 +91,18 @@ func attributesOf(m Member) (map[string]any, error) {
 // recipientOf returns the data with which the message to a member is rendered.
 func (b *Broadcasts) recipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
 	values, err := attributesOf(m)
-	return composition.Recipient{
-		Email: m.Email, Attributes: values, Links: b.Links.Links(orgID, m.ContactID, of.Topic, of.ID),
-	}, err
+	if err != nil {
+		return composition.Recipient{}, err
+	}
+	links, err := b.Links.Links(orgID, m.ContactID, of.Topic, of.ID)
+	return composition.Recipient{Email: m.Email, Attributes: values, Links: links}, err
+}
+
+// testRecipientOf is recipientOf for previews and tests, whose links change nothing: the
+// people who see them are not the member.
+func (b *Broadcasts) testRecipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
+	m.ContactID = ""
+	return b.recipientOf(orgID, of, m)
 }
 
 var _ Templates = (*templates.Templates)(nil)

@@ -113,11 +113,11 @@ func (w *world) AttributeNames(context.Context, string) ([]string, error) {
 	return []string{"first_name", "plan"}, nil
 }
 
-func (w *world) Links(_, contactID, topic, _ string) composition.Links {
+func (w *world) Links(_, contactID, topic, _ string) (composition.Links, error) {
 	return composition.Links{
 		Unsubscribe: "https://acme.example/u/" + contactID + topic,
 		Headers:     []sending.Header{{Name: "List-Unsubscribe", Value: "<https://acme.example/u/" + contactID + topic + ">"}},
-	}
+	}, nil
 }
 
 // each runs a test with a world on each database.

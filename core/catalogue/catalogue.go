@@ -44,8 +44,8 @@ type Domains struct {
 	Activities  *activities.Activities
 	Segments    *segments.Segments
 	Broadcasts  *broadcasts.Broadcasts
-	// Tests sends tests of broadcasts and templates.
-	Tests *testsends.Sends
+	// TemplateTests sends tests of templates.
+	TemplateTests *testsends.Templates
 }
 
 // Operations returns every operation, in the order in which the documentation shows them.
@@ -70,6 +70,7 @@ func Operations(d Domains) []core.Operation {
 		d.Activities.Operations(),
 		d.Segments.Operations(),
 		d.Templates.Operations(),
+		d.TemplateTests.Operations(),
 		d.Broadcasts.Operations(),
 	)
 }
@@ -102,5 +103,7 @@ func documentationOnly() Domains {
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
+
+		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{}),
 	}
 }

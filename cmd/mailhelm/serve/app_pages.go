@@ -42,7 +42,7 @@ func peoplePages(
 	if err != nil {
 		return nil, err
 	}
-	unsubscribing, err := unsubscribePages(cfg, public, s, domains)
+	unsubscribing, err := unsubscribePages(cfg, s, domains)
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 )
 
 // newHandover returns the one way in which mail of organizations leaves.
@@ -174,6 +176,18 @@ func newBroadcasts(cfg config.Config, s *stores, parts broadcastParts) *broadcas
 		Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Registry: attributeNames{s.db.Attributes()}, Links: parts.links, Tests: parts.tests,
 		Finish: parts.finish, RefreshSuppressions: parts.segments.RefreshSuppressed, Wake: parts.wake, Clock: cfg.Clock, Log: cfg.Log,
 	})
+}
+
+// unsubscribeLinks makes the links of recipients; it is a [broadcasts.Links].
+type unsubscribeLinks struct{ links *unsubscribe.Links }
+
+// Links returns the links of one recipient of a send.
+func (l unsubscribeLinks) Links(orgID, contactID, topic, sendID string) (composition.Links, error) {
+	link, err := l.links.For(orgID, unsubscribe.Recipient{ContactID: contactID, SendID: sendID, Topic: topic})
+	if err != nil {
+		return composition.Links{}, err
+	}
+	return composition.Links{Unsubscribe: link.Unsubscribe, Preferences: link.Preferences, Headers: link.Headers()}, nil
 }
 
 // broadcastParts has what broadcasts use of other domains.

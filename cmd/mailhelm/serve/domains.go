@@ -13,7 +13,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
-	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -23,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
@@ -55,6 +55,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	s.handover = newHandover(cfg, s, sendingAccount)
 	tests := newTestSends(cfg, s, s.handover)
+	finish := func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil }
 	return catalogue.Domains{
 		Account: sendingAccount,
 		Messages: messages.New(messages.Config{
@@ -66,10 +67,12 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Channels:    through,
 		Templates:   written,
 		Broadcasts: newBroadcasts(cfg, s, broadcastParts{
-			templates: written, segments: divided, links: noLinks{}, tests: tests, wake: func() { s.wakeDispatcher() },
-			finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
+			templates: written, segments: divided, links: unsubscribeLinks{s.links}, tests: tests, wake: func() { s.wakeDispatcher() },
+			finish: finish,
 		}),
-		Tests:      tests,
+		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
+			Sends: tests, Content: written, Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
+		}),
 		Activities: done,
 		Segments:   divided,
 		Contacts: contacts.New(contacts.Config{
@@ -230,10 +233,4 @@ func (r attributeNames) AttributeNames(ctx context.Context, orgID string) ([]str
 		names = append(names, a.Name)
 	}
 	return names, err
-}
-
-type noLinks struct{}
-
-func (noLinks) Links(orgID, contactID, topic, sendID string) composition.Links {
-	return composition.Links{}
 }

@@ -24,18 +24,14 @@ func newLinks(master signing.MasterKey, public config.Public) (*unsubscribe.Link
 }
 
 // unsubscribePages returns the handler of the public pages behind unsubscribe links.
-func unsubscribePages(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (http.Handler, error) {
+func unsubscribePages(cfg config.Config, s *stores, domains catalogue.Domains) (http.Handler, error) {
 	trusted, err := cfg.Proxies()
-	if err != nil {
-		return nil, err
-	}
-	links, err := newLinks(s.master, public)
 	if err != nil {
 		return nil, err
 	}
 	site, err := pages.New(pages.Config{
 		Choices: unsubscribe.New(unsubscribe.Config{
-			Links: links, Contacts: s.db.Contacts(), Choices: domains.Contacts, Topics: s.db.Topics(), Orgs: s.db.Orgs(), Transactor: s.db,
+			Links: s.links, Contacts: s.db.Contacts(), Choices: domains.Contacts, Topics: s.db.Topics(), Orgs: s.db.Orgs(), Transactor: s.db,
 			Addresses: sentAddresses{s.db.Handover()}, Clock: cfg.Clock,
 		}),
 		Remote: trusted.Remote, Clock: cfg.Clock, Log: cfg.Log,
