@@ -9,7 +9,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
 )
 
 // content returns what the messages of a broadcast share: the frozen content of one that
@@ -22,12 +21,12 @@ func (b *Broadcasts) content(ctx context.Context, orgID string, of Broadcast) (c
 	}
 	content := composition.Content{Subject: of.Subject, HTML: of.HTML, Text: of.Text, PreviewText: of.PreviewText, From: of.From, Data: of.Data}
 	if of.UsesTemplate() {
-		version, err := b.Templates.Version(ctx, orgID, of.Template, of.TemplateVersion)
+		version, err := b.Templates.Template(ctx, orgID, of.Template, of.TemplateVersion)
 		if err != nil {
 			return composition.Content{}, err
 		}
 		content.HTML, content.Text, content.Subject = version.HTML, version.Text, cmp.Or(of.Subject, version.Subject)
-		content.Template = version.DeployedName
+		content.Template = version.Name
 	}
 	finished, err := b.Finish(ctx, orgID, sending.Template{Subject: content.Subject, HTML: content.HTML, Text: content.Text})
 	if err != nil {
@@ -104,5 +103,3 @@ func (b *Broadcasts) testRecipientOf(orgID string, of Broadcast, m Member) (comp
 	m.ContactID = ""
 	return b.recipientOf(orgID, of, m)
 }
-
-var _ Templates = (*templates.Templates)(nil)

@@ -106,7 +106,7 @@ func TestRulesOfSending(t *testing.T) {
 	})
 }
 
-// TestPauseAndResume checks that a paused broadcast claims nobody, that an edit needs the
+// TestPauseAndResume checks that a paused broadcast claims no recipient, that an edit needs the
 // revision that the person saw, and that a draft can be split.
 func TestPauseAndResume(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
@@ -163,7 +163,7 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// TestLimits checks that a cap and a stop pause a broadcast and filter nobody.
+// TestLimits checks that a cap and a stop pause a broadcast and filter no recipient.
 func TestLimits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		var people []person

@@ -18,7 +18,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -31,9 +30,10 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // is passed.
 type world struct {
 	*broadcasts.Broadcasts
-	db   *storage.DB
-	org  string
-	list string
+	tests *testsends.Broadcasts
+	db    *storage.DB
+	org   string
+	list  string
 
 	mu   sync.Mutex
 	now  time.Time
@@ -92,11 +92,11 @@ func (w *world) Topic(_ context.Context, _, name string) (string, error) {
 	return "News", nil
 }
 
-func (w *world) Version(_ context.Context, _, slug string, number int) (templates.Version, error) {
+func (w *world) Template(_ context.Context, _, slug string, number int) (broadcasts.Template, error) {
 	if slug != "welcome" || number > 1 {
-		return templates.Version{}, core.NotFound("template")
+		return broadcasts.Template{}, core.NotFound("template")
 	}
-	return templates.Version{Number: 1, Subject: "Hi {{first_name}}", HTML: `<p>Dear {{first_name}}, {{offer}}</p><a href="{{unsubscribe_url}}">Unsubscribe</a>`, DeployedName: "acme--welcome"}, nil
+	return broadcasts.Template{Subject: "Hi {{first_name}}", HTML: `<p>Dear {{first_name}}, {{offer}}</p><a href="{{unsubscribe_url}}">Unsubscribe</a>`, Name: "acme--welcome"}, nil
 }
 
 func (w *world) IsVerified(_ context.Context, _, address string) (bool, error) {
@@ -137,12 +137,12 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w.Broadcasts = broadcasts.New(broadcasts.Config{
 		Store: db.Broadcasts(), Audience: db.Audiences(), Outcomes: db.Outcomes(), Transactor: db, Audiences: w, Topics: w, Templates: w, Senders: w,
 		Registry: w, Links: w, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
-		Tests: testsends.New(testsends.Config{
-			Store: db.TestSends(), Recipients: db.Handover(), Steps: steps, Transactor: db, Wait: w.wait, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
-		}),
 		Finish:              func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
 		RefreshSuppressions: func(context.Context, string) error { return nil },
 	})
+	w.tests = &testsends.Broadcasts{Messages: w.Broadcasts, Sends: testsends.New(testsends.Config{
+		Store: db.TestSends(), Recipients: db.Handover(), Steps: steps, Transactor: db, Wait: w.wait, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
+	})}
 	return w
 }
 
@@ -217,11 +217,12 @@ func (w *world) call(t *testing.T, name, arguments string) (any, error) {
 
 func (w *world) callAs(t *testing.T, as core.Credential, name, arguments string) (any, error) {
 	t.Helper()
-	at := slices.IndexFunc(w.Operations(), func(o core.Operation) bool { return o.Info().Name == name })
+	all := append(w.Operations(), w.tests.Operations()...)
+	at := slices.IndexFunc(all, func(o core.Operation) bool { return o.Info().Name == name })
 	if at < 0 {
 		t.Fatalf("there is no operation %s", name)
 	}
-	op := w.Operations()[at]
+	op := all[at]
 	in, err := op.Decode(core.REST, []byte(arguments))
 	if err != nil {
 		return nil, err

@@ -44,8 +44,9 @@ type Domains struct {
 	Activities  *activities.Activities
 	Segments    *segments.Segments
 	Broadcasts  *broadcasts.Broadcasts
-	// TemplateTests sends tests of templates.
-	TemplateTests *testsends.Templates
+	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
+	TemplateTests  *testsends.Templates
+	BroadcastTests *testsends.Broadcasts
 }
 
 // Operations returns every operation, in the order in which the documentation shows them.
@@ -72,6 +73,7 @@ func Operations(d Domains) []core.Operation {
 		d.Templates.Operations(),
 		d.TemplateTests.Operations(),
 		d.Broadcasts.Operations(),
+		d.BroadcastTests.Operations(),
 	)
 }
 
@@ -104,6 +106,7 @@ func documentationOnly() Domains {
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
 
-		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{}),
+		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
+		BroadcastTests: &testsends.Broadcasts{},
 	}
 }

@@ -3,7 +3,6 @@ package templates
 import (
 	"context"
 	"maps"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -103,12 +102,6 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	out.Text, cutText = cutTo(rendered.Text, maxShownText)
 	out.Truncated = cutHTML || cutText
 	return out, nil
-}
-
-// oneLine replaces line ends by spaces, because a value with a line end must not add a header
-// to a message (RFC 5322).
-func oneLine(subject string) string {
-	return strings.Join(strings.FieldsFunc(subject, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }
 
 // cutTo returns the first bytes of a text, at most limit, without a part of a character. It

@@ -7,16 +7,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
 )
 
 // TemplatesConfig configures [Templates]. All fields are required.
 type TemplatesConfig struct {
-	Sends   *Sends
-	Content interface {
-		// Version returns the content of a template; see [templates.Templates].
-		Version(ctx context.Context, orgID, slug string, number int) (templates.Version, error)
-	}
+	Sends *Sends
+	// Content returns the newest content of the template with the slug. name is its name in
+	// events and reports. It fails with core.CodeNotFound for an unknown slug.
+	Content func(ctx context.Context, orgID, slug string) (content sending.Template, name string, err error)
 	// Finish completes the content of a mail with the organization's footer, postal address
 	// and asset addresses.
 	Finish  func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error)
@@ -100,16 +98,16 @@ func (t *Templates) prepareTest(ctx context.Context, c *core.Call, in TestTempla
 
 // mail compiles the newest content of the template with the data of the call.
 func (t *Templates) mail(ctx context.Context, orgID string, in TestTemplateIn) (*composition.Mail, error) {
-	version, err := t.Content.Version(ctx, orgID, in.Slug, 0)
+	source, name, err := t.Content(ctx, orgID, in.Slug)
 	if err != nil {
 		return nil, err
 	}
-	finished, err := t.Finish(ctx, orgID, version.Content())
+	finished, err := t.Finish(ctx, orgID, source)
 	if err != nil {
 		return nil, err
 	}
 	content := composition.Content{
-		Subject: finished.Subject, HTML: finished.HTML, Text: finished.Text, Template: version.DeployedName, Data: maps.Clone(in.Data),
+		Subject: finished.Subject, HTML: finished.HTML, Text: finished.Text, Template: name, Data: maps.Clone(in.Data),
 	}
 	if content.From, err = t.Senders.Default(ctx, orgID); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
@@ -173,9 +174,27 @@ func newBroadcasts(cfg config.Config, s *stores, parts broadcastParts) *broadcas
 	return broadcasts.New(broadcasts.Config{
 		Store: s.db.Broadcasts(), Audience: s.db.Audiences(), Outcomes: s.db.Outcomes(), Transactor: s.db,
 		Audiences: audiences{s.db.Lists(), s.db.Segments()}, Topics: topicNames{s.db.Topics()}, Templates: parts.templates,
-		Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Registry: attributeNames{s.db.Attributes()}, Links: parts.links, Tests: parts.tests,
+		Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Registry: attributeNames{s.db.Attributes()}, Links: parts.links,
 		Finish: parts.finish, RefreshSuppressions: parts.segments.RefreshSuppressed, Wake: parts.wake, Clock: cfg.Clock, Log: cfg.Log,
 	})
+}
+
+// sentTemplates reads the content of templates; it is a [broadcasts.Templates].
+type sentTemplates struct{ templates *templates.Templates }
+
+// Template returns the content of a version of a template.
+func (t sentTemplates) Template(ctx context.Context, orgID, slug string, number int) (broadcasts.Template, error) {
+	found, err := t.templates.Version(ctx, orgID, slug, number)
+	return broadcasts.Template{Subject: found.Subject, HTML: found.HTML, Text: found.Text, Name: found.DeployedName}, err
+}
+
+// newestTemplate returns the function that reads the newest content of a template for a
+// test.
+func newestTemplate(t *templates.Templates) func(ctx context.Context, orgID, slug string) (sending.Template, string, error) {
+	return func(ctx context.Context, orgID, slug string) (sending.Template, string, error) {
+		found, err := t.Version(ctx, orgID, slug, 0)
+		return found.Content(), found.DeployedName, err
+	}
 }
 
 // unsubscribeLinks makes the links of recipients; it is a [broadcasts.Links].
@@ -195,7 +214,6 @@ type broadcastParts struct {
 	templates broadcasts.Templates
 	segments  *segments.Segments
 	links     broadcasts.Links
-	tests     *testsends.Sends
 	finish    func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error)
 	wake      func()
 }

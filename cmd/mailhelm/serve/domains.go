@@ -14,11 +14,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
-	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sendevents"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -56,6 +56,9 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	s.handover = newHandover(cfg, s, sendingAccount)
 	tests := newTestSends(cfg, s, s.handover)
 	finish := func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil }
+	mailed := newBroadcasts(cfg, s, broadcastParts{
+		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish,
+	})
 	return catalogue.Domains{
 		Account: sendingAccount,
 		Messages: messages.New(messages.Config{
@@ -66,15 +69,13 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Suppression: judged,
 		Channels:    through,
 		Templates:   written,
-		Broadcasts: newBroadcasts(cfg, s, broadcastParts{
-			templates: written, segments: divided, links: unsubscribeLinks{s.links}, tests: tests, wake: func() { s.wakeDispatcher() },
-			finish: finish,
-		}),
+		Broadcasts:  mailed,
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
-			Sends: tests, Content: written, Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
+			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
 		}),
-		Activities: done,
-		Segments:   divided,
+		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
+		Activities:     done,
+		Segments:       divided,
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
@@ -158,8 +159,8 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 }
 
 // newObserver returns the recorder that resolves recipients of sends by events.
-func newObserver(db *storage.DB, clock core.Clock) handover.Observer {
-	return handover.Observer{Store: db.Handover(), Clock: clock}
+func newObserver(db *storage.DB, clock core.Clock) sendevents.Observer {
+	return sendevents.Observer{Store: db.Handover(), Clock: clock}
 }
 
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores
