@@ -102,7 +102,7 @@ func changedLineOf(line linediff.Line) changedLine {
 		return strconv.Itoa(n)
 	}
 	shown.Old, shown.New = number(line.Old), number(line.New)
-	shown.Before, shown.Marked, shown.After = line.Text[:line.From], line.Text[line.From:line.To], line.Text[line.To:]
+	shown.Before, shown.Marked, shown.After = frame.PlainName(line.Text[:line.From]), frame.PlainName(line.Text[line.From:line.To]), frame.PlainName(line.Text[line.To:])
 	return shown
 }
 

@@ -34,7 +34,8 @@ type sourceView struct {
 // View returns the source for the template "numbered".
 func (s source) View(part, label string) sourceView { return sourceView{s, part, label} }
 
-// numberedSource returns the first lines of a source, each with the findings about it.
+// numberedSource returns the first lines of a source, each with the findings about it and
+// without invisible characters, which could make a line appear as another one.
 func numberedSource(text string, found []finding) source {
 	if text == "" {
 		return source{}
@@ -46,7 +47,7 @@ func numberedSource(text string, found []finding) source {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var s source
 	for i, line := range lines[:min(len(lines), maxLines)] {
-		s.Lines = append(s.Lines, numbered{i + 1, strings.TrimSuffix(line, "\r"), at[i+1]})
+		s.Lines = append(s.Lines, numbered{i + 1, frame.PlainName(line), at[i+1]})
 	}
 	s.More = len(lines) - len(s.Lines)
 	return s
