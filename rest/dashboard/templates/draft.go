@@ -41,6 +41,9 @@ func draftOf(t template) draft {
 	if !isEmptyObject(t.TestData) && json.Indent(&indented, t.TestData, "", "  ") == nil {
 		d.TestData = indented.String()
 	}
+	if content, err := t.draft(); err == nil {
+		d.Set = firstSet(content.TestData)
+	}
 	return d
 }
 

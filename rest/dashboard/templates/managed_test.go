@@ -71,7 +71,7 @@ func TestGoldenManaged(t *testing.T) {
 		"managed": weekly + "?done=saved", "managed_preview": weekly + "?set=vip&width=phone&background=dark&data=" + url.QueryEscape(`{"none":"<b>"}`),
 		"managed_problem": weekly + "?set=no+such+set", "source": weekly + "/source", "versions": weekly + "/versions", "version": weekly + "/versions/2",
 		"restore": weekly + "/versions/1/restore", "compare": weekly + "/compare?from=1&to=3", "compare_equal": weekly + "/compare?from=2&to=2",
-		"edit": weekly + "/edit", "new": templates.TemplatesPath + "/~new", "copy": templates.TemplatesPath + "/~new?from=news%2Fweekly",
+		"managed_no_set": weekly + "?set=", "edit": weekly + "/edit", "new": templates.TemplatesPath + "/~new", "copy": templates.TemplatesPath + "/~new?from=news%2Fweekly",
 	} {
 		status, page := frametest.Get(t, o.pages, path)
 		if status != http.StatusOK || strings.Contains(page, "page failed") {

@@ -81,15 +81,18 @@ func (h *Templates) panelOf(r *http.Request, v people.Visitor, t template) (pane
 	for _, name := range []string{paramSet, paramData, paramEmail, paramWidth, paramBackground} {
 		parameters[name] = query.Get(name)
 	}
+	d, err := t.draft()
+	if err != nil {
+		return panel{}, err
+	}
+	if !query.Has(paramSet) {
+		parameters[paramSet] = firstSet(d.TestData)
+	}
 	page := pathOf(t.Slug)
 	p := panel{
 		Page: page, Name: frame.PlainName(t.Name), IsPhone: parameters[paramWidth] == phone, IsDark: parameters[paramBackground] == dark,
 		Widths:      choices(page, parameters, paramWidth, choice{Path: "", Name: "Desktop"}, choice{Path: phone, Name: "Phone"}),
 		Backgrounds: choices(page, parameters, paramBackground, choice{Path: "", Name: "Light"}, choice{Path: dark, Name: "Dark"}),
-	}
-	d, err := t.draft()
-	if err != nil {
-		return p, err
 	}
 	p.Data = previewData{
 		Sets: setOptions(d.TestData, parameters[paramSet]), Values: parameters[paramData], Email: parameters[paramEmail], MayContact: v.Member.Has(members.MayViewContacts),
@@ -173,14 +176,26 @@ func problemOf(err error) string {
 	return ""
 }
 
+// firstSet returns the name of the first set of test data, which previews use unless the
+// visitor chooses another one. It returns "" if there is none.
+func firstSet(testData map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(testData)) {
+		return name
+	}
+	return ""
+}
+
 // choices returns links that set one parameter of an address. The Path of each given choice
-// is the value of the parameter.
+// is the value of the parameter. The links always state the set: without it, a page uses the
+// first one.
 func choices(page string, all frame.Parameters, name string, values ...choice) []choice {
 	links := make([]choice, len(values))
 	for i, value := range values {
 		parameters := maps.Clone(all)
 		parameters[name] = value.Path
-		links[i] = choice{Path: frame.Address(page, parameters) + "#preview", Name: value.Name, Chosen: all[name] == value.Path}
+		values := parameters.Values()
+		values.Set(paramSet, parameters[paramSet])
+		links[i] = choice{Path: page + "?" + values.Encode() + "#preview", Name: value.Name, Chosen: all[name] == value.Path}
 	}
 	return links
 }

@@ -76,12 +76,13 @@ const harvestWholesale = `{{#if wholesale}}
 {{/if}}
 `
 
-// saleHTML is a mail with an image without a text, a link without https, text that is hard
+// saleHTML is a mail with an image without a text (one brown pixel, because previews load
+// nothing over the network), a link without https, text that is hard
 // to read, and a misspelled variable.
 const saleHTML = `<html>
 <body style="background-color: #ffffff">
   <p>Hello {{frist_name}},</p>
-  <p><img src="https://example.com/sale.png" width="560"></p>
+  <p><img src="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mPo8tYCAAJiAQD+4F99AAAAAElFTkSuQmCC" width="560" height="140"></p>
   <p style="color: #c8c8c8">Half price on every coffee, from Friday to Sunday.</p>
   <p><a href="http://example.com/sale">To the sale</a></p>
   <p><a href="{{unsubscribe_url}}">Unsubscribe</a></p>

@@ -22,17 +22,19 @@ func write(lines []linediff.Line) string {
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ before, after, want string }{
-		"nothing":              {"", "", ""},
-		"equal":                {"a\nb\n", "a\nb", " 1,1 []a\n 2,2 []b\n"},
-		"all added":            {"", "a\nb", "+0,1 []a\n+0,2 []b\n"},
-		"all removed":          {"a\n", "", "-1,0 []a\n"},
-		"other line ends":      {"a\r\nb\r\n", "a\nb\n", " 1,1 []a\n 2,2 []b\n"},
-		"a part of a line":     {"x\n<p>Hällo Ada</p>\ny", "x\n<p>Hüllo Ada</p>\ny", " 1,1 []x\n-2,0 <p>H[ä]llo Ada</p>\n+0,2 <p>H[ü]llo Ada</p>\n 3,3 []y\n"},
-		"an addition in it":    {"aa", "aaa", "-1,0 aa[]\n+0,1 aa[a]\n"},
-		"no common part":       {"abc", "xyz", "-1,0 []abc\n+0,1 []xyz\n"},
-		"more lines than gone": {"a\nb\nc", "a\nB\nB\nc", " 1,1 []a\n-2,0 []b\n+0,2 []B\n+0,3 []B\n 3,4 []c\n"},
-		"an inserted line":     {"a\nb\nc\nd", "a\nb\nnew\nc\nd", " 1,1 []a\n 2,2 []b\n+0,3 []new\n 3,4 []c\n 4,5 []d\n"},
-		"two places":           {"a\nb\nc\nd\ne", "b\nc\nx\nd\ne2", "-1,0 []a\n 2,1 []b\n 3,2 []c\n+0,3 []x\n 4,4 []d\n-5,0 e[]\n+0,5 e[2]\n"},
+		"nothing":                {"", "", ""},
+		"equal":                  {"a\nb\n", "a\nb", " 1,1 []a\n 2,2 []b\n"},
+		"all added":              {"", "a\nb", "+0,1 []a\n+0,2 []b\n"},
+		"all removed":            {"a\n", "", "-1,0 []a\n"},
+		"other line ends":        {"a\r\nb\r\n", "a\nb\n", " 1,1 []a\n 2,2 []b\n"},
+		"a part of a line":       {"x\n<p>Hällo Ada</p>\ny", "x\n<p>Hüllo Ada</p>\ny", " 1,1 []x\n-2,0 <p>H[ä]llo Ada</p>\n+0,2 <p>H[ü]llo Ada</p>\n 3,3 []y\n"},
+		"an addition in it":      {"aa", "aaa", "-1,0 aa[]\n+0,1 aa[a]\n"},
+		"no common part":         {"abc", "xyz", "-1,0 []abc\n+0,1 []xyz\n"},
+		"little in common":       {"abcdef", "axyzuv", "-1,0 []abcdef\n+0,1 []axyzuv\n"},
+		"a longer line and more": {"abc", "abcd\nx", "-1,0 abc[]\n+0,1 abc[d]\n+0,2 []x\n"},
+		"more lines than gone":   {"a\nb\nc", "a\nB\nB\nc", " 1,1 []a\n-2,0 []b\n+0,2 []B\n+0,3 []B\n 3,4 []c\n"},
+		"an inserted line":       {"a\nb\nc\nd", "a\nb\nnew\nc\nd", " 1,1 []a\n 2,2 []b\n+0,3 []new\n 3,4 []c\n 4,5 []d\n"},
+		"two places":             {"a\nb\nc\nd\ne", "b\nc\nx\nd\ne2", "-1,0 []a\n 2,1 []b\n 3,2 []c\n+0,3 []x\n 4,4 []d\n-5,0 e[]\n+0,5 e[2]\n"},
 	} {
 		got, coarse := linediff.Lines(tc.before, tc.after)
 		if diff := cmp.Diff(tc.want, write(got)); diff != "" || coarse {

@@ -2,16 +2,14 @@ package linediff
 
 import "unicode/utf8"
 
-// markChanges sets From and To of lines that were replaced one by one: in a block of as many
-// removed as added lines, each removed line belongs to the added line at the same place.
+// markChanges sets From and To of lines that were replaced one by one: in a block of removed
+// and added lines, each removed line belongs to the added line at the same place.
 func markChanges(lines []Line) {
 	for i := 0; i < len(lines); {
 		removed := count(lines[i:], Removed)
 		added := count(lines[i+removed:], Added)
-		if removed > 0 && removed == added {
-			for n := range removed {
-				markPair(&lines[i+n], &lines[i+removed+n])
-			}
+		for n := range min(removed, added) {
+			markPair(&lines[i+n], &lines[i+removed+n])
 		}
 		i += max(1, removed+added)
 	}
@@ -27,7 +25,8 @@ func count(lines []Line, op Op) int {
 }
 
 // markPair marks where two lines differ: the part between their common start and end. Lines
-// without a common part get no marks, because all of them differs.
+// of which less than half is common to both get no marks, because they are probably different
+// lines.
 func markPair(a, b *Line) {
 	head := 0
 	for head < len(a.Text) && head < len(b.Text) {
@@ -47,7 +46,7 @@ func markPair(a, b *Line) {
 		}
 		endA, endB = endA-size, endB-size
 	}
-	if head == 0 && endA == len(a.Text) && endB == len(b.Text) {
+	if common := head + len(a.Text) - endA; 2*common < min(len(a.Text), len(b.Text)) || common == 0 {
 		return
 	}
 	a.From, a.To = head, endA
