@@ -28,12 +28,15 @@ func TestWriteTemplate(t *testing.T) {
 		tab.Fill("#html", strings.Replace(faultyMail, "{{city}}", "{{city}}{{/if}}", 1))
 		tab.Submit("button[value=check]")
 		tab.Expect(http.StatusOK, "News for", "These variables have no value")
+		tab.Fill("#html", `<body style="background: #8a4b2a"><p>{{first_name}}</p></body>`)
+		tab.Mark("button[value=render]")
+		tab.AwaitColour("iframe.preview", "#8a4b2a")
+		tab.Fill("#html", strings.Replace(faultyMail, "{{city}}", "{{city}}{{/if}}", 1))
 		tab.Submit("form button.primary")
 		tab.Expect(http.StatusOK, "The template is saved as a new version", "news/first", "Not yet", "News for Ada")
 		tab.ExpectReachable()
 		tab.Picture("template-saved")
-		tab.Choose("#set", "")
-		tab.Submit("form.filters button.primary")
+		tab.Go(s.p.AppURL + "/dashboard/templates/news%2Ffirst?set=")
 		tab.Expect(http.StatusOK, "These variables have no value")
 		tab.Choose("#set", "ada")
 		tab.Submit("form.filters button.primary")
@@ -70,11 +73,17 @@ func TestTemplatesOfTheDemo(t *testing.T) {
 	for path, texts := range map[string][]string{
 		"/summer-sale": {"first_name", "Version"}, "/summer-sale/source": {"About the whole mail"}, "/harvest-news?set=wholesale&width=phone&background=dark": {"The Roastery, the new harvest is here"},
 		"/harvest-news/versions": {"Name the city"}, "/harvest-news/compare?from=1&to=3": {"Added:"}, "/harvest-news/edit": {"Save version 4"},
+		"/harvest-news/versions/2": {"List the coffees"}, "/harvest-news/versions/1/restore": {"These are the changes from version 3 to version 1"},
 	} {
 		tab.Go(s.p.AppURL + "/dashboard/templates" + path)
 		tab.Expect(http.StatusOK, texts...)
+		tab.Accessible("#side")
 		tab.Picture("templates" + strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-").Replace(path))
 	}
+	tab.Go(s.p.AppURL + "/dashboard/templates/harvest-news/edit")
+	tab.Mark("input[value=dark]")
+	tab.Mark("button[value=render]")
+	tab.Picture("templates-editor-dark")
 	tab.Go(s.p.AppURL + "/dashboard/templates/summer-sale/edit")
 	tab.Mark("#check a[data-line='5']")
 	if focused := tab.Focused(); !strings.Contains(focused, "html") {
