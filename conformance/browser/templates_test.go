@@ -77,8 +77,8 @@ func TestTemplatesOfTheDemo(t *testing.T) {
 	} {
 		tab.Go(s.p.AppURL + "/dashboard/templates" + path)
 		tab.Expect(http.StatusOK, texts...)
-		tab.Accessible("#side")
 		tab.Picture("templates" + strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-").Replace(path))
+		tab.Accessible("#side")
 	}
 	tab.Go(s.p.AppURL + "/dashboard/templates/harvest-news/edit")
 	tab.Mark("input[value=dark]")
