@@ -114,7 +114,7 @@ type comparePage struct {
 }
 
 // showCompare compares the two versions that the address names.
-func (h *Templates) showCompare(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h versionPages) showCompare(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	t, ok := h.read(w, r, v)
 	if !ok {
 		return
@@ -134,7 +134,7 @@ func (h *Templates) showCompare(w http.ResponseWriter, r *http.Request, v people
 }
 
 // comparePage returns the data of the page that compares two versions.
-func (h *Templates) comparePage(r *http.Request, v people.Visitor, t template, from, to int) (comparePage, error) {
+func (h versionPages) comparePage(r *http.Request, v people.Visitor, t template, from, to int) (comparePage, error) {
 	before, err := h.Stored.Version(r.Context(), v.Org.ID, t.Slug, from)
 	if err != nil {
 		return comparePage{}, err

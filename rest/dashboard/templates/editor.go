@@ -12,6 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// editorPages has the handlers of the editor.
+type editorPages struct{ *Templates }
+
 // editorPage is the data of the editor.
 type editorPage struct {
 	Form frame.Form
@@ -54,7 +57,7 @@ type outcome struct {
 
 // showNew shows the editor for a new template. The query parameter from names a template
 // whose content to start from.
-func (h *Templates) showNew(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h editorPages) showNew(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if h.refuseGitOwned(w, r, v) {
 		return
 	}
@@ -88,7 +91,7 @@ const firstHTML = `<!doctype html>
 `
 
 // showEdit shows the editor for a template.
-func (h *Templates) showEdit(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h editorPages) showEdit(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if t, ok := h.editable(w, r, v); ok {
 		h.editor(w, r, v, draftOf(t), &t, outcome{status: http.StatusOK})
 	}
@@ -96,7 +99,7 @@ func (h *Templates) showEdit(w http.ResponseWriter, r *http.Request, v people.Vi
 
 // editable returns the template that the request names. If it returns false, it has written
 // an answer: the template is unknown, or Mailhelm does not store it.
-func (h *Templates) editable(w http.ResponseWriter, r *http.Request, v people.Visitor) (template, bool) {
+func (h editorPages) editable(w http.ResponseWriter, r *http.Request, v people.Visitor) (template, bool) {
 	if h.refuseGitOwned(w, r, v) {
 		return template{}, false
 	}
@@ -110,7 +113,7 @@ func (h *Templates) editable(w http.ResponseWriter, r *http.Request, v people.Vi
 
 // editor writes the editor with a draft, its faults and its findings. before is the template
 // to change, nil for a new one.
-func (h *Templates) editor(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template, o outcome) {
+func (h editorPages) editor(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template, o outcome) {
 	data := editorPage{
 		Form: formHere(r, v), New: before == nil, draft: d, Once: core.NewID(), Numbers: numbersFor(d.HTML), Stale: o.stale, Save: "Save template", Back: TemplatesPath,
 	}
@@ -132,7 +135,7 @@ func (h *Templates) editor(w http.ResponseWriter, r *http.Request, v people.Visi
 }
 
 // check adds to the page what a check of its draft finds, and the rendered subject and text.
-func (h *Templates) check(r *http.Request, v people.Visitor, data *editorPage) error {
+func (h editorPages) check(r *http.Request, v people.Visitor, data *editorPage) error {
 	d := data.draft
 	content, invalid := d.content()
 	review, err := h.Stored.Review(r.Context(), v.Org.ID, content)
@@ -178,12 +181,12 @@ func numbersFor(text string) string {
 }
 
 // staleOf returns the newest version of a template, for a draft that changes an older one.
-func (h *Templates) staleOf(r *http.Request, v people.Visitor, d draft, t template) (*staleVersion, error) {
+func (h editorPages) staleOf(r *http.Request, v people.Visitor, d draft, t template) (*staleVersion, error) {
 	newest, err := h.Stored.Version(r.Context(), v.Org.ID, t.Slug, 0)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.rowsOf(r.Context(), v, t, []stored.Version{newest})
+	rows, err := versionPages(h).rowsOf(r.Context(), v, t, []stored.Version{newest})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type versionPage struct {
 
 // readVersion reads the template and the version that the request names. If it returns
 // false, it has written an answer.
-func (h *Templates) readVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) (template, stored.Version, bool) {
+func (h versionPages) readVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) (template, stored.Version, bool) {
 	t, ok := h.read(w, r, v)
 	if !ok {
 		return t, stored.Version{}, false
@@ -42,7 +42,7 @@ func (h *Templates) readVersion(w http.ResponseWriter, r *http.Request, v people
 }
 
 // showVersion shows one version with its source.
-func (h *Templates) showVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h versionPages) showVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	t, version, ok := h.readVersion(w, r, v)
 	if !ok {
 		return
@@ -80,7 +80,7 @@ type restorePage struct {
 }
 
 // showRestore shows what a restore of the version would change, and asks.
-func (h *Templates) showRestore(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h versionPages) showRestore(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if h.refuseGitOwned(w, r, v) {
 		return
 	}
@@ -99,7 +99,7 @@ func (h *Templates) showRestore(w http.ResponseWriter, r *http.Request, v people
 
 // restoreVersion saves the content of the version as a new version, unless another version
 // was saved since the page was opened.
-func (h *Templates) restoreVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h versionPages) restoreVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if h.refuseGitOwned(w, r, v) {
 		return
 	}

@@ -17,7 +17,7 @@ var labels = frame.Labels{
 }
 
 // createTemplate saves a new template, or answers one of the other buttons.
-func (h *Templates) createTemplate(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h editorPages) createTemplate(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.refuseGitOwned(w, r, v) {
 		d := submittedDraft(r)
 		d.Base, d.BaseVersion = "", 0
@@ -26,7 +26,7 @@ func (h *Templates) createTemplate(w http.ResponseWriter, r *http.Request, v peo
 }
 
 // editTemplate saves a new version of a template, or answers one of the other buttons.
-func (h *Templates) editTemplate(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h editorPages) editTemplate(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if t, ok := h.editable(w, r, v); ok {
 		d := submittedDraft(r)
 		d.Slug = t.Slug
@@ -35,7 +35,7 @@ func (h *Templates) editTemplate(w http.ResponseWriter, r *http.Request, v peopl
 }
 
 // submit answers the editor's form. before is the template to change, nil for a new one.
-func (h *Templates) submit(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template) {
+func (h editorPages) submit(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template) {
 	switch do := r.PostForm.Get(fieldDo); {
 	case do == doRender && isForFrame(r):
 		h.renderDraft(w, r, v, d)
@@ -48,7 +48,7 @@ func (h *Templates) submit(w http.ResponseWriter, r *http.Request, v people.Visi
 
 // renderDraft writes the rendered HTML of a draft for the frame, or what keeps it from being
 // rendered.
-func (h *Templates) renderDraft(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft) {
+func (h editorPages) renderDraft(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft) {
 	onDark := r.PostForm.Get(paramBackground) == dark
 	explain := func(text string) {
 		writePreview(w, `<!doctype html><meta charset="utf-8"><body style="font:16px sans-serif;margin:2em"><p>`+html.EscapeString(text)+`</p>`, onDark)
@@ -76,7 +76,7 @@ func (h *Templates) renderDraft(w http.ResponseWriter, r *http.Request, v people
 
 // save saves the draft and redirects to the page of the template. A refused draft is shown
 // again in the editor.
-func (h *Templates) save(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template) {
+func (h editorPages) save(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template) {
 	once, ok := h.ReadOnceID(w, r, v)
 	if !ok {
 		return
@@ -105,7 +105,7 @@ const faultsProblem = "The template has faults and is not saved. They are listed
 
 // refuseDraft shows a draft again that could not be saved, with everything that the visitor
 // typed.
-func (h *Templates) refuseDraft(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template, err error) {
+func (h editorPages) refuseDraft(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template, err error) {
 	switch e := core.AsError(err); {
 	case e.Code == core.CodeValidationFailed:
 		h.editor(w, r, v, d, before, outcome{problem: draftProblem(e), status: e.HTTPStatus()})
@@ -139,7 +139,7 @@ func draftProblem(e *core.Error) string {
 
 // showStale shows a draft again that changes a version which another save has replaced. The
 // next save of the form replaces the newest version, which the visitor then has seen.
-func (h *Templates) showStale(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft) {
+func (h editorPages) showStale(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft) {
 	t, ok := h.read(w, r, v)
 	if !ok {
 		return

@@ -72,17 +72,18 @@ const maxForm = 3 * (500_000 + 64<<10 + 16<<10)
 // Routes returns the routes of all pages of this package.
 func (h *Templates) Routes() []frame.Route {
 	view, manage, contacts := members.MayViewContent, members.MayManageContent, []members.Permission{members.MayViewContacts}
+	editor, versions := editorPages{h}, versionPages{h}
 	return []frame.Route{
 		{Path: "/templates", Needs: view, Get: h.showTemplates},
-		{Path: "/templates/~new", Needs: manage, AlsoNeeds: contacts, Get: h.showNew, Post: h.createTemplate, MaxForm: maxForm},
+		{Path: "/templates/~new", Needs: manage, AlsoNeeds: contacts, Get: editor.showNew, Post: editor.createTemplate, MaxForm: maxForm},
 		{Path: "/templates/{slug}", Needs: view, AlsoNeeds: contacts, Get: h.showTemplate},
 		{Path: "/templates/{slug}/preview", Needs: view, AlsoNeeds: contacts, Get: h.showPreview},
 		{Path: "/templates/{slug}/source", Needs: view, Get: h.showSource},
-		{Path: "/templates/{slug}/edit", Needs: manage, AlsoNeeds: contacts, Get: h.showEdit, Post: h.editTemplate, MaxForm: maxForm},
-		{Path: "/templates/{slug}/versions", Needs: view, Get: h.showVersions},
-		{Path: "/templates/{slug}/versions/{number}", Needs: view, Get: h.showVersion},
-		{Path: "/templates/{slug}/versions/{number}/restore", Needs: manage, Get: h.showRestore, Post: h.restoreVersion},
-		{Path: "/templates/{slug}/compare", Needs: view, Get: h.showCompare},
+		{Path: "/templates/{slug}/edit", Needs: manage, AlsoNeeds: contacts, Get: editor.showEdit, Post: editor.editTemplate, MaxForm: maxForm},
+		{Path: "/templates/{slug}/versions", Needs: view, Get: versions.showVersions},
+		{Path: "/templates/{slug}/versions/{number}", Needs: view, Get: versions.showVersion},
+		{Path: "/templates/{slug}/versions/{number}/restore", Needs: manage, Get: versions.showRestore, Post: versions.restoreVersion},
+		{Path: "/templates/{slug}/compare", Needs: view, Get: versions.showCompare},
 	}
 }
 

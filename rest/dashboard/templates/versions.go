@@ -12,6 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// versionPages has the handlers of the pages about versions.
+type versionPages struct{ *Templates }
+
 // versionRow is the data of one version in the list.
 type versionRow struct {
 	Path         string
@@ -54,7 +57,7 @@ func numberIn(text string) int {
 }
 
 // showVersions lists the versions of a template, the newest first.
-func (h *Templates) showVersions(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+func (h versionPages) showVersions(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	t, ok := h.read(w, r, v)
 	if !ok {
 		return
@@ -84,7 +87,7 @@ func (h *Templates) showVersions(w http.ResponseWriter, r *http.Request, v peopl
 }
 
 // rowsOf returns versions for a page.
-func (h *Templates) rowsOf(ctx context.Context, v people.Visitor, t template, versions []stored.Version) ([]versionRow, error) {
+func (h versionPages) rowsOf(ctx context.Context, v people.Visitor, t template, versions []stored.Version) ([]versionRow, error) {
 	names := h.Actors.For(v)
 	var rows []versionRow
 	for _, one := range versions {
