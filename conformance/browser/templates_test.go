@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/mailhelm/mailhelm/conformance/browser"
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
@@ -91,5 +92,11 @@ func TestTemplatesOfTheDemo(t *testing.T) {
 	}
 	if line := tab.SelectedLine("#html"); line != 5 {
 		t.Errorf("a link to a finding selects line %v", line)
+	}
+	for _, step := range []struct{ press, focused string }{{kb.Tab, "html"}, {kb.Escape, "html"}, {kb.Tab, "text"}} {
+		tab.Press(step.press)
+		if focused := tab.Focused(); !strings.Contains(focused, step.focused) {
+			t.Errorf("%q leads to %s, want %s", step.press, focused, step.focused)
+		}
 	}
 }

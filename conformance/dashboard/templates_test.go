@@ -84,3 +84,25 @@ func TestStaleTemplate(t *testing.T) {
 	b.wants(b.submit(page, editPath, unchanged), "The template is saved as a new version")
 	b.wants(b.open("/dashboard/templates/news%2Fweekly/compare?from=2&to=3"), "&lt;p&gt;<mark>Mine</mark>")
 }
+
+// TestLargeTemplate saves a template of 400 KB with many lines and reads its pages.
+func TestLargeTemplate(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	b := owner(t, p)
+	b.submit(b.open("/dashboard/templates/~new"), "/dashboard/templates/~new", func(form url.Values) {
+		form.Set("slug", "news/weekly")
+		form.Set("html", "<p>One</p>\n")
+		form.Set("subject", "News")
+	})
+	page := b.submit(b.open(editPath), editPath, func(form url.Values) { form.Set("html", strings.Repeat("<p>ä</p>\r\n", 40_000)) })
+	b.wants(page, "The template is saved as a new version", "Gmail cuts mail off")
+	b.wants(b.open("/dashboard/templates/news%2Fweekly/source"), "35000 more lines are not shown")
+	b.wants(b.open("/dashboard/templates/news%2Fweekly/compare?from=1&to=2"), "more changed lines are not shown")
+	b.wants(b.open(editPath), "Save version 3")
+	form := b.form(b.open(editPath), editPath)
+	form.Set("html", strings.Repeat("<p>x</p>", 100_000))
+	if status, _, page := b.send(editPath, form); status != http.StatusUnprocessableEntity || !strings.Contains(page, "500") {
+		t.Errorf("a template of 800 KB: %d %.2000s", status, page)
+	}
+}

@@ -150,6 +150,8 @@ func TestSave(t *testing.T) {
 	if got := saved("/news/weekly/versions/1/restore", form, "restored"); !strings.Contains(got, `"message":"Restored version 1"`) || !strings.Contains(got, "One") || !strings.Contains(got, `"text":""`) {
 		t.Error(got)
 	}
+	o.operations.Results["templates_author"] = strings.Replace(o.operations.Results["templates_author"], `"version_number":4`, `"version_number":3`, 1)
+	saved("/news/weekly/versions/3/restore", url.Values{"once": {core.NewID()}, "base": {"base"}}, "same")
 }
 
 // TestRefusedDrafts checks that a refused draft is shown again with what was typed: one with

@@ -14,6 +14,7 @@ import (
 var notices = frame.Notices{
 	"saved":    "The template is saved as a new version. The sending account gets it in the background. No mail was sent.",
 	"kept":     "The content is as before, so there is no new version. The test data is saved.",
+	"same":     "The version has the content of the newest version, so there is no new version.",
 	"restored": "The version is restored: its content is saved as a new version.",
 }
 

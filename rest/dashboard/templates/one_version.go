@@ -111,15 +111,18 @@ func (h versionPages) restoreVersion(w http.ResponseWriter, r *http.Request, v p
 	if !ok {
 		return
 	}
+	var saved savedTemplate
 	_, err := h.Do(r, v, frame.OperationCall{Operation: "templates_author", Once: once, Arguments: map[string]any{
 		"slug": t.Slug, "subject": version.Subject, "html": version.HTML, "text": version.Text, "base_content_hash": r.PostForm.Get("base"),
 		"message": "Restored version " + strconv.Itoa(version.Number),
-	}}, nil)
+	}}, &saved)
 	switch {
 	case isStale(err):
 		h.Refuse(w, r, v, http.StatusConflict, "Another version was saved since you opened this page", "Nothing was restored. Open the version again and look at the differences.")
 	case err != nil:
 		h.Fail(w, r, v, err)
+	case saved.VersionNumber == t.VersionNumber:
+		frame.RedirectWithNotice(w, pathOf(t.Slug), "same")
 	default:
 		frame.RedirectWithNotice(w, pathOf(t.Slug), "restored")
 	}

@@ -74,6 +74,12 @@ func (h editorPages) renderDraft(w http.ResponseWriter, r *http.Request, v peopl
 	}
 }
 
+// savedTemplate has the members of a save's result that the pages use.
+type savedTemplate struct {
+	// VersionNumber is the number of the newest version. A save of equal content adds none.
+	VersionNumber int `json:"version_number"`
+}
+
 // save saves the draft and redirects to the page of the template. A refused draft is shown
 // again in the editor.
 func (h editorPages) save(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template) {
@@ -85,9 +91,7 @@ func (h editorPages) save(w http.ResponseWriter, r *http.Request, v people.Visit
 		h.editor(w, r, v, d, before, outcome{problem: faultsProblem, status: http.StatusUnprocessableEntity})
 		return
 	}
-	var saved struct {
-		VersionNumber int `json:"version_number"`
-	}
+	var saved savedTemplate
 	arguments := d.arguments(before != nil && !isEmptyObject(before.TestData))
 	_, err := h.Do(r, v, frame.OperationCall{Operation: "templates_author", Arguments: arguments, Once: once}, &saved)
 	switch {

@@ -65,9 +65,10 @@ func New(f *frame.Frame, cfg Config) (*Templates, error) {
 	return &Templates{cfg, own}, nil
 }
 
-// maxForm is the maximum size of the editor's form in bytes: a browser writes up to three
-// bytes for each byte of the content, of the test data and of the other fields.
-const maxForm = 3 * (500_000 + 64<<10 + 16<<10)
+// maxForm is the maximum size of the editor's form in bytes. A browser writes up to six bytes
+// for each byte of the content, so the limit is far above the 500 KB that a template may have:
+// a template that is somewhat too long is then shown again with the reason.
+const maxForm = 4 << 20
 
 // Routes returns the routes of all pages of this package.
 func (h *Templates) Routes() []frame.Route {
