@@ -27,7 +27,7 @@ func versions(userID string) []stored.Version {
 	all := []stored.Version{
 		{Number: 1, Subject: "News", HTML: "<p>Hello {{first_name}}</p>\n<p>One</p>\n<p>{{offer}}</p>\n", SavedBy: stored.Author{Kind: "user", ID: userID, UserID: userID}},
 		{Number: 2, Subject: "News " + hostile, HTML: "<p>Hello {{first_name}}</p>\n<p>Two" + hostile + "</p>\n<p>{{offer}}</p>\n", Message: "why " + hostile, SavedBy: stored.Author{Kind: "api_key", ID: "key"}},
-		{Number: 3, Subject: "News {{first_name}}", HTML: "<p>Hello {{first_name}}</p>\n<p>Three <img src=\"https://example.com/a.png\"></p>\n<p>{{offer}} {{none}}</p>\n", Text: "", SavedBy: stored.Author{Kind: "operator"}},
+		{Number: 3, Subject: "News, {{first_name}}.", HTML: "<p>Hello {{first_name}}</p>\n<p>Three <img src=\"https://example.com/a.png\"></p>\n<p>{{offer}} {{none}}</p>\n", Text: "", SavedBy: stored.Author{Kind: "operator"}},
 	}
 	for i, v := range all {
 		all[i].Hash, all[i].SavedAt = stored.HashOf(sending.Template{Subject: v.Subject, HTML: v.HTML, Text: v.Text}), frametest.Now().Add(-time.Duration(4-i)*time.Hour)
@@ -162,7 +162,7 @@ func TestRefusedDrafts(t *testing.T) {
 	shown := func(name, path string, form url.Values, status int, texts ...string) {
 		t.Helper()
 		got, page := o.post(path, form)
-		texts = append(texts, "Mine {{first_name}}", "my reason", `name="base" value="`)
+		texts = append(texts, "Mine, {{first_name}}.", "my reason", `name="base" value="`)
 		for _, text := range texts {
 			if !strings.Contains(page, text) {
 				t.Errorf("%s: the page lacks %q: %s", name, text, page)
@@ -172,7 +172,7 @@ func TestRefusedDrafts(t *testing.T) {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
-	mine := []string{"subject", "Mine {{first_name}}", "message", "my reason"}
+	mine := []string{"subject", "Mine, {{first_name}}.", "message", "my reason"}
 	refuse := func(e *core.Error) { o.operations.Errors = map[string]*core.Error{"templates_author": e} }
 
 	refuse(core.InvalidFields(core.FieldError{Field: "html", Reason: "line 2, column 4: the tag is not closed"}, core.FieldError{Field: "slug", Reason: "is too long"}))
@@ -183,7 +183,7 @@ func TestRefusedDrafts(t *testing.T) {
 	hash := versions(o.User.ID)[2].Hash
 	shown("stale", "/news/weekly/edit", draft(append(mine, "base_version", "2")...), http.StatusConflict,
 		"Version 3 was saved since you opened this page", `name="base" value="`+hash+`"`, `name="base_version" value="3"`, "Save over version 3",
-		"compare?from=2&amp;to=3", "What your text changes in version 3", "the operator", "<mark>Mine</mark> {{first_name}}", "&lt;p&gt;Hi {{offer}}")
+		"compare?from=2&amp;to=3", "What your text changes in version 3", "the operator", "<mark>Mine</mark>, {{first_name}}.", "&lt;p&gt;Hi {{offer}}")
 	refuse(core.Conflict("A template has this slug.", "Choose another slug."))
 	shown("a slug in use", "/~new", draft(mine...), http.StatusConflict, "A template has this slug. Choose another slug.")
 	if status, page := o.post("/news/weekly/versions/1/restore", url.Values{"once": {core.NewID()}, "base": {"old"}}); status != http.StatusConflict || !strings.Contains(page, "Nothing was restored") {
@@ -242,7 +242,7 @@ func TestPreviewData(t *testing.T) {
 			t.Errorf("%s: %d", query, status)
 		}
 	}
-	if _, page := frametest.Get(t, o.pages, weekly+"?email=ann@example.com"); !strings.Contains(page, "preview?contact="+contactID) || !strings.Contains(page, "News Ann&lt;b&gt;") {
+	if _, page := frametest.Get(t, o.pages, weekly+"?email=ann@example.com"); !strings.Contains(page, "preview?contact="+contactID) || !strings.Contains(page, "News, Ann&lt;b&gt;.") {
 		t.Errorf("a contact's address: %s", page)
 	}
 	o.operations.Errors = map[string]*core.Error{"contacts_lookup": core.NotFound("contact")}
