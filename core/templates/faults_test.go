@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
@@ -59,7 +60,7 @@ func TestPreview(t *testing.T) {
 		}
 		got, err := w.Preview(t.Context(), w.org, draft, templates.PreviewData{Profile: "vip", Values: map[string]any{"name": "<Ada>", "city": "Linz"}, ContactID: ann})
 		want := templates.Preview{
-			Rendered: templates.Rendered{
+			Rendered: composition.Rendered{
 				Subject: "<Ada>", HTML: "<p>&lt;Ada&gt; Graz Set  https://preview.invalid/unsubscribe</p>",
 				Text: "<Ada> Graz Set  https://preview.invalid/unsubscribe",
 			},

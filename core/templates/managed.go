@@ -36,6 +36,9 @@ type Version struct {
 	Message string
 	SavedBy Author
 	SavedAt time.Time
+	// DeployedName is the template's name in the sending account. Only [Templates.Version]
+	// sets it.
+	DeployedName string
 }
 
 // Author is the credential that saved a version.

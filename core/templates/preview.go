@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/composition"
 )
 
 // PreviewData are the values with which a draft is rendered for a preview.
@@ -21,7 +22,7 @@ type PreviewData struct {
 
 // Preview is a draft as one recipient would get it.
 type Preview struct {
-	Rendered
+	composition.Rendered
 	// Missing are the variables without a value. They print nothing.
 	Missing []string
 	// DerivedText is true if the draft has no text, so that the text comes from its HTML.
@@ -48,7 +49,6 @@ func (t *Templates) Preview(ctx context.Context, orgID string, d Draft, with Pre
 	if err != nil {
 		return Preview{}, err
 	}
-	rendered.Subject = oneLine(rendered.Subject)
 	return Preview{Rendered: rendered, Missing: missing, DerivedText: d.Text == ""}, nil
 }
 

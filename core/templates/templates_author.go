@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/handlebars"
 	"github.com/mailhelm/mailhelm/core/mailhtml"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -225,7 +226,7 @@ func (in AuthorTemplateIn) applyTo(before Version, c *core.Call) Version {
 }
 
 // isOneLine reports whether a subject has no line end.
-func isOneLine(subject string) bool { return oneLine(subject) == subject }
+func isOneLine(subject string) bool { return composition.OneLine(subject) == subject }
 
 // diagnostics returns what the newest version of a template could do better. Variables are
 // known if they are attributes, reserved names, or in the template's test data.

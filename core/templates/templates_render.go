@@ -2,7 +2,6 @@ package templates
 
 import (
 	"context"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -84,18 +83,12 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
-	out := RenderedTemplate{Subject: oneLine(rendered.Subject), Missing: append([]string{}, missing...)}
+	out := RenderedTemplate{Subject: rendered.Subject, Missing: append([]string{}, missing...)}
 	var cutHTML, cutText bool
 	out.HTML, cutHTML = cutTo(rendered.HTML, maxShownHTML)
 	out.Text, cutText = cutTo(rendered.Text, maxShownText)
 	out.Truncated = cutHTML || cutText
 	return out, nil
-}
-
-// oneLine replaces line ends by spaces, because a value with a line end must not add a header
-// to a message (RFC 5322).
-func oneLine(subject string) string {
-	return strings.Join(strings.FieldsFunc(subject, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }
 
 // cutTo returns the first bytes of a text, at most limit, without a part of a character. It

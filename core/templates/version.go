@@ -12,18 +12,30 @@ import (
 // no versions: 0 returns its content, with the number 0 and without author and message.
 // Version fails with core.CodeNotFound for an unknown slug and for an unknown number.
 func (t *Templates) Version(ctx context.Context, orgID, slug string, number int) (Version, error) {
-	if number != 0 {
-		return t.Managed.VersionBySlug(ctx, orgID, slug, number)
-	}
 	found, err := t.Managed.ManagedBySlug(ctx, orgID, slug)
-	if !core.IsNotFound(err) {
-		return found.Newest, err
+	if core.IsNotFound(err) && number == 0 {
+		return t.copied(ctx, orgID, slug)
 	}
+	if err != nil {
+		return Version{}, err
+	}
+	version := found.Newest
+	if number != 0 && number != version.Number {
+		version, err = t.Managed.VersionBySlug(ctx, orgID, slug, number)
+	}
+	version.DeployedName = found.DeployedName
+	return version, err
+}
+
+// copied returns the copy of the account's template with the slug.
+func (t *Templates) copied(ctx context.Context, orgID, slug string) (Version, error) {
 	row, content, err := t.Store.Template(ctx, orgID, slug)
 	if err != nil {
 		return Version{}, err
 	}
-	return Version{Subject: content.Subject, HTML: content.HTML, Text: content.Text, Hash: row.ContentHash, SavedAt: row.LastModified}, nil
+	return Version{
+		Subject: content.Subject, HTML: content.HTML, Text: content.Text, Hash: row.ContentHash, SavedAt: row.LastModified, DeployedName: row.Name,
+	}, nil
 }
 
 // History returns a page of the versions of a managed template without their HTML and text,

@@ -81,6 +81,9 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		if err := p.exclude(ctx, orgID, events); err != nil {
 			return err
 		}
+		if err := p.broadcasts(ctx, orgID, events); err != nil {
+			return err
+		}
 		return p.evaluate(ctx, orgID)
 	})
 }
