@@ -53,18 +53,19 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
 		Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
-	s.handover = newHandover(cfg, s, sendingAccount)
+	recorded := messages.New(messages.Config{
+		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
+		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
+	})
+	s.handover = newHandover(cfg, s, sendingAccount, recorded)
 	tests := newTestSends(cfg, s, s.handover)
 	finish := func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil }
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish,
 	})
 	return catalogue.Domains{
-		Account: sendingAccount,
-		Messages: messages.New(messages.Config{
-			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
-			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
-		}),
+		Account:     sendingAccount,
+		Messages:    recorded,
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
