@@ -40,7 +40,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w.must(err)
 	log := slog.New(slog.DiscardHandler)
 	w.hooks = webhooks.Webhooks{
-		Store: db.Webhooks(), Transactor: db, Audit: db.Audit(), Sealer: master, Observer: webhooks.NewObserver(db.Webhooks(), w.clock), Clock: w.clock, Log: log,
+		Store: db.Webhooks(), Transactor: db, Audit: db.Audit(), Sealer: master, Observer: webhooks.NewObserver(db.Webhooks(), w.clock), Clock: w.clock,
 	}
 	w.courier = webhooks.Courier{
 		Queue: db.WebhookQueue(), Transactor: db, Audit: db.Audit(), Sealer: master, Sender: w.receiver, Clock: w.clock, Log: log,

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -30,7 +29,6 @@ type Webhooks struct {
 	Sealer     Sealer
 	Observer   *Observer
 	Clock      core.Clock
-	Log        *slog.Logger
 	// Networks is true if the operator allows endpoints in private networks.
 	Networks bool
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,7 +51,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 		Messages: messages.New(messages.Config{
-			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
+			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), s.hooks}, Clock: cfg.Clock,
 			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 		}),
 		Reports:     figures,
@@ -139,7 +140,7 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
-		newSegments(db, nil, clock, log), newObserver(db, clock),
+		newSegments(db, nil, clock, log), newObserver(db, clock), webhooks.NewObserver(db.Webhooks(), clock),
 	}})
 }
 

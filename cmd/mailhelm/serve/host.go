@@ -34,8 +34,8 @@ type Host struct {
 	servers *network.Servers
 	// spans exports tracing spans. It does nothing if no OTLP endpoint is configured.
 	spans *tracing.Exporter
-	// unfollow stops two goroutines and waits for their end: the one that reloads the
-	// signing keys and the one that delivers simulated events.
+	// unfollow stops goroutines and waits for their end: those that reload the signing keys,
+	// deliver simulated events and send webhooks.
 	unfollow func()
 	// leave releases the reservations of idempotency keys that this process holds. It is nil
 	// in a worker.
@@ -140,14 +140,23 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 			return err
 		}
 	}
-	unfollowKeys, unfollowEvents := h.stores.follow(h.cfg.Log), func() {}
-	if simulated != nil {
-		unfollowEvents = simulated.follow()
-	}
-	h.unfollow = func() { unfollowEvents(); unfollowKeys() }
+	h.follow(simulated)
 	h.servers = network.Serve(open, handlers, receiver, h.cfg.Log)
 	h.publish(ctx)
 	return nil
+}
+
+// follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
+// are sent by every process that runs jobs.
+func (h *Host) follow(simulated *simulatedEvents) {
+	unfollowKeys, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), func() {}, func() {}
+	if simulated != nil {
+		unfollowEvents = simulated.follow()
+	}
+	if h.jobs != nil {
+		unsend = sendWebhooks(h.cfg, h.stores)
+	}
+	h.unfollow = func() { unfollowEvents(); unsend(); unfollowKeys() }
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is
