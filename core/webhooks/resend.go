@@ -37,9 +37,9 @@ func (w Webhooks) SendTest(ctx context.Context, actor access.Actor, orgID, id st
 	return d, err
 }
 
-// Resend makes a delivery due at once, with the same id and body and all its tries. It fails
-// with core.CodeNotFound for an unknown delivery. It fails with core.CodeConflict while the
-// delivery is being sent, and if the endpoint is disabled.
+// Resend makes a delivery due at once, with the same id and body and all its tries. It
+// changes nothing while the delivery is being sent. It fails with core.CodeNotFound for an
+// unknown delivery and with core.CodeConflict if the endpoint is disabled.
 func (w Webhooks) Resend(ctx context.Context, actor access.Actor, orgID, endpointID, id string) error {
 	return w.change(ctx, actor, orgID, "webhook.resent", endpointID, deliveryDetail{id}, func(ctx context.Context, now time.Time) error {
 		if _, err := w.enabled(ctx, orgID, endpointID); err != nil {
@@ -48,11 +48,7 @@ func (w Webhooks) Resend(ctx context.Context, actor access.Actor, orgID, endpoin
 		if _, err := w.Store.Delivery(ctx, orgID, endpointID, id); err != nil {
 			return err
 		}
-		requeued, err := w.Store.Requeue(ctx, orgID, endpointID, id, now)
-		if err == nil && !requeued {
-			err = core.Conflict("The delivery is being sent at this moment.", "Read its outcome in a few seconds, then resend it if it failed.")
-		}
-		return err
+		return w.Store.Requeue(ctx, orgID, endpointID, id, now)
 	})
 }
 

@@ -31,9 +31,9 @@ type Store interface {
 	Deliveries(ctx context.Context, orgID, endpointID string, f Filter) ([]Delivery, error)
 	// Delivery returns a delivery, or a NotFound error.
 	Delivery(ctx context.Context, orgID, endpointID, id string) (Delivery, error)
-	// Requeue makes a delivery due at now, with all its tries. It returns false if the delivery
-	// is being sent or does not exist.
-	Requeue(ctx context.Context, orgID, endpointID, id string, now time.Time) (bool, error)
+	// Requeue makes a delivery due at now, with all its tries. It changes nothing if the
+	// delivery is being sent or does not exist.
+	Requeue(ctx context.Context, orgID, endpointID, id string, now time.Time) error
 	// PurgeDeliveries deletes at most limit deliveries that were created before a time, and
 	// those of deleted endpoints, and returns their number. It also deletes secrets that no
 	// longer sign, and deleted endpoints without deliveries.

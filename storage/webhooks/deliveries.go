@@ -113,9 +113,9 @@ func (s Store) Delivery(ctx context.Context, orgID, endpointID, id string) (webh
 	return row.delivery(), err
 }
 
-func (s Store) Requeue(ctx context.Context, orgID, endpointID, id string, now time.Time) (bool, error) {
-	n, err := s.db.Exec(ctx, requeueDelivery, engine.At(now), orgID, endpointID, id, engine.At(now))
-	return n == 1, err
+func (s Store) Requeue(ctx context.Context, orgID, endpointID, id string, now time.Time) error {
+	_, err := s.db.Exec(ctx, requeueDelivery, engine.At(now), orgID, endpointID, id, engine.At(now))
+	return err
 }
 
 // deletedFor is how long the row of a deleted endpoint stays. For five seconds other

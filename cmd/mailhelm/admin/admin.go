@@ -27,6 +27,7 @@ type Command struct {
 	Grant      grantCommands      `cmd:"" help:"List and revoke grants: permissions that people gave to clients."`
 	Keys       signingCommands    `cmd:"" help:"List and rotate the keys that sign access tokens."`
 	Account    accountCommands    `cmd:"" help:"Manage sending accounts."`
+	Webhook    webhookCommands    `cmd:"" help:"Manage endpoints that receive message events."`
 	Production productionCommands `cmd:"" help:"Close requests for production access."`
 	Audit      auditCommands      `cmd:"" help:"Read the audit log."`
 }
