@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -207,6 +208,10 @@ func (h *Host) Domains() catalogue.Domains { return h.domains }
 // secrets. After changing a connection, call [Host.Forget], so that this process uses the
 // change at once.
 func (h *Host) Connections() sending.Connections { return h.stores.connections }
+
+// Webhooks returns the value that manages webhook endpoints. It checks no permissions. It is
+// for code in this process that sets up data.
+func (h *Host) Webhooks() webhooks.Webhooks { return newWebhooks(h.cfg, h.stores) }
 
 // Forget removes an organization's connection from this process's cache. The next use of
 // the sending account reads the connection from the database. It may be repeated.
