@@ -1,7 +1,3 @@
-// Package admin holds the commands of an operator. They manage organizations, people,
-// credentials and sending accounts directly in a database; a server may run on it at the
-// same time. The packages in core make the changes; this package reads flags and prints
-// results.
 package admin
 
 import (

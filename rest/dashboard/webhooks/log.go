@@ -1,6 +1,8 @@
 package webhooks
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -191,12 +193,22 @@ func (h *Webhooks) showDelivery(w http.ResponseWriter, r *http.Request, v people
 		return
 	}
 	row := h.newDelivery(d)
-	data := deliveryPage{Delivery: row, ID: d.ID, Body: core.OnlyVisible(d.Body), Answer: d.Answer}
+	data := deliveryPage{Delivery: row, ID: d.ID, Body: indented(d.Body), Answer: d.Answer}
 	if e.Enabled && d.State != webhooks.Sending {
 		form := frame.FormTo(v, row.Path+"/resend")
 		data.Resend = &form
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "delivery", Title: "Delivery " + row.Name, Notice: notices.NoticeOf(r), Head: under(h.newRow(e)), Data: data})
+}
+
+// indented returns the JSON of a body with a line for each member. The order of members and
+// their values stay.
+func indented(body string) string {
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, []byte(body), "", "  "); err != nil {
+		return core.OnlyVisible(body)
+	}
+	return core.OnlyVisible(lines.String())
 }
 
 // resend makes a delivery due at once.
