@@ -57,7 +57,6 @@ type Answer struct {
 	// Text is the beginning of the response's body, without characters that control a
 	// terminal or are invisible.
 	Text string
-	Took time.Duration
 }
 
 // Delivered reports whether the receiver accepted the message, with any status from 200 to

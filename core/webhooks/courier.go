@@ -148,14 +148,14 @@ func (c Courier) send(ctx context.Context, t Target, e Endpoint, d Delivery) {
 	}
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	if err := c.settle(lasting, t, d, a); err != nil {
+	if err := c.settle(lasting, t, d, a, now); err != nil {
 		c.Log.WarnContext(ctx, "the outcome of a webhook delivery is not stored, so it is sent again", "org_id", t.OrgID, "endpoint_id", t.EndpointID, "delivery_id", d.ID, "error", err)
 	}
 }
 
-// settle stores the outcome of an attempt, and disables the endpoint if it has failed for
+// settle stores the outcome of an attempt that began at start, and disables the endpoint if it has failed for
 // FailingLimit.
-func (c Courier) settle(ctx context.Context, t Target, d Delivery, a standardhooks.Answer) error {
+func (c Courier) settle(ctx context.Context, t Target, d Delivery, a standardhooks.Answer, start time.Time) error {
 	now := c.Clock()
 	return c.Transactor.InTx(ctx, func(ctx context.Context) error {
 		current, err := c.Queue.Settle(ctx, t.OrgID, d.settle(a, now))
@@ -163,7 +163,7 @@ func (c Courier) settle(ctx context.Context, t Target, d Delivery, a standardhoo
 			return err
 		}
 		failed := !a.Delivered()
-		if err := c.Queue.NoteAttempt(ctx, t, failed, failed || a.Took >= slowFrom, now); err != nil || !failed {
+		if err := c.Queue.NoteAttempt(ctx, t, failed, failed || now.Sub(start) >= slowFrom, now); err != nil || !failed {
 			return err
 		}
 		disabled, err := c.Queue.DisableFailing(ctx, t, now.Add(-FailingLimit), now)

@@ -291,6 +291,34 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 	})
 }
 
+// TestSlowEndpointChangesLane lets an endpoint answer after two seconds, then at once.
+func TestSlowEndpointChangesLane(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.create(webhooks.Bounced)
+		for _, took := range []time.Duration{2 * time.Second, 0} {
+			w.receiver.answer = func(context.Context, standardhooks.Request) standardhooks.Answer {
+				w.advance(took)
+				return standardhooks.Answer{Status: 200}
+			}
+			w.observe(w.event(messages.Bounce))
+			if n := w.sendDue(); n != 1 {
+				t.Fatalf("%d requests", n)
+			}
+			w.observe(w.event(messages.Bounce))
+			for _, lane := range []bool{true, false} {
+				due, err := w.courier.Queue.Due(t.Context(), lane, w.clock(), 10)
+				if slow := took > 0; err != nil || (len(due) == 1) != (lane == slow) {
+					t.Errorf("after an answer in %v, slow lane %v: %v, %v", took, lane, due, err)
+				}
+			}
+			w.receiver.answer = nil
+			w.must(w.courier.SendDue(t.Context()))
+		}
+	})
+}
+
 // TestRotation checks that both secrets sign for 24 hours, then only the new one.
 func TestRotation(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/outbound"
@@ -56,15 +55,11 @@ func (s Sender) Post(ctx context.Context, r standardhooks.Request) standardhooks
 	if err != nil {
 		return standardhooks.Answer{Problem: standardhooks.NotSent}
 	}
-	start := time.Now()
 	response, err := s.fetcher.Send(request)
-	answer := standardhooks.Answer{Took: time.Since(start)}
 	if err != nil {
-		answer.Problem = problemOf(err)
-		return answer
+		return standardhooks.Answer{Problem: problemOf(err)}
 	}
-	answer.Status, answer.Text = response.Status, core.Quotable(string(response.Body), maxText)
-	return answer
+	return standardhooks.Answer{Status: response.Status, Text: core.Quotable(string(response.Body), maxText)}
 }
 
 // newRequest returns the signed HTTP request of an attempt.

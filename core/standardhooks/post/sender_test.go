@@ -71,7 +71,7 @@ func TestPostIsVerified(t *testing.T) {
 	})
 	r = request(s.URL + "/hook?a=1")
 	r.Secrets = append(r.Secrets, standardhooks.NewSecret())
-	if got := post.New(cfg).Post(t.Context(), r); got.Status != http.StatusAccepted || !got.Delivered() || got.Problem != "" || got.Took <= 0 {
+	if got := post.New(cfg).Post(t.Context(), r); got.Status != http.StatusAccepted || !got.Delivered() || got.Problem != "" {
 		t.Errorf("%+v", got)
 	}
 }
