@@ -32,6 +32,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
+	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
@@ -64,6 +65,7 @@ func newDashboard(
 	b.addAudience()
 	b.add(b.home())
 	b.add(b.developers(principals))
+	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err
 	}

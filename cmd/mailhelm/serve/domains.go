@@ -25,6 +25,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/prometheus/client_golang/prometheus"
@@ -54,7 +55,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
 	recorded := messages.New(messages.Config{
-		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
+		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), s.hooks}, Clock: cfg.Clock,
 		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
@@ -155,7 +156,7 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
-		newSegments(db, nil, clock, log), newObserver(db, clock),
+		newSegments(db, nil, clock, log), newObserver(db, clock), webhooks.NewObserver(db.Webhooks(), clock),
 	}})
 }
 
