@@ -112,6 +112,7 @@ var routes = []Route{
 	{Method: http.MethodDelete, Path: "/v1/topics/{name}", Operation: "topics_delete", Success: 204},
 	{Method: http.MethodGet, Path: "/v1/templates", Operation: "templates_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
 }
 
 // Routes returns a copy of the table of all routes.

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/core/visitorids"
@@ -34,6 +35,7 @@ import (
 	sendingstore "github.com/mailhelm/mailhelm/storage/sending"
 	signingstore "github.com/mailhelm/mailhelm/storage/signing"
 	"github.com/mailhelm/mailhelm/storage/suppression"
+	tagstore "github.com/mailhelm/mailhelm/storage/tags"
 	"github.com/mailhelm/mailhelm/storage/templates"
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
@@ -215,6 +217,9 @@ func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 
 // ManagedTemplates returns the store of the templates that Mailhelm manages.
 func (db *DB) ManagedTemplates() templates.ManagedStore { return templates.NewManagedStore(db.DB) }
+
+// Tags returns the store of the tags of templates and broadcasts.
+func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
 
 // Replay returns the store of call results by idempotency key, and of used confirmation
 // tokens.

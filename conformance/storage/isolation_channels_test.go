@@ -132,7 +132,7 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.Templates().Templates(t.Context(), org, templates.Filter{Limit: 10})
 		},
 		"CountTemplates": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Templates().CountTemplates(t.Context(), org, "")
+			return db.Templates().CountTemplates(t.Context(), org, templates.Filter{})
 		},
 		"Template": func(t *testing.T, db *storage.DB) (any, error) {
 			found, _, err := db.Templates().Template(t.Context(), org, "same")

@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -32,6 +33,7 @@ type Domains struct {
 	Suppression *suppression.Suppression
 	Channels    *channels.Channels
 	Templates   *templates.Templates
+	Tags        *tags.Tags
 	Contacts    *contacts.Contacts
 	Bulk        *bulk.Bulk
 	Pushes      *bulk.Pushes
@@ -65,6 +67,7 @@ func Operations(d Domains) []core.Operation {
 		d.Activities.Operations(),
 		d.Segments.Operations(),
 		d.Templates.Operations(),
+		d.Tags.Operations(),
 	)
 }
 
@@ -88,6 +91,7 @@ func documentationOnly() Domains {
 		Suppression: suppression.New(suppression.Config{Clock: core.SystemClock}),
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
+		Tags:        tags.New(tags.Config{Clock: core.SystemClock}),
 		Contacts:    contacts.New(contacts.Config{Clock: core.SystemClock}),
 		Bulk:        bulk.New(bulk.Config{Clock: core.SystemClock}),
 		Lists:       lists.New(lists.Config{Clock: core.SystemClock}),

@@ -32,6 +32,8 @@ type Template struct {
 	Topic string `json:"-"`
 	// TestData is a JSON object whose members are sets of sample values, "" for none.
 	TestData string `json:"-"`
+	// Tags has the names of its tags, sorted. Only the read of a single template loads them.
+	Tags []string `json:"-"`
 	// Deployed says how far a managed template has come to the account.
 	Deployed Deployment `json:"-"`
 }
@@ -147,7 +149,7 @@ func detail(t Template, content sending.Template) (Detail, error) {
 	variables, diagnostics := scan(content)
 	d := Detail{
 		Template: t.complete(), HTML: content.HTML, Text: content.Text, Variables: variables,
-		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: []string{},
+		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: append([]string{}, t.Tags...),
 		VersionNumber: t.VersionNumber, TestData: map[string]any{},
 	}
 	if len(diagnostics) > 0 {

@@ -39,8 +39,9 @@ type Account interface {
 type Store interface {
 	// Templates returns one page of templates, newest first, ordered by CreatedAt and id.
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
-	CountTemplates(ctx context.Context, orgID, query string) (int, error)
-	// Template returns the template with the slug, and its content.
+	// CountTemplates returns the number of templates that f selects, on all pages.
+	CountTemplates(ctx context.Context, orgID string, f Filter) (int, error)
+	// Template returns the template with the slug, with its tags, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
 	// SaveTemplate stores a template that was read from the account; the parameter named at
 	// is the time of reading. For a new template it also stores createdAt. If the content
@@ -58,8 +59,11 @@ type Store interface {
 // Filter narrows the templates.
 type Filter struct {
 	Query string // part of the name, slug or subject; "" matches all
-	After *core.After
-	Limit int
+	Tag   string // the name of a tag; "" matches all
+	// Untagged selects templates without tags. Tag must be "" then.
+	Untagged bool
+	After    *core.After
+	Limit    int
 }
 
 // Templates has the operations on templates and the job that copies them from the sending

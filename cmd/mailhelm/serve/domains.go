@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
@@ -60,6 +61,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 		}),
+		Tags:       tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
 		Activities: done,
 		Segments:   divided,
 		Contacts: contacts.New(contacts.Config{
