@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -25,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
+	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
@@ -220,6 +222,9 @@ func (db *DB) ManagedTemplates() templates.ManagedStore { return templates.NewMa
 
 // Tags returns the store of the tags of templates and broadcasts.
 func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
+
+// MailSettings returns the store of the mail settings of organizations.
+func (db *DB) MailSettings() mailsettings.Store { return mailsettingstore.New(db.DB) }
 
 // Replay returns the store of call results by idempotency key, and of used confirmation
 // tokens.

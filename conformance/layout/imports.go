@@ -76,6 +76,7 @@ var domainEdges = map[[2]string]string{
 	{"templates", "handlebars"}:        "variables and faults of templates are read from their sources",
 	{"templates", "mailhtml"}:          "a template without text gets one from its HTML",
 	{"templates", "sending"}:           "templates live in the sending account",
+	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"templates", "jobs"}:              "the periodic sync is a job",
 	{"signing", "jobs"}:                "retired keys are purged by a job",
 	{"members", "access"}:              "members are users, and what they do is in the audit log",
