@@ -179,6 +179,8 @@ func deployFailure(kind sending.FailureKind) string {
 		return "The organization has no sending account. The template is deployed when one is connected."
 	case sending.Unsupported:
 		return "The sending account is a mail server, which stores no templates. Mailhelm renders each message itself."
+	case NameTaken:
+		return "The sending account has another template of the deployed name, and Mailhelm does not replace it. Delete it there; Mailhelm tries again."
 	case sending.Invalid:
 		return "The sending account refused the content. Save another version."
 	case sending.Full:

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config configures [Templates]. All fields are required.
+// Config configures [Templates]. All fields are required, except those whose comment gives
+// nil a meaning.
 type Config struct {
 	Store   Store
 	Managed ManagedStore
@@ -21,15 +23,25 @@ type Config struct {
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
+	// Settings has the settings with which templates are deployed. Only [Templates.Deploy]
+	// uses it.
+	Settings MailSettings
+	// Queue takes the deployment of a saved template. If it is nil, the periodic job deploys
+	// the template.
+	Queue jobs.Queue
+	// Wait waits for a time, or until ctx ends, which is an error. It paces the calls of a
+	// deployment. If it is nil, calls are not paced.
+	Wait func(ctx context.Context, d time.Duration) error
 	// Results stores how each sync of the periodic job ended. If it is nil, results are not
 	// stored.
 	Results sending.SyncRecorder
 }
 
-// Account has the methods of the sending account that the sync uses.
+// Account has the methods of the sending account that the sync and the deployment use.
 type Account interface {
 	TemplatesPage(ctx context.Context, orgID, token string) (page []sending.TemplateName, next string, err error)
 	Template(ctx context.Context, orgID, name string) (sending.Template, error)
+	PutTemplate(ctx context.Context, orgID string, t sending.Template) error
 }
 
 // Store stores Mailhelm's copy of the account's templates. Methods that find one template
@@ -66,11 +78,12 @@ type Filter struct {
 	Limit    int
 }
 
-// Templates has the operations on templates and the job that copies them from the sending
-// accounts.
+// Templates has the operations on templates, the job that copies them from the sending
+// accounts, and the job that deploys managed templates there.
 type Templates struct {
 	Config
-	refused refusals
+	refused   refusals
+	deploying deployments
 }
 
 // New returns a Templates.
