@@ -35,6 +35,7 @@ func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
 	o.managed = templates.ManagedTemplate{ID: core.NewID(), Slug: "own", DeployedName: "org--own", CreatedAt: start, Newest: templates.Version{Number: 1, Hash: "one", SavedAt: start}}
 	must(t, db.ManagedTemplates().InsertManaged(ctx, o.org, o.managed))
+	must(t, db.ManagedTemplates().SaveDeployed(ctx, o.org, templates.Undeployed{ID: o.managed.ID}, 1, start))
 	o.request = sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: start, UpdatedAt: start}
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 	must(t, db.SyncResults().SaveSyncResult(ctx, o.org, sending.SyncResult{Kind: sending.ChannelSync, EndedAt: start, Failure: sending.Refused}))
@@ -58,11 +59,15 @@ func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	managed, err := db.ManagedTemplates().ManagedBySlug(ctx, o.org, "own")
 	must(t, err)
+	own, _, err := db.Templates().Template(ctx, o.org, "own")
+	must(t, err)
+	due, err := db.ManagedTemplates().Undeployed(ctx, o.org, later(9), 10)
+	must(t, err)
 	request, err := db.ProductionRequests().LatestRequest(ctx, o.org)
 	must(t, err)
 	results, err := db.SyncResults().SyncResults(ctx, o.org)
 	must(t, err)
-	return []any{found, identities, tracking, sync, template, content, managed, request, results}
+	return []any{found, identities, tracking, sync, template, content, managed, own, due, request, results}
 }
 
 func channelCalls(o ownedObjects, org string) map[string]storeCall {
@@ -158,6 +163,29 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"Versions": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10)
+		},
+		"Undeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ManagedTemplates().Undeployed(t.Context(), org, later(9), 10)
+		},
+		"ClaimName": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.ManagedTemplates().ClaimName(t.Context(), org, o.managed.ID)
+		},
+		"SaveDeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.ManagedTemplates().SaveDeployed(t.Context(), org, templates.Undeployed{ID: o.managed.ID}, 1, later(1))
+		},
+		"SaveDeployFailure": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.ManagedTemplates().SaveDeployFailure(t.Context(), org, o.managed.ID, sending.Invalid, later(1))
+		},
+		"RefuseDeployments": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.ManagedTemplates().RefuseDeployments(t.Context(), org, later(9), sending.Unsupported, later(1))
+		},
+		"DeployedNames": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ManagedTemplates().DeployedNames(t.Context(), org)
+		},
+		"ForgetDeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			deployed, err := db.ManagedTemplates().DeployedNames(t.Context(), o.org)
+			must(t, err)
+			return nil, db.ManagedTemplates().ForgetDeployed(t.Context(), org, deployed)
 		},
 		"DropTemplates": func(t *testing.T, db *storage.DB) (any, error) {
 			reads, err := db.Templates().ReadTemplates(t.Context(), o.org)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -12,12 +13,13 @@ import (
 const broadcastOfTags = "01900000-0000-7000-8000-00000000b04d"
 
 // ownTags gives the organization a tag, which is on its managed template and on a
-// broadcast.
+// broadcast, and mail settings.
 func (o *ownedObjects) ownTags(t *testing.T, db *storage.DB) {
 	t.Helper()
 	o.tag = tags.Tag{ID: core.NewID(), Name: "same", Color: "#2563eb", CreatedAt: start}
 	must(t, db.Tags().InsertTag(t.Context(), o.org, o.tag))
 	must(t, db.Tags().SetTemplateTags(t.Context(), o.org, o.managed.ID, []string{o.tag.ID}))
+	must(t, db.MailSettings().SaveMailSettings(t.Context(), o.org, mailSettingsOf("owned")))
 	must(t, db.Tags().SetBroadcastTags(t.Context(), o.org, broadcastOfTags, []string{o.tag.ID}))
 }
 
@@ -25,7 +27,7 @@ func (o *ownedObjects) ownTags(t *testing.T, db *storage.DB) {
 func (o ownedObjects) tagState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"Tag", "TagsOfTemplates", "TagsOfBroadcasts"} {
+	for _, method := range []string{"Tag", "TagsOfTemplates", "TagsOfBroadcasts", "MailSettings"} {
 		found, err := tagCalls(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -33,16 +35,32 @@ func (o ownedObjects) tagState(t *testing.T, db *storage.DB) []any {
 	return seen
 }
 
+// mailSettingsOf returns settings with a postal address of the organization.
+func mailSettingsOf(address string) mailsettings.Settings {
+	s := mailsettings.Default()
+	s.PostalAddress, s.UpdatedAt = address, start
+	return s
+}
+
 func tagCalls(o ownedObjects, org string) map[string]storeCall {
 	stolen := o.tag
 	stolen.Name = "stolen"
 	return map[string]storeCall{
+		"SaveMailSettings": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.MailSettings().SaveMailSettings(t.Context(), org, mailSettingsOf("stolen"))
+		},
+		"MailSettings": func(t *testing.T, db *storage.DB) (any, error) {
+			found, err := db.MailSettings().MailSettings(t.Context(), org)
+			return found.PostalAddress == mailSettingsOf("owned").PostalAddress, err
+		},
 		"Tags": func(t *testing.T, db *storage.DB) (any, error) { return db.Tags().Tags(t.Context(), org, nil, 10) },
 		"Tag":  func(t *testing.T, db *storage.DB) (any, error) { return db.Tags().Tag(t.Context(), org, o.tag.ID) },
 		"InsertTag": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Tags().InsertTag(t.Context(), org, tags.Tag{ID: core.NewID(), Name: o.tag.Name, CreatedAt: start})
 		},
-		"UpdateTag": func(t *testing.T, db *storage.DB) (any, error) { return nil, db.Tags().UpdateTag(t.Context(), org, stolen) },
+		"UpdateTag": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Tags().UpdateTag(t.Context(), org, stolen)
+		},
 		"SetTemplateTags": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Tags().SetTemplateTags(t.Context(), org, o.managed.ID, []string{o.tag.ID})
 		},

@@ -1,0 +1,30 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// newMailSettings returns the mail settings of organizations. A change deploys all managed
+// templates again, because the account has them as they were finished before.
+func newMailSettings(cfg config.Config, s *stores) *mailsettings.MailSettings {
+	return mailsettings.New(mailsettings.Config{Store: s.db.MailSettings(), Clock: cfg.Clock, OnChange: func(ctx context.Context, orgID string) error {
+		return s.queue.Enqueue(ctx, templates.DeployArgs{OrgID: orgID})
+	}})
+}
+
+// waitFor waits for a time. It fails if ctx ends before.
+func waitFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
