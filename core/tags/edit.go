@@ -58,18 +58,18 @@ func (t *Tags) Create(ctx context.Context, orgID string, w Wording) (Tag, error)
 	return created, t.Store.InsertTag(ctx, orgID, created)
 }
 
-// Edit replaces the name and the color of a tag, and returns the tag as it was before. It
-// fails with core.CodeNotFound for an unknown id, and otherwise as Create does.
-func (t *Tags) Edit(ctx context.Context, orgID, id string, w Wording) (Tag, error) {
-	w, err := w.checked()
-	if err != nil {
-		return Tag{}, err
+// Edit replaces the name and the color of a tag, and returns the tag before and after the
+// change. It fails with core.CodeNotFound for an unknown id, and otherwise as Create does.
+func (t *Tags) Edit(ctx context.Context, orgID, id string, w Wording) (before, after Tag, err error) {
+	if w, err = w.checked(); err != nil {
+		return before, after, err
 	}
-	before, err := t.Store.Tag(ctx, orgID, id)
-	if err != nil {
-		return Tag{}, err
+	if before, err = t.Store.Tag(ctx, orgID, id); err != nil {
+		return before, after, err
 	}
-	return before, t.Store.UpdateTag(ctx, orgID, Tag{ID: id, Name: w.Name, Color: w.Color})
+	after = before
+	after.Name, after.Color = w.Name, w.Color
+	return before, after, t.Store.UpdateTag(ctx, orgID, after)
 }
 
 // Delete deletes a tag, and removes it from all templates and broadcasts. It returns the

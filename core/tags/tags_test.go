@@ -30,11 +30,14 @@ func TestEditTags(t *testing.T) {
 			if _, err := own.Create(ctx, org, bad); core.AsError(err).Code != core.CodeValidationFailed {
 				t.Errorf("create %+v: %v", bad, err)
 			}
-			if _, err := own.Edit(ctx, org, made.ID, bad); core.AsError(err).Code != core.CodeValidationFailed {
+			if _, _, err := own.Edit(ctx, org, made.ID, bad); core.AsError(err).Code != core.CodeValidationFailed {
 				t.Errorf("edit %+v: %v", bad, err)
 			}
 		}
-		before, err := own.Edit(ctx, org, made.ID, tags.Wording{Name: "Events", Color: "#111111"})
+		before, after, err := own.Edit(ctx, org, made.ID, tags.Wording{Name: "Events", Color: "#111111"})
+		if after.Name != "Events" || after.Color != "#111111" || after.ID != made.ID {
+			t.Errorf("after: %+v", after)
+		}
 		if diff := cmp.Diff(want, before); diff != "" || err != nil {
 			t.Error(err, diff)
 		}

@@ -100,3 +100,13 @@ func (t *Templates) Operations() []core.Operation {
 func (t *Templates) ReadTimes(ctx context.Context, orgID string) (map[string]time.Time, error) {
 	return t.Store.ReadTemplates(ctx, orgID)
 }
+
+// Record returns the template with the slug, without its content, and with its tags. It
+// fails with core.CodeNotFound for an unknown slug.
+func (t *Templates) Record(ctx context.Context, orgID, slug string) (Template, error) {
+	row, _, err := t.Store.Template(ctx, orgID, slug)
+	if err != nil {
+		return Template{}, err
+	}
+	return row.complete(), nil
+}

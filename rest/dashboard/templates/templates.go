@@ -52,7 +52,7 @@ func New(f *frame.Frame, copies Stored) (*Templates, error) {
 func (h *Templates) Routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/templates", Needs: members.MayViewContent, Get: h.showTemplates},
-		{Path: "/templates/{slug}", Needs: members.MayViewContent, Get: h.showTemplate},
+		{Path: "/templates/{slug}", Needs: members.MayViewContent, AlsoNeeds: []members.Permission{members.MayManageContent, members.MayManageCampaigns}, Get: h.showTemplate},
 		{Path: "/templates/{slug}/preview", Needs: members.MayViewContent, Get: h.showPreview},
 	}
 }
@@ -68,6 +68,7 @@ type template struct {
 	HTML         string   `json:"html"`
 	Text         string   `json:"text"`
 	Diagnostics  []string `json:"diagnostics"`
+	Tags         []string `json:"tags"`
 	Variables    []struct {
 		Name     string `json:"name"`
 		Required bool   `json:"required"`
@@ -78,6 +79,7 @@ type template struct {
 type listPage struct {
 	All   string
 	Query string // the text to search for
+	Tag   string // the tag that the templates have, "" for all templates
 	Rows  []row
 	Pager frame.Pager
 	Empty frame.Empty
@@ -108,6 +110,9 @@ func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v peop
 	data := listPage{All: TemplatesPath, Query: query.Get("q"), MayReport: v.Member.Has(members.MayViewAnalytics), Empty: frame.Empty{
 		Text: "The sending account has no templates. Templates that are created there appear here within 15 minutes.",
 	}}
+	if data.Tag = tagOf(r); data.Tag != "" {
+		data.Empty = frame.Empty{Text: "No template has this tag."}
+	}
 	if data.Query != "" {
 		data.Empty = frame.Empty{Text: "No template has this text in its name, slug or subject."}
 	}
@@ -152,10 +157,21 @@ func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string,
 	return found, page.Next, nil
 }
 
-// list returns a page of all templates and the cursor of the next page.
+// tagOf returns the tag that the page's address names, "" if it names none or searches for a
+// text.
+func tagOf(r *http.Request) string {
+	query := r.URL.Query()
+	if query.Get("q") != "" {
+		return ""
+	}
+	return query.Get("tag")
+}
+
+// list returns a page of all templates, or of those with the tag in the page's address, and
+// the cursor of the next page.
 func (h *Templates) list(r *http.Request, v people.Visitor, cursor string) ([]template, string, error) {
 	var page frame.List[template]
-	err := h.Read(r, v, "templates_list", frame.SetArguments(map[string]any{"limit": frame.PageSize, "cursor": cursor}), &page)
+	err := h.Read(r, v, "templates_list", frame.SetArguments(map[string]any{"limit": frame.PageSize, "cursor": cursor, "tag": tagOf(r)}), &page)
 	return page.Data, page.Next(), err
 }
 
@@ -175,6 +191,10 @@ type templatePage struct {
 	Messages  string
 	// Preview is the page with the rendered HTML, "" if the template has no HTML.
 	Preview string
+	// Tags are the names of its tags. EditTags is the page that sets them, "" if the visitor
+	// may not.
+	Tags     []string
+	EditTags string
 }
 
 // variable is a variable that a template uses.
@@ -225,6 +245,12 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 	}
 	for _, used := range t.Variables {
 		data.Variables = append(data.Variables, variable{frame.PlainName(used.Name), used.Required})
+	}
+	for _, name := range t.Tags {
+		data.Tags = append(data.Tags, frame.PlainName(name))
+	}
+	if v.Member.Has(members.MayManageContent) || v.Member.Has(members.MayManageCampaigns) {
+		data.EditTags = TemplatesPath + "/" + url.PathEscape(t.Slug) + "/tags"
 	}
 	if t.HTML != "" {
 		data.Preview = TemplatesPath + "/" + url.PathEscape(t.Slug) + "/preview"
