@@ -220,6 +220,9 @@ func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 // ManagedTemplates returns the store of the templates that Mailhelm manages.
 func (db *DB) ManagedTemplates() templates.ManagedStore { return templates.NewManagedStore(db.DB) }
 
+// Deployments returns the store of how far managed templates have come to sending accounts.
+func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }
+
 // Tags returns the store of the tags of templates and broadcasts.
 func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
 

@@ -35,7 +35,7 @@ func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
 	o.managed = templates.ManagedTemplate{ID: core.NewID(), Slug: "own", DeployedName: "org--own", CreatedAt: start, Newest: templates.Version{Number: 1, Hash: "one", SavedAt: start}}
 	must(t, db.ManagedTemplates().InsertManaged(ctx, o.org, o.managed))
-	must(t, db.ManagedTemplates().SaveDeployed(ctx, o.org, templates.Undeployed{ID: o.managed.ID}, 1, start))
+	must(t, db.Deployments().SaveDeployed(ctx, o.org, templates.Undeployed{ID: o.managed.ID}, 1, start))
 	o.request = sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: start, UpdatedAt: start}
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 	must(t, db.SyncResults().SaveSyncResult(ctx, o.org, sending.SyncResult{Kind: sending.ChannelSync, EndedAt: start, Failure: sending.Refused}))
@@ -61,7 +61,7 @@ func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	own, _, err := db.Templates().Template(ctx, o.org, "own")
 	must(t, err)
-	due, err := db.ManagedTemplates().Undeployed(ctx, o.org, later(9), 10)
+	due, err := db.Deployments().Undeployed(ctx, o.org, later(9), 10)
 	must(t, err)
 	request, err := db.ProductionRequests().LatestRequest(ctx, o.org)
 	must(t, err)
@@ -131,6 +131,34 @@ func channelCalls(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
+func deployCalls(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
+		"Undeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Deployments().Undeployed(t.Context(), org, later(9), 10)
+		},
+		"ClaimName": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().ClaimName(t.Context(), org, o.managed.ID)
+		},
+		"SaveDeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().SaveDeployed(t.Context(), org, templates.Undeployed{ID: o.managed.ID}, 1, later(1))
+		},
+		"SaveDeployFailure": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().SaveDeployFailure(t.Context(), org, o.managed.ID, sending.Invalid, later(1))
+		},
+		"RefuseDeployments": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().RefuseDeployments(t.Context(), org, later(9), sending.Unsupported, later(1))
+		},
+		"DeployedNames": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Deployments().DeployedNames(t.Context(), org)
+		},
+		"ForgetDeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			deployed, err := db.Deployments().DeployedNames(t.Context(), o.org)
+			must(t, err)
+			return nil, db.Deployments().ForgetDeployed(t.Context(), org, deployed)
+		},
+	}
+}
+
 func templateCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Templates": func(t *testing.T, db *storage.DB) (any, error) {
@@ -163,29 +191,6 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"Versions": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10)
-		},
-		"Undeployed": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ManagedTemplates().Undeployed(t.Context(), org, later(9), 10)
-		},
-		"ClaimName": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.ManagedTemplates().ClaimName(t.Context(), org, o.managed.ID)
-		},
-		"SaveDeployed": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.ManagedTemplates().SaveDeployed(t.Context(), org, templates.Undeployed{ID: o.managed.ID}, 1, later(1))
-		},
-		"SaveDeployFailure": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.ManagedTemplates().SaveDeployFailure(t.Context(), org, o.managed.ID, sending.Invalid, later(1))
-		},
-		"RefuseDeployments": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.ManagedTemplates().RefuseDeployments(t.Context(), org, later(9), sending.Unsupported, later(1))
-		},
-		"DeployedNames": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ManagedTemplates().DeployedNames(t.Context(), org)
-		},
-		"ForgetDeployed": func(t *testing.T, db *storage.DB) (any, error) {
-			deployed, err := db.ManagedTemplates().DeployedNames(t.Context(), o.org)
-			must(t, err)
-			return nil, db.ManagedTemplates().ForgetDeployed(t.Context(), org, deployed)
 		},
 		"DropTemplates": func(t *testing.T, db *storage.DB) (any, error) {
 			reads, err := db.Templates().ReadTemplates(t.Context(), o.org)

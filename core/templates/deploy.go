@@ -3,6 +3,7 @@ package templates
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -38,21 +39,45 @@ type MailSettings interface {
 	Of(ctx context.Context, orgID string) (mailsettings.Settings, error)
 }
 
-// DeployWorker returns the job that puts the newest version of each managed template into
-// the organization's sending account. It needs the field Settings of [Config].
-func (t *Templates) DeployWorker() jobs.Worker[DeployArgs] {
-	return jobs.Worker[DeployArgs]{Every: DeployEvery, Timeout: DeployEvery, Work: func(ctx context.Context, args DeployArgs) error {
-		return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "deployment", t.Deploy)
-	}}
+// DeployConfig configures [Deployer]. All fields are required, except those whose comment
+// gives nil a meaning.
+type DeployConfig struct {
+	Store   DeployStore
+	Managed ManagedStore
+	Account DeployAccount
+	// Settings has the settings with which templates are finished.
+	Settings MailSettings
+	// Orgs returns the ids of all organizations, for the periodic job.
+	Orgs  func(context.Context) ([]string, error)
+	Clock core.Clock
+	Log   *slog.Logger
+	// Wait waits for a time, or until ctx ends, which is an error. It paces the calls to the
+	// account. If it is nil, calls are not paced.
+	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// enqueueDeployment enqueues the deployment of an organization's templates, in the
-// transaction of the change that needs it.
-func (t *Templates) enqueueDeployment(ctx context.Context, orgID string) error {
-	if t.Queue == nil {
-		return nil
-	}
-	return t.Queue.Enqueue(ctx, DeployArgs{OrgID: orgID})
+// DeployAccount has the methods of the sending account that a deployment uses.
+type DeployAccount interface {
+	Template(ctx context.Context, orgID, name string) (sending.Template, error)
+	PutTemplate(ctx context.Context, orgID string, t sending.Template) error
+}
+
+// Deployer puts managed templates into sending accounts.
+type Deployer struct {
+	DeployConfig
+	deploying deployments
+}
+
+// NewDeployer returns a Deployer. A process must have one for all runs, so that two runs do
+// not deploy the same templates.
+func NewDeployer(cfg DeployConfig) *Deployer { return &Deployer{DeployConfig: cfg} }
+
+// Worker returns the job that puts the newest version of each managed template into the
+// organization's sending account.
+func (d *Deployer) Worker() jobs.Worker[DeployArgs] {
+	return jobs.Worker[DeployArgs]{Every: DeployEvery, Timeout: DeployEvery, Work: func(ctx context.Context, args DeployArgs) error {
+		return jobs.ForEachOrg(ctx, args.OrgID, d.Orgs, "deployment", d.Deploy)
+	}}
 }
 
 // Deploy puts the newest version of each managed template of an organization into its
@@ -66,48 +91,48 @@ func (t *Templates) enqueueDeployment(ctx context.Context, orgID string) error {
 // one. If the organization has no account, or one that stores no templates, all templates
 // keep that failure, and Deploy returns nil: there is no call to retry. Any other failure
 // ends Deploy.
-func (t *Templates) Deploy(ctx context.Context, orgID string) error {
-	if !t.deploying.begin(orgID) {
+func (d *Deployer) Deploy(ctx context.Context, orgID string) error {
+	if !d.deploying.begin(orgID) {
 		return nil
 	}
 	ended := false
 	defer func() {
 		if !ended {
-			t.deploying.end(orgID)
+			d.deploying.end(orgID)
 		}
 	}()
-	until := t.Clock().Add(deployFor)
+	until := d.Clock().Add(deployFor)
 	for !ended {
-		if err := t.deployDue(ctx, orgID, until); err != nil {
+		if err := d.deployDue(ctx, orgID, until); err != nil {
 			return err
 		}
-		ended = !t.deploying.again(orgID)
+		ended = !d.deploying.again(orgID)
 	}
 	return nil
 }
 
 // deployDue deploys templates until none is due, each version at most once.
-func (t *Templates) deployDue(ctx context.Context, orgID string, until time.Time) error {
+func (d *Deployer) deployDue(ctx context.Context, orgID string, until time.Time) error {
 	tried := map[string]int{} // the versions, by the template's id
-	for n := 0; n < maxDeployed && t.Clock().Before(until); n++ {
-		at := t.Clock() // before the settings are read, so that a later change is found to be later
-		settings, err := t.Settings.Of(ctx, orgID)
+	for n := 0; n < maxDeployed && d.Clock().Before(until); n++ {
+		at := d.Clock() // before the settings are read, so that a later change is found to be later
+		settings, err := d.Settings.Of(ctx, orgID)
 		if err != nil {
 			return err
 		}
-		due, err := t.Managed.Undeployed(ctx, orgID, settings.UpdatedAt, 1)
+		due, err := d.Store.Undeployed(ctx, orgID, settings.UpdatedAt, 1)
 		if err != nil || len(due) == 0 || tried[due[0].ID] == due[0].Newest {
 			return err
 		}
 		tried[due[0].ID] = due[0].Newest
 		if n > 0 {
-			if err := t.pause(ctx); err != nil {
+			if err := d.pause(ctx); err != nil {
 				return err
 			}
 		}
-		err = t.deploy(ctx, orgID, due[0], settings, at)
+		err = d.deploy(ctx, orgID, due[0], settings, at)
 		if isWithoutTemplates(err) {
-			return t.Managed.RefuseDeployments(ctx, orgID, settings.UpdatedAt, failureKind(err), t.Clock())
+			return d.Store.RefuseDeployments(ctx, orgID, settings.UpdatedAt, failureKind(err), d.Clock())
 		}
 		if err != nil {
 			return err
@@ -117,11 +142,11 @@ func (t *Templates) deployDue(ctx context.Context, orgID string, until time.Time
 }
 
 // pause waits until the next call to the account is allowed.
-func (t *Templates) pause(ctx context.Context) error {
-	if t.Wait == nil {
+func (d *Deployer) pause(ctx context.Context) error {
+	if d.Wait == nil {
 		return nil
 	}
-	return t.Wait(ctx, betweenCalls)
+	return d.Wait(ctx, betweenCalls)
 }
 
 // isWithoutTemplates reports whether a call failed because the organization has no account,
@@ -141,8 +166,8 @@ func failureKind(err error) sending.FailureKind {
 
 // deploy deploys one template and stores the result with the time at. It returns the
 // failures because of which the other templates cannot be deployed now either.
-func (t *Templates) deploy(ctx context.Context, orgID string, u Undeployed, settings mailsettings.Settings, at time.Time) error {
-	stored, err := t.Managed.ManagedBySlug(ctx, orgID, u.Slug)
+func (d *Deployer) deploy(ctx context.Context, orgID string, u Undeployed, settings mailsettings.Settings, at time.Time) error {
+	stored, err := d.Managed.ManagedBySlug(ctx, orgID, u.Slug)
 	if core.IsNotFound(err) { // deleted since
 		return nil
 	}
@@ -151,16 +176,16 @@ func (t *Templates) deploy(ctx context.Context, orgID string, u Undeployed, sett
 	}
 	content := Finish(stored.Newest.Content(), settings)
 	content.Name = stored.DeployedName
-	err = t.putTemplate(ctx, orgID, u, content)
+	err = d.putTemplate(ctx, orgID, u, content)
 	kind := failureKind(err)
 	switch {
 	case err == nil:
-		return t.Managed.SaveDeployed(ctx, orgID, u, stored.Newest.Number, at)
+		return d.Store.SaveDeployed(ctx, orgID, u, stored.Newest.Number, at)
 	case kind == "" || isWithoutTemplates(err):
 		return err
 	}
-	t.Log.WarnContext(ctx, "a template was not deployed", "org_id", orgID, "template", content.Name, "error", err)
-	if failed := t.Managed.SaveDeployFailure(ctx, orgID, u.ID, kind, at); failed != nil {
+	d.Log.WarnContext(ctx, "a template was not deployed", "org_id", orgID, "template", content.Name, "error", err)
+	if failed := d.Store.SaveDeployFailure(ctx, orgID, u.ID, kind, at); failed != nil {
 		return errors.Join(err, failed)
 	}
 	if sending.IsRefusedObject(err) || kind == NameTaken {
@@ -172,41 +197,24 @@ func (t *Templates) deploy(ctx context.Context, orgID string, u Undeployed, sett
 // putTemplate puts the finished content into the account. Before the first time, it checks
 // that the account has no template of this name, unless it has the same content, which an
 // interrupted run has left. It does not call the account with content that has faults.
-func (t *Templates) putTemplate(ctx context.Context, orgID string, u Undeployed, content sending.Template) error {
+func (d *Deployer) putTemplate(ctx context.Context, orgID string, u Undeployed, content sending.Template) error {
 	if _, err := Compile(content); err != nil {
 		return &sending.Failure{Kind: sending.Invalid, Err: err}
 	}
 	if !u.Claimed {
-		existing, err := t.Account.Template(ctx, orgID, content.Name)
+		existing, err := d.Account.Template(ctx, orgID, content.Name)
 		switch {
 		case err == nil && HashOf(existing) != HashOf(content):
 			return &sending.Failure{Kind: NameTaken, Err: errors.New("the account has another template of this name")}
 		case err != nil && !sending.IsNotFound(err):
 			return err
 		}
-		if err := t.Managed.ClaimName(ctx, orgID, u.ID); err != nil {
+		if err := d.Store.ClaimName(ctx, orgID, u.ID); err != nil {
 			return err
 		}
-		if err := t.pause(ctx); err != nil {
+		if err := d.pause(ctx); err != nil {
 			return err
 		}
 	}
-	return t.Account.PutTemplate(ctx, orgID, content)
-}
-
-// forgetMissing makes the templates count as not deployed that the account does not list,
-// for example because the organization has connected another account. deployed has the
-// templates that were deployed before the account was listed. It then enqueues the
-// deployment of all templates that are due.
-func (t *Templates) forgetMissing(ctx context.Context, orgID string, listed map[string]sending.TemplateName, deployed map[string]time.Time) error {
-	for name := range listed {
-		delete(deployed, name)
-	}
-	if len(deployed) == 0 {
-		return nil
-	}
-	if err := t.Managed.ForgetDeployed(ctx, orgID, deployed); err != nil {
-		return err
-	}
-	return t.enqueueDeployment(ctx, orgID)
+	return d.Account.PutTemplate(ctx, orgID, content)
 }

@@ -73,6 +73,7 @@ func (s *settingsOf) Of(context.Context, string) (mailsettings.Settings, error) 
 // deployWorld is a world whose templates are deployed.
 type deployWorld struct {
 	*world
+	*templates.Deployer
 	account  *accountOfDeployments
 	queue    *recordedJobs
 	settings *settingsOf
@@ -84,13 +85,16 @@ func eachDeployed(t *testing.T, f func(*testing.T, *deployWorld)) {
 	each(t, func(t *testing.T, w *world) {
 		d := &deployWorld{world: w, account: &accountOfDeployments{Simulator: w.account}, queue: &recordedJobs{}, settings: &settingsOf{mailsettings.Default()}}
 		cfg := w.Config
-		cfg.Account, cfg.Queue, cfg.Settings, cfg.Log = d.account, d.queue, d.settings, slog.New(slog.DiscardHandler)
-		cfg.Wait = func(ctx context.Context, by time.Duration) error {
-			d.waits++
-			w.now = w.now.Add(by)
-			return ctx.Err()
-		}
+		cfg.Queue, cfg.Deployed = d.queue, w.db.Deployments()
 		w.Templates = templates.New(cfg)
+		d.Deployer = templates.NewDeployer(templates.DeployConfig{
+			Store: cfg.Deployed, Managed: w.managed, Account: d.account, Settings: d.settings, Orgs: cfg.Orgs, Clock: cfg.Clock, Log: slog.New(slog.DiscardHandler),
+			Wait: func(ctx context.Context, by time.Duration) error {
+				d.waits++
+				w.now = w.now.Add(by)
+				return ctx.Err()
+			},
+		})
 		f(t, d)
 	})
 }
@@ -115,7 +119,7 @@ func (d *deployWorld) save(t *testing.T, slug, html, base string) templates.Auth
 func (d *deployWorld) deploy(t *testing.T) ([]string, error) {
 	t.Helper()
 	d.account.puts, d.now = nil, d.now.Add(time.Minute)
-	err := d.DeployWorker().Work(t.Context(), templates.DeployArgs{OrgID: d.org})
+	err := d.Deployer.Worker().Work(t.Context(), templates.DeployArgs{OrgID: d.org})
 	return d.account.puts, err
 }
 

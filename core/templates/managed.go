@@ -69,5 +69,4 @@ type ManagedStore interface {
 	Versions(ctx context.Context, orgID, templateID string, limit int) ([]Version, error)
 	// ManagedNames returns the deployed names of all managed templates.
 	ManagedNames(ctx context.Context, orgID string) ([]string, error)
-	DeployStore
 }

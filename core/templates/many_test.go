@@ -49,8 +49,6 @@ func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.
 	return page[:size], page[size-1].Name, nil
 }
 
-func (c *counting) PutTemplate(context.Context, string, sending.Template) error { return nil }
-
 func (c *counting) Template(_ context.Context, _, name string) (sending.Template, error) {
 	c.asked = append(c.asked, name)
 	if c.taking != nil {

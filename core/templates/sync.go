@@ -65,7 +65,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	deployed, err := t.Managed.DeployedNames(ctx, orgID)
+	deployed, err := t.deployedNames(ctx, orgID)
 	if err != nil {
 		return err
 	}

@@ -23,25 +23,21 @@ type Config struct {
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
-	// Settings has the settings with which templates are deployed. Only [Templates.Deploy]
-	// uses it.
-	Settings MailSettings
+	// Deployed has the deployed templates, which the sync compares with the account. If it is
+	// nil, the sync does not find out that the account lacks some.
+	Deployed DeployStore
 	// Queue takes the deployment of a saved template. If it is nil, the periodic job deploys
 	// the template.
 	Queue jobs.Queue
-	// Wait waits for a time, or until ctx ends, which is an error. It paces the calls of a
-	// deployment. If it is nil, calls are not paced.
-	Wait func(ctx context.Context, d time.Duration) error
 	// Results stores how each sync of the periodic job ended. If it is nil, results are not
 	// stored.
 	Results sending.SyncRecorder
 }
 
-// Account has the methods of the sending account that the sync and the deployment use.
+// Account has the methods of the sending account that the sync uses.
 type Account interface {
 	TemplatesPage(ctx context.Context, orgID, token string) (page []sending.TemplateName, next string, err error)
 	Template(ctx context.Context, orgID, name string) (sending.Template, error)
-	PutTemplate(ctx context.Context, orgID string, t sending.Template) error
 }
 
 // Store stores Mailhelm's copy of the account's templates. Methods that find one template
@@ -78,12 +74,11 @@ type Filter struct {
 	Limit    int
 }
 
-// Templates has the operations on templates, the job that copies them from the sending
-// accounts, and the job that deploys managed templates there.
+// Templates has the operations on templates and the job that copies them from the sending
+// accounts.
 type Templates struct {
 	Config
-	refused   refusals
-	deploying deployments
+	refused refusals
 }
 
 // New returns a Templates.

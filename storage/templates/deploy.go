@@ -9,7 +9,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-var _ templates.DeployStore = ManagedStore{}
+// DeployStore stores how far managed templates have come to sending accounts.
+type DeployStore struct{ db *engine.DB }
+
+var _ templates.DeployStore = DeployStore{}
+
+// NewDeployStore returns the store of deployments on the database.
+func NewDeployStore(db *engine.DB) DeployStore { return DeployStore{db} }
 
 // undeployedRow is a managed template to deploy.
 type undeployedRow struct {
@@ -68,7 +74,7 @@ var (
 
 func (r undeployedRow) undeployed() templates.Undeployed { return templates.Undeployed(r) }
 
-func (s ManagedStore) Undeployed(ctx context.Context, orgID string, finished time.Time, limit int) ([]templates.Undeployed, error) {
+func (s DeployStore) Undeployed(ctx context.Context, orgID string, finished time.Time, limit int) ([]templates.Undeployed, error) {
 	return engine.ListAs(ctx, s.db, undeployedRow.undeployed, undeployed, orgID, since(finished), limit)
 }
 
@@ -81,27 +87,27 @@ func since(finished time.Time) engine.Time {
 	return engine.At(finished)
 }
 
-func (s ManagedStore) ClaimName(ctx context.Context, orgID, templateID string) error {
+func (s DeployStore) ClaimName(ctx context.Context, orgID, templateID string) error {
 	_, err := s.db.Exec(ctx, claimName, orgID, templateID)
 	return err
 }
 
-func (s ManagedStore) SaveDeployed(ctx context.Context, orgID string, u templates.Undeployed, version int, at time.Time) error {
+func (s DeployStore) SaveDeployed(ctx context.Context, orgID string, u templates.Undeployed, version int, at time.Time) error {
 	_, err := s.db.Exec(ctx, saveDeployed, u.Version, version, engine.At(at), engine.At(at), orgID, u.ID)
 	return err
 }
 
-func (s ManagedStore) SaveDeployFailure(ctx context.Context, orgID, templateID string, kind sending.FailureKind, at time.Time) error {
+func (s DeployStore) SaveDeployFailure(ctx context.Context, orgID, templateID string, kind sending.FailureKind, at time.Time) error {
 	_, err := s.db.Exec(ctx, saveDeployFailure, string(kind), engine.At(at), orgID, templateID)
 	return err
 }
 
-func (s ManagedStore) RefuseDeployments(ctx context.Context, orgID string, finished time.Time, kind sending.FailureKind, at time.Time) error {
+func (s DeployStore) RefuseDeployments(ctx context.Context, orgID string, finished time.Time, kind sending.FailureKind, at time.Time) error {
 	_, err := s.db.Exec(ctx, refuseDeployments, string(kind), engine.At(at), orgID, since(finished))
 	return err
 }
 
-func (s ManagedStore) DeployedNames(ctx context.Context, orgID string) (map[string]time.Time, error) {
+func (s DeployStore) DeployedNames(ctx context.Context, orgID string) (map[string]time.Time, error) {
 	rows, err := engine.List[deployedRow](ctx, s.db, deployedNames, orgID)
 	if err != nil {
 		return nil, err
@@ -113,7 +119,7 @@ func (s ManagedStore) DeployedNames(ctx context.Context, orgID string) (map[stri
 	return names, nil
 }
 
-func (s ManagedStore) ForgetDeployed(ctx context.Context, orgID string, deployed map[string]time.Time) error {
+func (s DeployStore) ForgetDeployed(ctx context.Context, orgID string, deployed map[string]time.Time) error {
 	var rows []deployedName
 	for name, at := range deployed {
 		rows = append(rows, deployedName{name, engine.At(at)})

@@ -15,7 +15,8 @@ import (
 
 // deployments is the store with two managed templates of one organization.
 type deployments struct {
-	templates.ManagedStore
+	templates.DeployStore
+	managed  templates.ManagedStore
 	copies   templates.Store
 	org      string
 	one, two templates.ManagedTemplate
@@ -24,10 +25,10 @@ type deployments struct {
 func eachDeployments(t *testing.T, f func(*testing.T, deployments)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		d := deployments{ManagedStore: db.ManagedTemplates(), copies: db.Templates(), org: core.NewID()}
+		d := deployments{DeployStore: db.Deployments(), managed: db.ManagedTemplates(), copies: db.Templates(), org: core.NewID()}
 		insert := func(id, slug string) templates.ManagedTemplate {
 			m := templates.ManagedTemplate{ID: id, Slug: slug, DeployedName: "acme--" + slug, CreatedAt: start, Newest: version(1, slug)}
-			must(t, d.InsertManaged(t.Context(), d.org, m))
+			must(t, d.managed.InsertManaged(t.Context(), d.org, m))
 			return m
 		}
 		d.one, d.two = insert("01900000-0000-7000-8000-000000000001", "one"), insert("01900000-0000-7000-8000-000000000002", "two")
@@ -86,7 +87,7 @@ func TestDeployments(t *testing.T) {
 		d.wantDue(t, "refused content", never)
 		d.wantDue(t, "refused content, other settings", hour(3), one, two)
 		d.two.Newest = version(2, "two, again")
-		must(t, d.AddVersion(ctx, d.org, version(1, "two").Hash, d.two))
+		must(t, d.managed.AddVersion(ctx, d.org, version(1, "two").Hash, d.two))
 		two.Newest = 2
 		d.wantDeployed(t, "two", templates.Deployment{})
 		d.wantDue(t, "refused content, a new version", never, two)

@@ -59,7 +59,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Channels:    through,
 		Templates: templates.New(templates.Config{
 			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
-			Settings: newMailSettings(cfg, s), Queue: s.queue, Wait: waitFor,
+			Deployed: s.db.Deployments(), Queue: s.queue,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 		}),
 		Tags:       tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),

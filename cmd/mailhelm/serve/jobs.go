@@ -36,7 +36,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.SyncWorker())
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
-	engine.AddWorker(queue, domains.Templates.DeployWorker())
+	engine.AddWorker(queue, newDeployer(cfg, s).Worker())
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
 		From: []messages.Purger{s.db.Messages(), s.db.Reports(), s.db.Usage()},

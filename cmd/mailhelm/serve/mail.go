@@ -17,6 +17,14 @@ func newMailSettings(cfg config.Config, s *stores) *mailsettings.MailSettings {
 	}})
 }
 
+// newDeployer returns the value that puts managed templates into sending accounts.
+func newDeployer(cfg config.Config, s *stores) *templates.Deployer {
+	return templates.NewDeployer(templates.DeployConfig{
+		Store: s.db.Deployments(), Managed: s.db.ManagedTemplates(), Account: s.accounts, Settings: newMailSettings(cfg, s), Orgs: s.db.Orgs().OrgIDs,
+		Clock: cfg.Clock, Log: cfg.Log, Wait: waitFor,
+	})
+}
+
 // waitFor waits for a time. It fails if ctx ends before.
 func waitFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -49,7 +49,7 @@ func typed(address, base string) url.Values {
 	return url.Values{"language": {"de"}, "postal_address": {address}, "asset_base_url": {base}}
 }
 
-func TestSettings(t *testing.T) {
+func TestGoldenSettings(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	_, page := frametest.Get(t, o.pages, pages.Path)
