@@ -162,6 +162,16 @@ CREATE TABLE blocked_clients (
 	PRIMARY KEY (org_id, client_id)
 );
 
+CREATE TABLE broadcast_tags (
+	org_id bytetext NOT NULL,
+	broadcast_id bytetext NOT NULL,
+	tag_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, broadcast_id, tag_id),
+	FOREIGN KEY (org_id, tag_id) REFERENCES tags (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX broadcast_tags_by_tag ON broadcast_tags (org_id, tag_id);
+
 CREATE TABLE bulk_chunks (
 	org_id bytetext NOT NULL,
 	job_id bytetext NOT NULL,
@@ -581,6 +591,15 @@ CREATE TABLE lists (
 
 CREATE INDEX lists_newest ON lists (org_id, status, created_at, id);
 
+CREATE TABLE mail_settings (
+	org_id bytetext NOT NULL PRIMARY KEY,
+	language bytetext NOT NULL,
+	postal_address text NOT NULL,
+	unsubscribe_footer boolean NOT NULL,
+	asset_base_url text NOT NULL,
+	updated_at bigint NOT NULL
+);
+
 CREATE TABLE members (
 	org_id bytetext NOT NULL,
 	user_id bytetext NOT NULL,
@@ -999,7 +1018,7 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
-	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '',
+	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '', deploy_tried_at bigint NOT NULL DEFAULT 0, deploy_claimed boolean NOT NULL DEFAULT FALSE,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)
