@@ -24,8 +24,14 @@ func TestEditTags(t *testing.T) {
 			t.Fatal(err, diff)
 		}
 		for _, bad := range []tags.Wording{
-			{"", "#2563eb"}, {strings.Repeat("ä", tags.MaxName+1), "#2563eb"}, {"two\nlines", "#2563eb"}, {"hidden\u202e", "#2563eb"},
-			{"x", ""}, {"x", "blue"}, {"x", "#2563eb;"}, {"x", "#2563e"},
+			{"", "#2563eb"},
+			{strings.Repeat("ä", tags.MaxName+1), "#2563eb"},
+			{"two\nlines", "#2563eb"},
+			{"hidden\u202e", "#2563eb"},
+			{"x", ""},
+			{"x", "blue"},
+			{"x", "#2563eb;"},
+			{"x", "#2563e"},
 		} {
 			if _, err := own.Create(ctx, org, bad); core.AsError(err).Code != core.CodeValidationFailed {
 				t.Errorf("create %+v: %v", bad, err)
