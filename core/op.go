@@ -51,8 +51,13 @@ type Op[In, Out any] struct {
 	Writes Subject
 	Replay ReplayScope
 
-	// Confirm describes what a call of an irreversible operation would do. The caller must
-	// agree to the description before Do runs; nil means that no confirmation is needed.
+	// IgnoresKey makes a write over REST and on the dashboard take effect at each call, also
+	// with an idempotency key that was used before.
+	IgnoresKey bool
+
+	// Confirm describes what a call of an irreversible operation would do. Agents and people
+	// on the dashboard must agree to the description before Do runs; a call over REST is its
+	// own agreement. nil means that no confirmation is needed.
 	// Confirm runs when the caller requests the confirmation, when the caller confirms, and
 	// before Do in the same transaction. So it must not use the network or change anything.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)

@@ -60,6 +60,8 @@ type OperationInfo struct {
 	Writes         Subject
 	Replay         ReplayScope
 	Confirms       bool
+	// IgnoresKey is true if an idempotency key has no effect over REST; see [Op].IgnoresKey.
+	IgnoresKey bool
 	// Fails are the codes with which a call can fail for a reason of this operation.
 	Fails []Code
 }
@@ -120,7 +122,7 @@ func (d *declared[In, Out]) sealed() {}
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
 		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
-		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, Fails: d.op.Fails,
+		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, IgnoresKey: d.op.IgnoresKey, Fails: d.op.Fails,
 	}
 }
 

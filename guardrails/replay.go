@@ -32,7 +32,7 @@ type reservation struct {
 // reserves the key in a separate transaction. The transaction of the write stores the
 // result under the key. A call that stores no result releases the key.
 func replays(ctx context.Context, p *passage) error {
-	if p.info.Effect == core.Reads {
+	if p.info.Effect == core.Reads || p.info.IgnoresKey && p.call.Surface != core.Agent {
 		return p.next(ctx)
 	}
 	r, err := p.reservationFor()

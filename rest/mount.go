@@ -2,7 +2,6 @@ package rest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,18 +48,14 @@ func (p pathMember) is(value jsontext.Value, text string) bool {
 	return string(decoded) == text || p.isAddress && core.EmailKey(string(decoded)) == core.EmailKey(text)
 }
 
-// mount prepares a route for serving. It fails if the catalogue lacks the operation, the
-// operation needs a confirmation, or a path parameter is not a member of the operation's
-// input.
+// mount prepares a route for serving. It fails if the catalogue lacks the operation, or if a
+// path parameter is not a member of the operation's input.
 func (s *Server) mount(route Route) (*mount, error) {
 	op, ok := s.cfg.Catalogue.Operation(route.Operation)
 	if !ok {
 		return nil, fmt.Errorf("no operation is named %q", route.Operation)
 	}
 	info := op.Info()
-	if info.Confirms {
-		return nil, errors.New("the operation asks for confirmation, which has no form over REST")
-	}
 	m := &mount{Route: route, operation: op, needs: core.Scopes(info.Scopes).Join(), cacheControl: noStore}
 	if route.MaxAge > 0 {
 		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))

@@ -113,6 +113,14 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/templates", Operation: "templates_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/broadcasts", Operation: "broadcasts_list", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/broadcasts", Operation: "broadcasts_create", Success: 201, MaxBody: 4 << 20},
+	{Method: http.MethodGet, Path: "/v1/broadcasts/{id}", Operation: "broadcasts_get", Success: 200},
+	{Method: http.MethodDelete, Path: "/v1/broadcasts/{id}", Operation: "broadcasts_delete", Success: 204},
+	{Method: http.MethodPost, Path: "/v1/broadcasts/{id}/send", Operation: "broadcasts_send", Success: 202},
+	{Method: http.MethodPost, Path: "/v1/broadcasts/{id}/test", Operation: "broadcasts_test_send", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/broadcasts/{id}/preview", Operation: "broadcasts_preview", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/broadcasts/{id}/results", Operation: "broadcasts_results", Success: 200},
 }
 
 // Routes returns a copy of the table of all routes.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -15,12 +16,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/tags"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
+	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
 	"github.com/mailhelm/mailhelm/storage/channels"
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -39,6 +42,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/suppression"
 	tagstore "github.com/mailhelm/mailhelm/storage/tags"
 	"github.com/mailhelm/mailhelm/storage/templates"
+	testsendstore "github.com/mailhelm/mailhelm/storage/testsends"
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
 	visitorstore "github.com/mailhelm/mailhelm/storage/visitorids"
@@ -188,6 +192,25 @@ func (db *DB) Usage() usage.Store { return usagestore.New(db.DB) }
 
 // Handover returns the store of the recipients of sends.
 func (db *DB) Handover() handover.Store { return handoverstore.New(db.DB) }
+
+// HandoverLimits returns the store of limits on the mail of organizations.
+func (db *DB) HandoverLimits() handover.LimitStore { return handoverstore.NewLimitStore(db.DB) }
+
+// Outcomes returns the store that reads the outcomes of sends.
+func (db *DB) Outcomes() handover.OutcomeStore { return handoverstore.NewOutcomeStore(db.DB) }
+
+// Broadcasts returns the store of broadcasts.
+func (db *DB) Broadcasts() broadcasts.Store { return broadcaststore.New(db.DB) }
+
+// OpenBroadcasts returns the store that finds the broadcasts of all organizations that have
+// something to do.
+func (db *DB) OpenBroadcasts() broadcasts.OpenStore { return broadcaststore.New(db.DB) }
+
+// Audiences returns the store that reads and copies the members of lists and segments.
+func (db *DB) Audiences() broadcasts.AudienceStore { return broadcaststore.NewAudienceStore(db.DB) }
+
+// TestSends returns the store of test sends.
+func (db *DB) TestSends() testsends.Store { return testsendstore.New(db.DB) }
 
 // Suppression returns the store of undeliverable addresses.
 func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }

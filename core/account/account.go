@@ -76,6 +76,13 @@ func (a *Account) overview(ctx context.Context, orgID string) (sending.Overview,
 	return a.overviews.get(ctx, orgID, a.Clock, a.Account.Overview)
 }
 
+// SendRate returns how many messages a second the organization's sending account accepts, at
+// most a minute old; 0 means any number.
+func (a *Account) SendRate(ctx context.Context, orgID string) (float64, error) {
+	found, err := a.overview(ctx, orgID)
+	return float64(max(0, found.MaxSendRate)), err
+}
+
 // Forget discards the cached state of the organization's sending account. Call it after the
 // connection to the account has changed.
 func (a *Account) Forget(orgID string) { a.overviews.forget(orgID) }

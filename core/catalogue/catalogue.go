@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -21,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
@@ -43,6 +45,10 @@ type Domains struct {
 	Sync        *topics.Sync
 	Activities  *activities.Activities
 	Segments    *segments.Segments
+	Broadcasts  *broadcasts.Broadcasts
+	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
+	TemplateTests  *testsends.Templates
+	BroadcastTests *testsends.Broadcasts
 }
 
 // Operations returns every operation, in the order in which the documentation shows them.
@@ -67,6 +73,9 @@ func Operations(d Domains) []core.Operation {
 		d.Activities.Operations(),
 		d.Segments.Operations(),
 		d.Templates.Operations(),
+		d.TemplateTests.Operations(),
+		d.Broadcasts.Operations(),
+		d.BroadcastTests.Operations(),
 		d.Tags.Operations(),
 	)
 }
@@ -99,5 +108,9 @@ func documentationOnly() Domains {
 		Topics:      topics.New(topics.Config{Clock: core.SystemClock}),
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
+		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
+
+		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
+		BroadcastTests: &testsends.Broadcasts{},
 	}
 }

@@ -34,7 +34,7 @@ func BenchmarkSend(b *testing.B) {
 			const recipients = 20_000
 			db, org := open(b), core.NewID()
 			h := handover.New(handover.Config{
-				Store: db.Handover(), Transactor: db, Account: &accepting{}, Process: "process", Rate: unlimited, Wait: noWait,
+				Store: db.Handover(), Limits: db.HandoverLimits(), Transactor: db, Account: &accepting{}, Process: "process", Rate: unlimited, Wait: noWait,
 				Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
 			})
 			var took time.Duration

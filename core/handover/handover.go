@@ -14,10 +14,17 @@ import (
 // Mailing is the message of a send, and who of its recipients may get it. The package of the
 // send implements it, such as the package of broadcasts.
 type Mailing interface {
-	// Running reports whether the send goes on. It is called in the transaction that claims
-	// recipients, and locks the record of the send until that ends, so that no recipient is
-	// claimed after a pause or an end was stored.
-	Running(ctx context.Context, orgID string) (bool, error)
+	// Running returns how many of up to want recipients may be claimed now: none if the send
+	// does not go on. It is called in the transaction that claims recipients, and locks the
+	// record of the send until that ends, so that no recipient is claimed after a pause or an
+	// end was stored.
+	Running(ctx context.Context, orgID string, want int, now time.Time) (Allowance, error)
+	// Claimed is called in the same transaction with the number of recipients that it claims,
+	// for a send that has a rate of its own.
+	Claimed(ctx context.Context, orgID string, recipients int, now time.Time) error
+	// Application returns the id of the application that asked for the send, whose daily cap
+	// applies; "" for a person or a key.
+	Application() string
 	// Filter returns, by key, the tiers of those recipients that must not get the message. It
 	// is called in the transaction that claims the others, and reads the consent there.
 	Filter(ctx context.Context, orgID string, recipients []Recipient) (map[string]Tier, error)
@@ -34,6 +41,7 @@ type Sender interface {
 // Config configures [Handover]. All fields are required.
 type Config struct {
 	Store      Store
+	Limits     LimitStore
 	Transactor core.Transactor
 	Account    Sender
 	// Rate returns how many messages a second the account of an organization accepts; 0 means
@@ -79,12 +87,15 @@ type Progress struct {
 	// Both are 0 if no recipient is due, if the send does not run, or if Wait is set.
 	Claimed, Filtered int
 	// Wait is the time before which the next step has nothing to do, because the account's
-	// rate is used up or the account is throttling; zero if there is no reason to wait.
+	// rate or that of the send is used up or the account is throttling; zero if there is no
+	// reason to wait.
 	Wait time.Time
+	// Hold is the limit because of which nothing was claimed, "" for none.
+	Hold Hold
 }
 
 // Step passes the messages of up to 50 recipients of a send to the account, at the account's
-// rate, and stores what became of them. Several processes may call it for one send at the
+// rate, and stores their outcomes. Several processes may call it for one send at the
 // same time.
 func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (Progress, error) {
 	each, err := h.each(ctx, orgID)
@@ -100,7 +111,7 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	}
 	claimed, err := h.claim(ctx, orgID, sendID, m, each)
 	if err != nil || len(claimed.recipients) == 0 {
-		return Progress{Filtered: claimed.filtered}, err
+		return Progress{Filtered: claimed.filtered, Wait: claimed.allowance.Until, Hold: claimed.allowance.Hold}, err
 	}
 	answers := h.passAll(ctx, orgID, m, claimed)
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
@@ -145,6 +156,8 @@ func pausedUntil(answers []Answer) time.Time {
 
 // claim is the result of claiming recipients.
 type claim struct {
+	// allowance says why nothing was claimed, if that is because of a limit.
+	allowance  Allowance
 	recipients []Recipient
 	filtered   int // the number of recipients that were filtered
 	// start is when the first message may be passed, and each the time from one message to
@@ -159,12 +172,8 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, e
 	var done claim
 	err := h.Transactor.InTx(ctx, func(ctx context.Context) error {
 		done = claim{each: each} // the transaction may run again
-		running, err := m.Running(ctx, orgID)
-		if err != nil || !running {
-			return err
-		}
 		now := h.Clock()
-		due, err := h.Store.Pending(ctx, orgID, sendID, now, batchAt(each))
+		due, err := h.due(ctx, orgID, sendID, m, &done, now)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -186,6 +195,9 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, e
 		if err := h.Store.Claim(ctx, orgID, sendID, keys, h.Process, now); err != nil {
 			return err
 		}
+		if err := h.count(ctx, orgID, m, len(keys), now); err != nil {
+			return err
+		}
 		done.start, err = h.Store.Reserve(ctx, orgID, len(keys), each, now) // last: it is what workers wait for
 		return err
 	})
@@ -193,6 +205,31 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, e
 		return claim{}, err
 	}
 	return done, nil
+}
+
+// due returns the recipients that the send and the limits permit to claim now. If a limit
+// permits none, it stores that in done.
+func (h *Handover) due(ctx context.Context, orgID, sendID string, m Mailing, done *claim, now time.Time) ([]Recipient, error) {
+	allowed, err := m.Running(ctx, orgID, batchAt(done.each), now)
+	if err == nil && allowed.Recipients > 0 {
+		allowed, err = h.allow(ctx, orgID, m, allowed.Recipients, now)
+	}
+	if err != nil || allowed.Recipients == 0 {
+		done.allowance = allowed
+		return nil, err
+	}
+	return h.Store.Pending(ctx, orgID, sendID, now, allowed.Recipients)
+}
+
+// count counts claimed recipients for the rate of the send and the cap of its application.
+func (h *Handover) count(ctx context.Context, orgID string, m Mailing, recipients int, now time.Time) error {
+	if recipients == 0 {
+		return nil
+	}
+	if err := m.Claimed(ctx, orgID, recipients, now); err != nil || m.Application() == "" {
+		return err
+	}
+	return h.Limits.Use(ctx, orgID, m.Application(), dayOf(now), recipients)
 }
 
 // passAll passes the messages to the account and returns its answers. There is no answer for

@@ -47,7 +47,13 @@ func (a *account) Send(_ context.Context, _ string, m sending.Message) (string, 
 // mailing is a send that runs, and that filters each tenth recipient.
 type mailing struct{}
 
-func (mailing) Running(context.Context, string) (bool, error) { return true, nil }
+func (mailing) Running(_ context.Context, _ string, want int, _ time.Time) (handover.Allowance, error) {
+	return handover.Allowance{Recipients: want}, nil
+}
+
+func (mailing) Claimed(context.Context, string, int, time.Time) error { return nil }
+
+func (mailing) Application() string { return "" }
 
 func (mailing) Filter(_ context.Context, _ string, recipients []handover.Recipient) (map[string]handover.Tier, error) {
 	tiers := map[string]handover.Tier{}
@@ -125,7 +131,7 @@ func TestEveryRecipientHasOneOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := handover.New(handover.Config{
-			Store: store, Transactor: db, Account: to, Process: "process", Rate: unlimited, Wait: noWait, Clock: now.Now, Log: slog.New(slog.DiscardHandler),
+			Store: store, Limits: db.HandoverLimits(), Transactor: db, Account: to, Process: "process", Rate: unlimited, Wait: noWait, Clock: now.Now, Log: slog.New(slog.DiscardHandler),
 		})
 		for range 200 {
 			if !stepAll(t, h, org, send) {

@@ -51,7 +51,7 @@ func (a *accepting) Send(context.Context, string, sending.Message) (string, erro
 func newPaced(t *testing.T, db *storage.DB, to handover.Sender, s *slots, perSecond float64, process string) *handover.Handover {
 	t.Helper()
 	return handover.New(handover.Config{
-		Store: db.Handover(), Transactor: db, Account: to, Process: process, Clock: s.Now, Wait: s.wait, Log: slog.New(slog.DiscardHandler),
+		Store: db.Handover(), Limits: db.HandoverLimits(), Transactor: db, Account: to, Process: process, Clock: s.Now, Wait: s.wait, Log: slog.New(slog.DiscardHandler),
 		Rate: func(context.Context, string) (float64, error) { return perSecond, nil },
 	})
 }
@@ -131,7 +131,7 @@ func TestThrottlingPausesTheOrganization(t *testing.T) {
 		if _, err = second.Step(t.Context(), org, send, mailing{}); err != nil {
 			t.Fatal(err)
 		}
-		counts, err := db.Handover().Counts(t.Context(), org, send)
+		counts, err := db.Outcomes().Counts(t.Context(), org, send)
 		if err != nil || counts[handover.Sent] != 40 {
 			t.Errorf("%v, %v", counts, err)
 		}

@@ -38,8 +38,6 @@ type Store interface {
 	Reserve(ctx context.Context, orgID string, n int, each time.Duration, now time.Time) (time.Time, error)
 	// Pause lets the account be passed no further messages before the time until.
 	Pause(ctx context.Context, orgID string, until time.Time) error
-	// Counts returns the numbers of recipients of a send, by state.
-	Counts(ctx context.Context, orgID, sendID string) (map[State]int, error)
 }
 
 // Verdict is what the account did with the message of an attempt. The zero value is none, so

@@ -17,6 +17,8 @@ type ChangeStore interface {
 	// ReplaceSuppressed replaces the stored copy of the sending account's suppression list.
 	// keys are the addresses of the new copy, in lower case.
 	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
+	// AddSuppressed adds addresses to the copy, in the form of core.EmailKey.
+	AddSuppressed(ctx context.Context, orgID string, keys []string) error
 }
 
 // Touch is a stored note that a contact has changed and has to be evaluated.

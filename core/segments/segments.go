@@ -37,7 +37,10 @@ const PreviewTime = 10 * time.Second
 // Segments has the operations on segments, and the jobs that update their members. It has
 // many methods because each operation, each job, and each change that other packages report
 // has one. [Author] has the reads that only editors need.
-type Segments struct{ Config }
+type Segments struct {
+	Config
+	refreshed refreshes
+}
 
 // New returns a Segments.
 func New(cfg Config) *Segments {
@@ -45,7 +48,7 @@ func New(cfg Config) *Segments {
 		cfg.PreviewTime = PreviewTime
 	}
 	cfg.PreviewSteps = cmp.Or(cfg.PreviewSteps, previewSteps)
-	return &Segments{cfg}
+	return &Segments{Config: cfg}
 }
 
 // Operations returns the operations of this package, in the order of the operation

@@ -29,6 +29,7 @@ func TestVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		content.Name = ""
+		saved.Newest.DeployedName, first.DeployedName = saved.DeployedName, saved.DeployedName
 		for _, tc := range []struct {
 			slug   string
 			number int
@@ -37,7 +38,7 @@ func TestVersion(t *testing.T) {
 			{"news", 0, saved.Newest},
 			{"news", 2, saved.Newest},
 			{"news", 1, first},
-			{"copy", 0, templates.Version{Subject: "Hello", Text: "Hi", HTML: "<p>Hi</p>", Hash: templates.HashOf(content), SavedAt: w.now}},
+			{"copy", 0, templates.Version{Subject: "Hello", Text: "Hi", HTML: "<p>Hi</p>", Hash: templates.HashOf(content), SavedAt: w.now, DeployedName: "copy"}},
 		} {
 			got, err := w.Version(t.Context(), w.org, tc.slug, tc.number)
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {

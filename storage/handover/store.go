@@ -85,8 +85,6 @@ var (
 	pauseRate = engine.Register("pause account", `
 		INSERT INTO handover_rates (org_id, free_at) VALUES ($1, $2)
 		ON CONFLICT (org_id) DO UPDATE SET free_at = CASE WHEN handover_rates.free_at > excluded.free_at THEN handover_rates.free_at ELSE excluded.free_at END`)
-	countRecipients = engine.Register("count recipients", `
-		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 GROUP BY state`)
 )
 
 // recipientRow is a row of handover_recipients.
@@ -208,19 +206,6 @@ func (s Store) GiveUp(ctx context.Context, orgID string, now time.Time, limit in
 func (s Store) Recipient(ctx context.Context, orgID, sendID, key string) (handover.Recipient, error) {
 	row, err := engine.One[recipientRow](ctx, s.db, "recipient", recipientByKey, orgID, sendID, key)
 	return recipientOf(sendID)(row), err
-}
-
-func (s Store) Counts(ctx context.Context, orgID, sendID string) (map[handover.State]int, error) {
-	type row struct {
-		State      handover.State `db:"state"`
-		Recipients int            `db:"recipients"`
-	}
-	rows, err := engine.List[row](ctx, s.db, countRecipients, orgID, sendID)
-	counts := map[handover.State]int{}
-	for _, r := range rows {
-		counts[r.State] = r.Recipients
-	}
-	return counts, err
 }
 
 func (s Store) FreeAt(ctx context.Context, orgID string) (time.Time, error) {

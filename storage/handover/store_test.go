@@ -18,15 +18,16 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // world is one recipient, in the store and as the row that the methods of
 // handover.Recipient make.
 type world struct {
-	store   handover.Store
-	org, id string
-	row     handover.Recipient
-	now     time.Time
+	store    handover.Store
+	outcomes handover.OutcomeStore
+	org, id  string
+	row      handover.Recipient
+	now      time.Time
 }
 
 func newWorld(ctx context.Context, t *testing.T, db *storage.DB) *world {
 	t.Helper()
-	w := &world{store: db.Handover(), org: core.NewID(), id: core.NewID(), now: start}
+	w := &world{store: db.Handover(), outcomes: db.Outcomes(), org: core.NewID(), id: core.NewID(), now: start}
 	w.row = handover.Recipient{SendID: w.id, Key: "a", Email: "a@example.com", State: handover.Pending, At: start, NotBefore: start}
 	if err := w.store.Add(ctx, w.org, w.id, []handover.Recipient{w.row}, start); err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func (w *world) change(ctx context.Context, t *testing.T, path []string, name st
 	if diff := cmp.Diff(w.row, got); diff != "" || err != nil {
 		t.Fatalf("%v, %s: the stored recipient differs from the protocol, %v (-want +got):\n%s", path, name, err, diff)
 	}
-	counts, err := w.store.Counts(ctx, w.org, w.id)
+	counts, err := w.outcomes.Counts(ctx, w.org, w.id)
 	if diff := cmp.Diff(map[handover.State]int{w.row.State: 1}, counts); diff != "" || err != nil {
 		t.Fatalf("%v, %s: counts: %v %s", path, name, err, diff)
 	}

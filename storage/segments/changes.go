@@ -119,3 +119,7 @@ func (s ChangeStore) ReplaceSuppressed(ctx context.Context, orgID string, keys [
 		return err
 	})
 }
+
+func (s ChangeStore) AddSuppressed(ctx context.Context, orgID string, keys []string) error {
+	return engine.ExecRows(ctx, s.db, saveSuppressed, orgID, keys)
+}

@@ -14,15 +14,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
-	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sendevents"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
@@ -45,11 +46,22 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	list, subjects, sync := newTopics(cfg, s, divided)
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
+	sendingAccount := account.New(account.Config{
+		Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
+		Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	written := templates.New(templates.Config{
+		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
+		Deployed: s.db.Deployments(), Queue: s.queue, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+	})
+	s.handover = newHandover(cfg, s, sendingAccount)
+	tests := newTestSends(cfg, s, s.handover)
+	finish := finishContent(newMailSettings(cfg, s))
+	mailed := newBroadcasts(cfg, s, broadcastParts{
+		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish,
+	})
 	return catalogue.Domains{
-		Account: account.New(account.Config{
-			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
-			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-		}),
+		Account: sendingAccount,
 		Messages: messages.New(messages.Config{
 			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
 			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
@@ -57,17 +69,19 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
-		Templates: templates.New(templates.Config{
-			Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
-			Deployed: s.db.Deployments(), Queue: s.queue,
-			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+		Templates:   written,
+		Broadcasts:  mailed,
+		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
+			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
 		}),
-		Tags:       tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
-		Activities: done,
-		Segments:   divided,
+		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
+		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
+		Activities:     done,
+		Segments:       divided,
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
+			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
 			OnChange:   divided.ObserveChange, SegmentsOf: divided.SegmentsOf,
 		}),
@@ -147,8 +161,8 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 }
 
 // newObserver returns the recorder that resolves recipients of sends by events.
-func newObserver(db *storage.DB, clock core.Clock) handover.Observer {
-	return handover.Observer{Store: db.Handover(), Clock: clock}
+func newObserver(db *storage.DB, clock core.Clock) sendevents.Observer {
+	return sendevents.Observer{Store: db.Handover(), Clock: clock}
 }
 
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores

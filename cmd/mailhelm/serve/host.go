@@ -37,6 +37,9 @@ type Host struct {
 	// unfollow stops two goroutines and waits for their end: the one that reloads the
 	// signing keys and the one that delivers simulated events.
 	unfollow func()
+	// undispatch stops the dispatcher of broadcasts and waits until its calls of sending
+	// accounts have ended. It is nil in a process with the role api.
+	undispatch func()
 	// leave releases the reservations of idempotency keys that this process holds. It is nil
 	// in a worker.
 	leave func(context.Context) error
@@ -113,12 +116,15 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 // has reserved.
 func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	metrics := newMetrics(h.cfg.Build)
+	var err error
+	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
+		return err
+	}
 	h.domains = newDomains(h.cfg, h.stores, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	var simulated *simulatedEvents
-	var err error
 	if h.leave, err = h.stores.live(ctx); err != nil {
 		return err
 	}
@@ -139,6 +145,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}
+		h.undispatch = h.stores.dispatch(h.cfg, h.domains.Broadcasts)
 	}
 	unfollowKeys, unfollowEvents := h.stores.follow(h.cfg.Log), func() {}
 	if simulated != nil {
@@ -222,6 +229,9 @@ func (h *Host) Failed() <-chan error { return h.servers.Failed() }
 func (h *Host) Stop(ctx context.Context) error {
 	h.readiness.draining.Store(true)
 	failures := []error{h.servers.Drain(ctx)}
+	if h.undispatch != nil {
+		h.undispatch()
+	}
 	if h.jobs != nil {
 		failures = append(failures, h.jobs.Stop(ctx))
 	}

@@ -13,11 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
@@ -48,6 +51,20 @@ type stores struct {
 	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process
 	usage      *usage.Counter // counts calls at the agent endpoint
+	// links makes the links with which recipients unsubscribe.
+	links *unsubscribe.Links
+	// handover passes mail to the sending accounts. newDomains sets it.
+	handover *handover.Handover
+	// dispatcher drives broadcasts. It is nil in a process with the role api.
+	dispatcher *broadcasts.Dispatcher
+}
+
+// wakeDispatcher lets the dispatcher of this process look for broadcasts at once. A process
+// without one leaves that to the others, which look every second.
+func (s *stores) wakeDispatcher() {
+	if s.dispatcher != nil {
+		s.dispatcher.Wake()
+	}
 }
 
 // StorageOf returns the settings of the database in a server's configuration.

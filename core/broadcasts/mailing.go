@@ -1,0 +1,116 @@
+package broadcasts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/composition"
+	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// mailing is a running broadcast as package handover drives it. One goroutine uses it for
+// one step after another.
+type mailing struct {
+	b    *Broadcasts
+	send Broadcast // as it was when the mailing was opened
+	mail *composition.Mail
+
+	mu sync.Mutex
+	// members are the recipients of the current step, by contact id.
+	members map[string]Member
+}
+
+var _ handover.Mailing = (*mailing)(nil)
+
+// openMailing returns the mailing of a broadcast whose content is frozen.
+func (b *Broadcasts) openMailing(send Broadcast) (*mailing, error) {
+	var content composition.Content
+	if err := json.Unmarshal([]byte(send.Frozen), &content); err != nil {
+		return nil, fmt.Errorf("broadcasts: stored content: %w", err)
+	}
+	mail, err := content.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return &mailing{b: b, send: send, mail: mail}, nil
+}
+
+// paceTime is the time for which a broadcast with a rate of its own claims recipients at
+// once.
+const paceTime = 5 * time.Second
+
+func (m *mailing) Running(ctx context.Context, orgID string, want int, now time.Time) (handover.Allowance, error) {
+	progress, err := m.b.Store.LockProgress(ctx, orgID, m.send.ID)
+	if err != nil || progress.State != Sending || progress.Paused == PausedByPerson {
+		return handover.Allowance{}, err
+	}
+	if progress.Rate == 0 {
+		return handover.Allowance{Recipients: want}, nil
+	}
+	if progress.PacedAt.After(now) {
+		return handover.Allowance{Until: progress.PacedAt}, nil
+	}
+	return handover.Allowance{Recipients: max(1, min(want, int(paceTime/each(progress.Rate))))}, nil
+}
+
+// each returns the time that a message takes at a rate in messages a minute.
+func each(rate int) time.Duration { return time.Minute / time.Duration(rate) }
+
+func (m *mailing) Claimed(ctx context.Context, orgID string, recipients int, now time.Time) error {
+	progress, err := m.b.Store.LockProgress(ctx, orgID, m.send.ID)
+	if err != nil || progress.Rate == 0 {
+		return err
+	}
+	return m.b.Store.SetPace(ctx, orgID, m.send.ID, now.Add(time.Duration(recipients)*each(progress.Rate)))
+}
+
+func (m *mailing) Application() string { return m.send.Application }
+
+// Filter judges the contacts as they are in the transaction of the claim, and keeps them
+// for rendering. A contact that was deleted counts as opted out of all mail.
+func (m *mailing) Filter(ctx context.Context, orgID string, recipients []handover.Recipient) (map[string]handover.Tier, error) {
+	ids := make([]string, len(recipients))
+	for i, r := range recipients {
+		ids[i] = r.Key
+	}
+	found, err := m.b.Audience.Members(ctx, orgID, m.send.Topic, ids)
+	if err != nil {
+		return nil, err
+	}
+	members := make(map[string]Member, len(found))
+	for _, member := range found {
+		members[member.ContactID] = member
+	}
+	tiers := map[string]handover.Tier{}
+	for _, id := range ids {
+		if member, known := members[id]; !known {
+			tiers[id] = handover.ByAccount
+		} else if member.Tier != "" {
+			tiers[id] = member.Tier
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.members = members
+	return tiers, nil
+}
+
+// Message renders the message. It goes to the contact's address of now, which may be another
+// than when the audience was copied.
+func (m *mailing) Message(_ context.Context, orgID string, r handover.Recipient) (sending.Message, error) {
+	m.mu.Lock()
+	member, known := m.members[r.Key]
+	m.mu.Unlock()
+	if !known {
+		return sending.Message{}, fmt.Errorf("broadcasts: no data of recipient %s", r.Key)
+	}
+	to, err := m.b.recipientOf(orgID, m.send, member)
+	if err != nil {
+		return sending.Message{}, err
+	}
+	return m.mail.Message(to)
+}

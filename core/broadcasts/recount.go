@@ -1,0 +1,61 @@
+package broadcasts
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+const (
+	// recountEvery is the interval of the job that corrects the counts of ended broadcasts.
+	recountEvery = time.Hour
+	// recountFor is how long after the end of a broadcast its counts are corrected. Providers
+	// repeat an event that was not taken for up to a few days.
+	recountFor = 7 * 24 * time.Hour
+)
+
+// RecountArgs has the arguments of the job that corrects counts, which takes none.
+type RecountArgs struct{}
+
+// Kind returns the name of the job.
+func (RecountArgs) Kind() string { return "broadcasts_recount" }
+
+// RecountWorker returns the job that corrects the counts of ended broadcasts with failed
+// recipients: a late event may prove that a message was sent whose outcome was unknown.
+func (b *Broadcasts) RecountWorker(orgs func(context.Context) ([]string, error)) jobs.Worker[RecountArgs] {
+	return jobs.Worker[RecountArgs]{Every: recountEvery, Timeout: 10 * time.Minute, Work: func(ctx context.Context, _ RecountArgs) error {
+		return jobs.ForEachOrg(ctx, "", orgs, "counts of broadcasts", b.Recount)
+	}}
+}
+
+// Recount corrects the counts of the organization's broadcasts that ended lately with failed
+// recipients.
+func (b *Broadcasts) Recount(ctx context.Context, orgID string) error {
+	ids, err := b.Store.FailedSince(ctx, orgID, b.Clock().Add(-recountFor))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := b.Transactor.InTx(ctx, func(ctx context.Context) error { return b.recountOne(ctx, orgID, id) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Broadcasts) recountOne(ctx context.Context, orgID, id string) error {
+	found, err := b.Store.Broadcast(ctx, orgID, id)
+	if err != nil || !found.State.IsOver() || found.State == Cancelled {
+		return err
+	}
+	counts, err := b.Outcomes.Counts(ctx, orgID, id)
+	if err != nil {
+		return err
+	}
+	corrected := found.counted(counts)
+	if corrected.Sent == found.Sent && corrected.Failed == found.Failed && corrected.Filtered == found.Filtered {
+		return nil
+	}
+	return b.Store.Update(ctx, orgID, corrected)
+}
