@@ -65,7 +65,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	deployed, err := t.deployedNames(ctx, orgID)
+	deployed, err := deployedNames(ctx, t.Deployed, orgID)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.forgetMissing(ctx, orgID, listed, deployed); err != nil {
+	if err := forgetMissing(ctx, t.Config, orgID, listed, deployed); err != nil {
 		return err
 	}
 	managed, err := t.Managed.ManagedNames(ctx, orgID)

@@ -115,7 +115,7 @@ func (t *Templates) authorTemplate(ctx context.Context, c *core.Call, in AuthorT
 	before := stored.Newest.Number
 	stored, summary, err := write(ctx, c, stored, in)
 	if err == nil && stored.Newest.Number != before {
-		err = t.enqueueDeployment(ctx, org)
+		err = enqueueDeployment(ctx, t.Queue, org)
 	}
 	if err != nil {
 		return AuthoredTemplate{}, err
