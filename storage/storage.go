@@ -9,11 +9,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/usage"
@@ -28,6 +30,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
+	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
@@ -38,6 +41,7 @@ import (
 	sendingstore "github.com/mailhelm/mailhelm/storage/sending"
 	signingstore "github.com/mailhelm/mailhelm/storage/signing"
 	"github.com/mailhelm/mailhelm/storage/suppression"
+	tagstore "github.com/mailhelm/mailhelm/storage/tags"
 	"github.com/mailhelm/mailhelm/storage/templates"
 	testsendstore "github.com/mailhelm/mailhelm/storage/testsends"
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
@@ -246,6 +250,15 @@ func (db *DB) Webhooks() webhooks.Store { return webhookstore.New(db.DB) }
 
 // WebhookQueue returns the due webhook deliveries of all organizations.
 func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
+
+// Deployments returns the store of how far managed templates have come to sending accounts.
+func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }
+
+// Tags returns the store of the tags of templates and broadcasts.
+func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
+
+// MailSettings returns the store of the mail settings of organizations.
+func (db *DB) MailSettings() mailsettings.Store { return mailsettingstore.New(db.DB) }
 
 // Replay returns the store of call results by idempotency key, and of used confirmation
 // tokens.

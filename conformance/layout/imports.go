@@ -89,6 +89,7 @@ var domainEdges = map[[2]string]string{
 	{"templates", "handlebars"}:        "variables and faults of templates are read from their sources",
 	{"templates", "mailhtml"}:          "a template without text gets one from its HTML",
 	{"templates", "sending"}:           "templates live in the sending account",
+	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"templates", "jobs"}:              "the periodic sync is a job",
 	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
 	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",

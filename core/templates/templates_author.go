@@ -112,7 +112,11 @@ func (t *Templates) authorTemplate(ctx context.Context, c *core.Call, in AuthorT
 	if err != nil {
 		return AuthoredTemplate{}, err
 	}
+	before := stored.Newest.Number
 	stored, summary, err := write(ctx, c, stored, in)
+	if err == nil && stored.Newest.Number != before {
+		err = enqueueDeployment(ctx, t.Queue, org)
+	}
 	if err != nil {
 		return AuthoredTemplate{}, err
 	}

@@ -20,6 +20,7 @@ const (
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Home", Key: "h"},
 	{Group: groupSend, Path: frame.Path + "/templates", Name: "Templates", Needs: members.MayViewContent, Key: "e"},
+	{Group: groupSend, Path: frame.Path + "/tags", Name: "Tags", Needs: members.MayViewContent},
 	{Group: groupAudience, Path: frame.Path + "/contacts", Name: "Contacts", Needs: members.MayViewContacts, Key: "c"},
 	{Group: groupAudience, Path: frame.Path + "/lists", Name: "Lists", Needs: members.MayViewLists, Key: "l"},
 	{Group: groupAudience, Path: frame.Path + "/topics", Name: "Topics", Needs: members.MayViewContacts, Key: "t"},
@@ -41,6 +42,7 @@ var Areas = []frame.Area{
 	{Group: groupOrganization, Path: frame.Path + "/channels", Name: "Channels", Needs: members.MayViewSending},
 	{Group: groupOrganization, Path: frame.Path + "/members", Name: "Members"},
 	{Group: groupOrganization, Path: frame.Path + "/settings", Name: "Settings", Needs: members.MayManageOrg},
+	{Group: groupOrganization, Path: frame.Path + "/mail-settings", Name: "Mail settings", Needs: members.MayManageOrg},
 	{Group: groupOrganization, Path: frame.Path + "/audit", Name: "Audit log", Needs: members.MayViewAudit},
 }
 

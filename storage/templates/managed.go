@@ -54,9 +54,10 @@ var (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
 	// setManaged replaces the content of a managed template whose newest version has the
-	// expected hash and number.
+	// expected hash and number. A failure to deploy the version before is forgotten.
 	setManaged = engine.Register("set managed template", `
-		UPDATE templates SET subject = $1, html = $2, body_text = $3, content_hash = $4, search = $5, updated_at = $6, version_number = $7, test_data = $8
+		UPDATE templates SET subject = $1, html = $2, body_text = $3, content_hash = $4, search = $5, updated_at = $6, version_number = $7, test_data = $8,
+			deploy_failure = '', deploy_tried_at = 0
 		WHERE org_id = $9 AND id = $10 AND source = 'managed' AND content_hash = $11 AND version_number = $12`)
 	setTestData = engine.Register("set test data", `UPDATE templates SET test_data = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
 	// managedBySlug finds a managed template through the unique key of its slug.

@@ -37,6 +37,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.SyncWorker())
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
+	engine.AddWorker(queue, newDeployer(cfg, s).Worker())
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, domains.Broadcasts.RecountWorker(s.db.Orgs().OrgIDs))
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{

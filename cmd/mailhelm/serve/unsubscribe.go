@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/core/webhooks"
@@ -34,7 +35,7 @@ func unsubscribePages(cfg config.Config, s *stores, domains catalogue.Domains) (
 	site, err := pages.New(pages.Config{
 		Choices: unsubscribe.New(unsubscribe.Config{
 			Links: s.links, Contacts: s.db.Contacts(), Choices: domains.Contacts, Topics: s.db.Topics(), Orgs: s.db.Orgs(), Transactor: s.db,
-			Addresses: sentAddresses{s.db.Handover()}, OnUnsubscribe: notifyUnsubscribes(s.hooks), Clock: cfg.Clock,
+			Addresses: sentAddresses{s.db.Handover()}, OnUnsubscribe: notifyUnsubscribes(s.hooks), Languages: recipientLanguages{newMailSettings(cfg, s)}, Clock: cfg.Clock,
 		}),
 		Remote: trusted.Remote, Clock: cfg.Clock, Log: cfg.Log,
 	})
@@ -42,6 +43,16 @@ func unsubscribePages(cfg config.Config, s *stores, domains catalogue.Domains) (
 		return nil, err
 	}
 	return site.Handler(), nil
+}
+
+// recipientLanguages reads in which language recipients are addressed; it is an
+// [unsubscribe.LanguageReader].
+type recipientLanguages struct{ settings *mailsettings.MailSettings }
+
+// Language returns the language of the organization's mail.
+func (l recipientLanguages) Language(ctx context.Context, orgID string) (string, error) {
+	found, err := l.settings.Of(ctx, orgID)
+	return found.Language, err
 }
 
 // notifyUnsubscribes returns the function that creates webhook deliveries of opt-outs. An

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/mailhelm/mailhelm/core/people"
 )
@@ -14,13 +15,17 @@ const FieldToken = "token"
 type Form struct{ Action, Token string }
 
 // FormTo returns the action and the token of a form that the visitor sends to a path of
-// this host.
+// this host. The path may have percent-encoded segments, such as a slug with "/".
 func FormTo(v people.Visitor, path string) Form {
-	return Form{Action: path, Token: v.FormToken(question(path))}
+	decoded, err := url.PathUnescape(path)
+	if err != nil {
+		decoded = path
+	}
+	return Form{Action: path, Token: v.FormToken(question(decoded))}
 }
 
 // question returns the text from which a form's token is computed. path is the path to
-// which the form is submitted.
+// which the form is submitted, without percent-encoding.
 func question(path string) string { return "dashboard\x00" + path }
 
 // checkToken returns a handler that calls next for forms with a valid token. It refuses

@@ -15,6 +15,7 @@ import (
 type listPage struct {
 	All   string
 	Query string // the text to search for
+	Tag   string // the tag that the templates have, "" for all templates
 	Rows  []row
 	Pager frame.Pager
 	Empty frame.Empty
@@ -53,6 +54,9 @@ func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v peop
 	if mayWrite(v) {
 		head.Actions = []frame.Action{{Path: newPath, Name: "New template", Primary: true}}
 		data.Empty.Action = &frame.Action{Path: newPath, Name: "New template"}
+	}
+	if data.Tag = tagOf(r); data.Tag != "" {
+		data.Empty = frame.Empty{Text: "No template has this tag."}
 	}
 	if data.Query != "" {
 		data.Empty = frame.Empty{Text: "No template has this text in its name, slug or subject."}
@@ -96,9 +100,20 @@ func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string,
 	return found, page.Next, nil
 }
 
-// list returns a page of all templates and the cursor of the next page.
+// tagOf returns the tag that the page's address names, "" if it names none or searches for a
+// text.
+func tagOf(r *http.Request) string {
+	query := r.URL.Query()
+	if query.Get("q") != "" {
+		return ""
+	}
+	return query.Get("tag")
+}
+
+// list returns a page of all templates, or of those with the tag in the page's address, and
+// the cursor of the next page.
 func (h *Templates) list(r *http.Request, v people.Visitor, cursor string) ([]template, string, error) {
 	var page frame.List[template]
-	err := h.Read(r, v, "templates_list", frame.SetArguments(map[string]any{"limit": frame.PageSize, "cursor": cursor}), &page)
+	err := h.Read(r, v, "templates_list", frame.SetArguments(map[string]any{"limit": frame.PageSize, "cursor": cursor, "tag": tagOf(r)}), &page)
 	return page.Data, page.Next(), err
 }

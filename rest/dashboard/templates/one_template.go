@@ -27,11 +27,14 @@ type templatePage struct {
 	// the sending account, and DeployFailure why the newest version is not there, or is "".
 	Managed                   bool
 	Deployment, DeployFailure string
-	Tags                      []string
-	Variables                 []variable
-	Faults                    []string // what is wrong with the template
-	Findings                  []finding
-	Figures                   figures
+	// Tags are the names of its tags. EditTags is the page that sets them, "" if the visitor
+	// may not.
+	Tags      []string
+	EditTags  string
+	Variables []variable
+	Faults    []string // what is wrong with the template
+	Findings  []finding
+	Figures   figures
 	// MayReport is true if the visitor may see the figures and the messages. Messages is the
 	// list of messages that were sent with the template.
 	MayReport bool
@@ -98,6 +101,9 @@ func (h *Templates) templatePage(r *http.Request, v people.Visitor, t template) 
 	}
 	for _, tag := range t.Tags {
 		data.Tags = append(data.Tags, frame.PlainName(tag))
+	}
+	if v.Member.Has(members.MayManageContent) || v.Member.Has(members.MayManageCampaigns) {
+		data.EditTags = pathOf(t.Slug, "tags")
 	}
 	for _, used := range t.Variables {
 		data.Variables = append(data.Variables, variable{frame.PlainName(used.Name), used.Required})
