@@ -57,7 +57,7 @@ func TestSyncAccountLeavesAJobForEachMirror(t *testing.T) {
 		kinds = append(kinds, job.Kind())
 	}
 	slices.Sort(kinds)
-	if want := []string{"channel_sync", "contact_list_sync", "template_deploy", "template_sync"}; !slices.Equal(kinds, want) {
+	if want := []string{"channel_sync", "contact_list_sync", "segments_sweep", "template_deploy", "template_sync"}; !slices.Equal(kinds, want) {
 		t.Errorf("left %v, want %v", kinds, want)
 	}
 	queue.err = errors.New("full")
