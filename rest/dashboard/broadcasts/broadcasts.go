@@ -143,7 +143,6 @@ var notices = frame.Notices{
 	"sending":     "The send has begun.",
 	"scheduled":   "The broadcast is scheduled.",
 	"waiting":     "The broadcast waits for an approval.",
-	"paused":      "The broadcast is paused. Messages that were being passed to the account still leave.",
 	"resumed":     "The broadcast goes on.",
 	"unscheduled": "The broadcast is a draft again.",
 	"cancelled":   "The broadcast is cancelled.",

@@ -96,9 +96,8 @@ func (h changePages) showChange(w http.ResponseWriter, r *http.Request, v people
 // question writes the page that asks before a change.
 func (h changePages) question(w http.ResponseWriter, r *http.Request, v people.Visitor, b broadcasts.Broadcast, heading string, data changePage) {
 	data.Name, data.Back, data.Form = frame.PlainName(b.Name), path(b, ""), frame.FormTo(v, r.URL.Path)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{
-		Page: "change", Title: heading, Head: frame.Head{Title: heading, Parents: []frame.Link{{Path: data.Back, Name: data.Name}}}, Data: data,
-	})
+	head := frame.Head{Title: heading, Parents: []frame.Link{{Path: data.Back, Name: data.Name}}}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "change", Title: heading, Head: head, Data: data})
 }
 
 // changeState changes the state and redirects to the page of the broadcast.

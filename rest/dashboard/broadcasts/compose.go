@@ -21,7 +21,7 @@ const (
 
 // labels are the names of the form's fields in refusals.
 var labels = frame.Labels{
-	"name": "The name", "template_id": "The template", "template_version": "The version", "template_data": "The values of variables", "html": "The HTML",
+	"name": "The name", "template_id": "The template", "template_version": "The version", "template_data": "The text of the variables", "html": "The HTML",
 	"text": "The plain text", "audience_id": "The audience", "topic_id": "The topic", "subject": "The subject", "preview_text": "The preview text",
 	"from_identity": "The sender", "rate_per_minute": "The rate", "scheduled_at": "The time", "percent": "The percentage", "recipients": "The addresses",
 }

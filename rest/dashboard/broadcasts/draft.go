@@ -23,7 +23,7 @@ type draftPage struct {
 	// Blank is true if a variable is blank for some members.
 	Blank   bool
 	Samples []sample
-	// Test is the form that sends a test. Tested is the text of its field.
+	// Test is the form that sends a test.
 	Test frame.Form
 	// Send is the path of the page that sends, "" if the visitor may not send or the
 	// broadcast is scheduled.
@@ -165,7 +165,7 @@ func (p *draftPage) addResolution(found previewed) {
 func (h *Room) sampleOf(v people.Visitor, b broadcasts.Broadcast, s previewedSample) sample {
 	return sample{
 		Email: frame.PlainName(s.Email), Path: h.link(v, contactsPath, s.ContactID, "").Path, Subject: frame.PlainName(s.Subject),
-		PreviewText: frame.PlainName(s.PreviewText), Text: s.Text, Frame: path(b, "/preview?contact=") + url.QueryEscape(s.ContactID),
+		PreviewText: frame.PlainName(s.PreviewText), Text: frame.PlainName(s.Text), Frame: path(b, "/preview?contact=") + url.QueryEscape(s.ContactID),
 	}
 }
 

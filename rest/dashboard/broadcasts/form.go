@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // The values of the form field content: from where the content comes.
@@ -45,7 +46,7 @@ func fieldsOf(r *http.Request) fields {
 // storedFields returns the fields of a stored broadcast.
 func storedFields(b broadcasts.Broadcast) (fields, error) {
 	f := fields{
-		Name: b.Name, Content: inline, Template: b.Template, Subject: b.Subject, PreviewText: b.PreviewText, HTML: b.HTML, Text: b.Text,
+		Name: frame.PlainName(b.Name), Content: inline, Template: b.Template, Subject: b.Subject, PreviewText: b.PreviewText, HTML: b.HTML, Text: b.Text,
 		Audience: string(b.AudienceKind) + ":" + b.AudienceID, Topic: b.Topic, From: b.From, TemplateVersion: numberText(b.TemplateVersion), Rate: numberText(b.Rate),
 	}
 	if b.UsesTemplate() {

@@ -109,8 +109,13 @@ func (h *Room) authorOf(ctx context.Context, v people.Visitor, a broadcasts.Auth
 
 // hidden is a form that has only a button.
 type hidden struct {
-	Form         frame.Form
-	Name, Button string
+	Form   frame.Form
+	Button string
+}
+
+// parentsOf returns the link from a page of a broadcast to the broadcast's own page.
+func parentsOf(b broadcasts.Broadcast) []frame.Link {
+	return []frame.Link{{Path: path(b, ""), Name: frame.PlainName(b.Name)}}
 }
 
 // path returns the path of a page of the broadcast.

@@ -68,9 +68,8 @@ func (h *Room) showRun(w http.ResponseWriter, r *http.Request, v people.Visitor,
 		actions = []frame.Action{{Path: data.Delete, Name: "Delete", Danger: true}}
 	}
 	allowFrames(w)
-	h.Show(w, r, v, status, frame.Screen{
-		Page: "run", Title: data.Name, Head: frame.Head{Title: data.Name, Actions: actions}, Notice: notices.NoticeOf(r), Problem: problem, Data: data,
-	})
+	head := frame.Head{Title: data.Name, Actions: actions}
+	h.Show(w, r, v, status, frame.Screen{Page: "run", Title: data.Name, Head: head, Notice: notices.NoticeOf(r), Problem: problem, Data: data})
 }
 
 // addCounts adds the numbers of recipients, the times, and the results.

@@ -108,10 +108,8 @@ func (h sendPages) ask(w http.ResponseWriter, r *http.Request, v people.Visitor,
 	if b.Topic == "" {
 		data.Warning = broadcasts.NoTopicWarning
 	}
-	h.Show(w, r, v, status, frame.Screen{
-		Page: "send", Title: "Send or schedule", Problem: problem,
-		Head: frame.Head{Title: "Send or schedule", Lead: "The next page says what will happen. Nothing is sent before you confirm it there.", Parents: []frame.Link{{Path: data.Back, Name: frame.PlainName(b.Name)}}}, Data: data,
-	})
+	head := frame.Head{Title: "Send or schedule", Lead: "The next page says what will happen. Nothing is sent before you confirm it there.", Parents: parentsOf(b)}
+	h.Show(w, r, v, status, frame.Screen{Page: "send", Title: head.Title, Head: head, Problem: problem, Data: data})
 }
 
 // sendBroadcast answers both steps: it shows what the send would do, or sends. If something
@@ -192,8 +190,6 @@ func (h sendPages) confirm(w http.ResponseWriter, r *http.Request, v people.Visi
 	if problem != "" {
 		status = http.StatusConflict
 	}
-	h.Show(w, r, v, status, frame.Screen{
-		Page: "confirm", Title: "Confirm the send", Problem: problem,
-		Head: frame.Head{Title: "Confirm the send", Parents: []frame.Link{{Path: data.Back, Name: frame.PlainName(b.Name)}}}, Data: data,
-	})
+	head := frame.Head{Title: "Confirm the send", Parents: parentsOf(b)}
+	h.Show(w, r, v, status, frame.Screen{Page: "confirm", Title: head.Title, Head: head, Problem: problem, Data: data})
 }

@@ -85,9 +85,9 @@ func (h sendPages) test(w http.ResponseWriter, r *http.Request, v people.Visitor
 		data.Fault = faultsOf(refused).sentences()["recipients"]
 	}
 	data.Form = frame.FormTo(v, r.URL.Path)
-	h.Show(w, r, v, status, frame.Screen{
-		Page: "test", Title: "Send a test", Problem: problem,
-		Head: frame.Head{Title: "Send a test", Lead: "The message goes to named addresses, with [TEST] before the subject. Consent and suppression are not checked.", Parents: []frame.Link{{Path: data.Back, Name: data.Name}}},
-		Data: data,
-	})
+	head := frame.Head{
+		Title: "Send a test", Lead: "The message goes to named addresses, with [TEST] before the subject. Consent and suppression are not checked.",
+		Parents: []frame.Link{{Path: data.Back, Name: data.Name}},
+	}
+	h.Show(w, r, v, status, frame.Screen{Page: "test", Title: head.Title, Head: head, Problem: problem, Data: data})
 }

@@ -65,7 +65,7 @@ func pauseNotice(p broadcasts.Pause) notice {
 	}
 	switch p.Reason {
 	case broadcasts.PausedByPerson:
-		return notice{Heading: "A person paused the broadcast", Text: "Nothing more is sent until a person resumes it."}
+		return notice{Heading: "A person paused the broadcast", Text: "Messages that were being passed to the account still leave. Nothing more is sent until a person resumes it."}
 	case broadcasts.PausedByCap:
 		return notice{
 			Heading: "The daily cap of the application is reached",
