@@ -30,12 +30,15 @@ type fields struct {
 	Find string
 }
 
-// fieldsOf returns the fields of a submitted form. A browser sends line ends as CRLF; the
-// content has LF.
+// textOf returns the text in a form field. A browser sends line ends as CRLF; the text has
+// LF.
+func textOf(r *http.Request, name string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(r.PostForm.Get(name), ""), "\r\n", "\n")
+}
+
+// fieldsOf returns the fields of a submitted form.
 func fieldsOf(r *http.Request) fields {
-	get := func(name string) string {
-		return strings.ReplaceAll(strings.ToValidUTF8(r.PostForm.Get(name), ""), "\r\n", "\n")
-	}
+	get := func(name string) string { return textOf(r, name) }
 	return fields{
 		Name: get("name"), Content: get("content"), Template: get("template_id"), TemplateVersion: strings.TrimSpace(get("template_version")),
 		Subject: get("subject"), PreviewText: get("preview_text"), HTML: get("html"), Text: get("text"), Data: get("template_data"),

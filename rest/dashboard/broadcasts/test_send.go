@@ -38,7 +38,7 @@ func (h sendPages) sendTest(w http.ResponseWriter, r *http.Request, v people.Vis
 	if !ok {
 		return
 	}
-	data := testPage{Back: path(b, ""), Name: frame.PlainName(b.Name), Addresses: strings.ToValidUTF8(r.PostForm.Get("recipients"), "")}
+	data := testPage{Back: path(b, ""), Name: frame.PlainName(b.Name), Addresses: textOf(r, "recipients")}
 	addresses := strings.FieldsFunc(data.Addresses, func(c rune) bool { return strings.ContainsRune(" ,;\r\n\t", c) })
 	if len(addresses) == 0 {
 		h.test(w, r, v, data, core.Invalid("recipients", "must have at least one address"))

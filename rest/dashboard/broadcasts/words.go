@@ -153,10 +153,11 @@ func rateOf(perMinute int) string {
 // count returns a number with commas between thousands.
 func count(n int) string { return frame.WithCommas(int64(n)) }
 
-// perSecond returns the number of messages a second in words.
+// perSecond returns a number of messages in a number of seconds as a speed in words.
 func perSecond(messages int, seconds float64) string {
-	if seconds <= 0 {
-		return ""
+	speed := strings.TrimSuffix(fmt.Sprintf("%.1f", float64(messages)/seconds), ".0")
+	if speed == "1" {
+		return "1 message a second"
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(messages)/seconds), ".0")
+	return speed + " messages a second"
 }
