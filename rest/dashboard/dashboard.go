@@ -19,6 +19,7 @@ const (
 // Areas are the entries of the sidebar, in order.
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Home", Key: "h"},
+	{Group: groupSend, Path: frame.Path + "/broadcasts", Name: "Broadcasts", Needs: members.MayViewCampaigns, Key: "b"},
 	{Group: groupSend, Path: frame.Path + "/templates", Name: "Templates", Needs: members.MayViewContent, Key: "e"},
 	{Group: groupSend, Path: frame.Path + "/tags", Name: "Tags", Needs: members.MayViewContent},
 	{Group: groupAudience, Path: frame.Path + "/contacts", Name: "Contacts", Needs: members.MayViewContacts, Key: "c"},

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
+	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -94,10 +95,14 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 	b.rooms, b.failed = append(b.rooms, room), append(b.failed, err)
 }
 
-// addMail adds the rooms about templates, messages and the results of sending.
+// addMail adds the rooms about broadcasts, templates, messages and the results of sending.
 func (b *roomBuilder) addMail() {
 	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates}))
 	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
+	b.add(broadcasts.New(b.around, broadcasts.Config{
+		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: audiences{b.s.db.Lists(), b.s.db.Segments()},
+		Outcomes: b.s.db.Outcomes(), Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,
+	}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
 	b.add(insight.New(b.around, insight.Config{Reports: b.domains.Reports, Undeliverable: b.domains.Suppression}))
