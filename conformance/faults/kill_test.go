@@ -55,9 +55,9 @@ func TestKilledServers(t *testing.T) {
 func interrupt(t *testing.T, postgres bool, faults []simulator.Fault) {
 	t.Helper()
 	kills, recipients := size()
-	s, chance := newScene(t, postgres, recipients), rand.New(rand.NewPCG(uint64(kills), uint64(len(faults))))
-	s.Faults = faults
 	restarts := postgres && len(faults) > 0 // of the database, once for each broadcast
+	s, chance := newScene(t, postgres, restarts, recipients), rand.New(rand.NewPCG(uint64(kills), uint64(len(faults))))
+	s.Faults = faults
 	for done := 0; done < kills; {
 		at := launch(t, s.life)
 		id, began := s.begin(t, at), time.Now()

@@ -28,7 +28,7 @@ const outEvery = 50
 type scene struct {
 	life
 	recipients int
-	// postgres is the database server, nil for SQLite.
+	// postgres is the database server if the test restarts it, else nil.
 	postgres *storagetest.Server
 	org, key string
 	// db and account are connections to the database and to the file of the sending account.
@@ -37,17 +37,23 @@ type scene struct {
 	http        *http.Client
 }
 
-// newScene creates the organization and its contacts. No server runs afterwards.
-func newScene(t *testing.T, postgres bool, recipients int) *scene {
+// newScene creates the organization and its contacts. No server runs afterwards. On PostgreSQL
+// it has a database server of its own if the test restarts it.
+func newScene(t *testing.T, postgres, restarts bool, recipients int) *scene {
 	t.Helper()
 	s := &scene{life: life{DataDir: storagetest.Folder(t)}, recipients: recipients, http: &http.Client{Timeout: 30 * time.Second}}
 	driver, address := "sqlite", "file:"+filepath.Join(s.DataDir, "mailhelm.db")+"?_pragma=busy_timeout(10000)"
-	if postgres {
+	switch {
+	case restarts:
 		s.postgres = storagetest.OwnServer(t)
 		s.DatabaseURL = s.postgres.URL()
-		driver, address = "postgres", s.DatabaseURL
-	} else {
+	case postgres:
+		s.DatabaseURL = storagetest.PostgresURL(t)
+	default:
 		storagetest.CopySQLite(t, s.DataDir)
+	}
+	if postgres {
+		driver, address = "postgres", s.DatabaseURL
 	}
 	s.prepare(t)
 	s.db = open(t, driver, address)
@@ -148,8 +154,8 @@ func (s *scene) call(t *testing.T, at *server, method, path, body string) (int, 
 	return got.Status, object
 }
 
-// begin creates a broadcast to all contacts and sends it. It returns its id.
-func (s *scene) begin(t *testing.T, at *server) string {
+// draft creates a broadcast to all contacts and returns its id.
+func (s *scene) draft(t *testing.T, at *server) string {
 	t.Helper()
 	status, made := s.call(t, at, http.MethodPost, "/v1/broadcasts", `{"name":"News","subject":"News for {{email}}","html":"<p>Dear {{first_name}}</p><p><a href=\"{{unsubscribe_url}}\">Unsubscribe</a></p>",
 		"audience_kind":"list","audience_id":"all"}`)
@@ -157,6 +163,13 @@ func (s *scene) begin(t *testing.T, at *server) string {
 	if status != http.StatusCreated || id == "" {
 		t.Fatalf("create: %d %v", status, made)
 	}
+	return id
+}
+
+// begin sends a broadcast to all contacts. It returns its id.
+func (s *scene) begin(t *testing.T, at *server) string {
+	t.Helper()
+	id := s.draft(t, at)
 	if status, answer := s.call(t, at, http.MethodPost, "/v1/broadcasts/"+id+"/send", `{"acknowledge_no_topic":true}`); status != http.StatusAccepted {
 		t.Fatalf("send: %d %v", status, answer)
 	}
