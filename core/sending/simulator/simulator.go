@@ -116,6 +116,7 @@ func (s *Simulator) WithPageSize(size int) *Simulator {
 // preparedStatements has the SQL statements that were prepared when the file was opened.
 type preparedStatements struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
+	selectRecentlySent                                       *sql.Stmt
 	selectList, selectTopics                                 *sql.Stmt
 	selectContact, selectContacts                            *sql.Stmt
 	selectSuppressed, selectSuppressedPage                   *sql.Stmt
@@ -133,6 +134,7 @@ func (p *preparedStatements) prepare(ctx context.Context, f *file) error {
 		text string
 	}{
 		{&p.selectAccount, f.reader, selectAccount},
+		{&p.selectRecentlySent, f.reader, selectRecentlySent},
 		{&p.selectIdentities, f.reader, selectIdentities},
 		{&p.selectConfigurationSets, f.reader, selectConfigurationSets},
 		{&p.selectList, f.reader, selectList},
