@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -32,8 +33,9 @@ import (
 
 // newDomains creates the values that implement the operations, such as *contacts.Contacts
 // and *messages.Messages. Operations, pages and jobs share these values. newDomains starts
-// no job and contacts no account. Call it once for each host, because it registers metrics.
-func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
+// no job and contacts no account. app is the address of the dashboard. Call it once for each
+// host, because it registers metrics.
+func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
@@ -55,6 +57,11 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	s.handover = newHandover(cfg, s, sendingAccount)
 	tests := newTestSends(cfg, s, s.handover)
+	gate := newGate(cfg, s, app)
+	sends := newBroadcasts(cfg, s, broadcastParts{
+		templates: written, segments: divided, links: noLinks{}, tests: tests, approvals: gate, wake: func() { s.wakeDispatcher() },
+		finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
+	})
 	return catalogue.Domains{
 		Account: sendingAccount,
 		Messages: messages.New(messages.Config{
@@ -65,13 +72,11 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Suppression: judged,
 		Channels:    through,
 		Templates:   written,
-		Broadcasts: newBroadcasts(cfg, s, broadcastParts{
-			templates: written, segments: divided, links: noLinks{}, tests: tests, wake: func() { s.wakeDispatcher() },
-			finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
-		}),
-		Tests:      tests,
-		Activities: done,
-		Segments:   divided,
+		Broadcasts:  sends,
+		Approvals:   &approvals.Desk{Gate: gate, Broadcasts: sends},
+		Tests:       tests,
+		Activities:  done,
+		Segments:    divided,
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,

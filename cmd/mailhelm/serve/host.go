@@ -116,7 +116,7 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 // has reserved.
 func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	metrics := newMetrics(h.cfg.Build)
-	h.domains = newDomains(h.cfg, h.stores, metrics)
+	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
