@@ -44,7 +44,6 @@ func (o ownedObjects) bulkState(t *testing.T, db *storage.DB) []any {
 }
 
 func bulkCalls(o ownedObjects, org string) map[string]storeCall {
-	at := later(1)
 	return map[string]storeCall{
 		"BulkJob": func(t *testing.T, db *storage.DB) (any, error) {
 			return bulkstore.NewJobStore(db.DB).BulkJob(t.Context(), org, sameJob)
@@ -53,7 +52,7 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 			return nil, bulkstore.NewJobStore(db.DB).InsertBulkJob(t.Context(), org, bulk.Job{ID: sameJob, CreatedAt: start}, nil)
 		},
 		"UpdateBulkJob": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, bulkstore.NewJobStore(db.DB).UpdateBulkJob(t.Context(), org, bulk.Job{ID: sameJob, Status: bulk.Failed, CompletedAt: &at})
+			return nil, bulkstore.NewJobStore(db.DB).UpdateBulkJob(t.Context(), org, bulk.Job{ID: sameJob, Status: bulk.Failed, CompletedAt: new(later(1))})
 		},
 		"OpenBulkJobs": func(t *testing.T, db *storage.DB) (any, error) {
 			return bulkstore.NewJobStore(db.DB).OpenBulkJobs(t.Context(), org)
@@ -74,19 +73,19 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 			return bulkstore.NewContactStore(db.DB).ContactsByKeys(t.Context(), org, []string{o.contact.Email}, []string{*o.contact.ExternalID})
 		},
 		"WriteContacts update": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Update: []contacts.Contact{o.contact}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: later(1), Update: []contacts.Contact{o.contact}})
 		},
 		"WriteContacts drop": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Drop: []string{o.shell.ID}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: later(1), Drop: []string{o.shell.ID}})
 		},
 		"WriteContacts lists": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {}}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: later(1), Lists: map[string][]string{o.contact.ID: {}}})
 		},
 		"WriteContacts joins": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {o.list.ID}}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: later(1), Lists: map[string][]string{o.contact.ID: {o.list.ID}}})
 		},
 		"JoinList": func(t *testing.T, db *storage.DB) (any, error) {
-			return bulkstore.NewContactStore(db.DB).JoinList(t.Context(), org, o.list.ID, []string{o.contact.ID, o.shell.ID}, at)
+			return bulkstore.NewContactStore(db.DB).JoinList(t.Context(), org, o.list.ID, []string{o.contact.ID, o.shell.ID}, later(1))
 		},
 		"NoteAccount": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.AccountNotes().NoteAccount(t.Context(), org, topics.AccountNote{ID: core.NewID(), ContactID: o.contact.ID, NotedAt: start})
@@ -97,14 +96,17 @@ func bulkCalls(o ownedObjects, org string) map[string]storeCall {
 		"AccountNotes": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.TopicSync().AccountNotes(t.Context(), org, later(9), 10)
 		},
+		"QueuePush": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, bulkstore.NewPushStore(db.DB).QueuePush(t.Context(), org, o.contact.ID, consent.Pending{UnsubscribeAll: 1}, later(1))
+		},
 		"ClaimPushes": func(t *testing.T, db *storage.DB) (any, error) {
 			return bulkstore.NewPushStore(db.DB).ClaimPushes(t.Context(), org, later(9), later(10), 10)
 		},
 		"SettlePushes": func(t *testing.T, db *storage.DB) (any, error) {
-			return bulkstore.NewPushStore(db.DB).SettlePushes(t.Context(), org, start, at, []bulk.Push{{Contact: o.contact}})
+			return bulkstore.NewPushStore(db.DB).SettlePushes(t.Context(), org, start, later(1), []bulk.Push{{Contact: o.contact}})
 		},
 		"PutOffPushes": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, bulkstore.NewPushStore(db.DB).PutOffPushes(t.Context(), org, start, at, []string{o.contact.ID})
+			return nil, bulkstore.NewPushStore(db.DB).PutOffPushes(t.Context(), org, start, later(1), []string{o.contact.ID})
 		},
 		"PendingPush": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().PendingPush(t.Context(), org, o.contact.ID)

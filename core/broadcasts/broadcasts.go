@@ -8,7 +8,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
 )
 
 // Config configures [Broadcasts]. All fields are required, unless their comments define
@@ -25,7 +24,6 @@ type Config struct {
 	Senders   Senders
 	Registry  Registry
 	Links     Links
-	Tests     Tests
 	// Finish completes the content of a mail with the organization's footer, postal address
 	// and asset addresses.
 	Finish func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error)
@@ -50,10 +48,15 @@ type Topics interface {
 	Topic(ctx context.Context, orgID, name string) (displayName string, err error)
 }
 
-// Templates reads the content of templates; see [templates.Templates].
+// Templates reads the content of templates.
 type Templates interface {
-	Version(ctx context.Context, orgID, slug string, number int) (templates.Version, error)
+	// Template returns the content of a version of the template with the slug; number 0 means
+	// the newest. It fails with core.CodeNotFound for an unknown slug or number.
+	Template(ctx context.Context, orgID, slug string, number int) (Template, error)
 }
+
+// Template is the content of a template. Name is its name in events and reports.
+type Template struct{ Subject, HTML, Text, Name string }
 
 // Senders knows from which addresses an organization may send.
 type Senders interface {
@@ -76,8 +79,8 @@ type Registry interface {
 // Links makes the links with which recipients unsubscribe.
 type Links interface {
 	// Links returns the links of one recipient of a send. topic is the topic that the link
-	// ends, "" for all mail.
-	Links(orgID, contactID, topic, sendID string) composition.Links
+	// ends, "" for all mail. contactID is "" for the links of a test, which change nothing.
+	Links(orgID, contactID, topic, sendID string) (composition.Links, error)
 }
 
 // Broadcasts has the operations on broadcasts, and what pages do with them.
@@ -92,7 +95,7 @@ func (b *Broadcasts) Operations() []core.Operation {
 	return []core.Operation{
 		b.broadcastsList(), b.broadcastsGet(), b.broadcastsGetStatus(),
 		b.broadcastsCreate(), b.broadcastsCompose(),
-		b.broadcastsPreview(), b.broadcastsTestSend(), b.broadcastsSend(),
+		b.broadcastsPreview(), b.broadcastsSend(),
 		b.broadcastsResults(), b.broadcastsDelete(),
 	}
 }

@@ -24,7 +24,7 @@ type Previewed struct {
 	AudienceSize int                 `json:"audience_size"`
 	Variables    []PreviewedVariable `json:"variables"`
 	Sample       *Sample             `json:"sample" jsonschema:"nullable" jsonschema_description:"Null if the audience is empty and no contact was named."`
-	Warnings     []string            `json:"warnings" voice:"untrusted"`
+	Warnings     []string            `json:"warnings" voice:"ours"`
 }
 
 // PreviewedVariable counts the members of the audience by the source of a value.
@@ -183,7 +183,7 @@ func (b *Broadcasts) render(ctx context.Context, orgID string, of Broadcast, m M
 	if err != nil {
 		return nil, err
 	}
-	to, err := b.recipientOf(orgID, of, m)
+	to, err := b.testRecipientOf(orgID, of, m)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
 )
 
 // content returns what the messages of a broadcast share: the frozen content of one that
@@ -22,12 +21,12 @@ func (b *Broadcasts) content(ctx context.Context, orgID string, of Broadcast) (c
 	}
 	content := composition.Content{Subject: of.Subject, HTML: of.HTML, Text: of.Text, PreviewText: of.PreviewText, From: of.From, Data: of.Data}
 	if of.UsesTemplate() {
-		version, err := b.Templates.Version(ctx, orgID, of.Template, of.TemplateVersion)
+		version, err := b.Templates.Template(ctx, orgID, of.Template, of.TemplateVersion)
 		if err != nil {
 			return composition.Content{}, err
 		}
 		content.HTML, content.Text, content.Subject = version.HTML, version.Text, cmp.Or(of.Subject, version.Subject)
-		content.Template = version.DeployedName
+		content.Template = version.Name
 	}
 	finished, err := b.Finish(ctx, orgID, sending.Template{Subject: content.Subject, HTML: content.HTML, Text: content.Text})
 	if err != nil {
@@ -91,9 +90,16 @@ func attributesOf(m Member) (map[string]any, error) {
 // recipientOf returns the data with which the message to a member is rendered.
 func (b *Broadcasts) recipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
 	values, err := attributesOf(m)
-	return composition.Recipient{
-		Email: m.Email, Attributes: values, Links: b.Links.Links(orgID, m.ContactID, of.Topic, of.ID),
-	}, err
+	if err != nil {
+		return composition.Recipient{}, err
+	}
+	links, err := b.Links.Links(orgID, m.ContactID, of.Topic, of.ID)
+	return composition.Recipient{Email: m.Email, Attributes: values, Links: links}, err
 }
 
-var _ Templates = (*templates.Templates)(nil)
+// testRecipientOf is recipientOf for previews and tests, whose links change nothing: the
+// people who see them are not the member.
+func (b *Broadcasts) testRecipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
+	m.ContactID = ""
+	return b.recipientOf(orgID, of, m)
+}

@@ -21,7 +21,7 @@ func (b *Broadcasts) warnings(ctx context.Context, orgID string, of Broadcast, r
 		warnings = append(warnings, NoTopicWarning)
 	}
 	if reach.Mailable == 0 {
-		warnings = append(warnings, "Nobody in the audience would get it now.")
+		warnings = append(warnings, "No member of the audience would get it now.")
 	}
 	audience, err := b.Audiences.Audience(ctx, orgID, of.AudienceKind, of.AudienceID)
 	switch {

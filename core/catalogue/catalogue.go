@@ -47,8 +47,9 @@ type Domains struct {
 	Broadcasts  *broadcasts.Broadcasts
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approvals.Desk
-	// Tests sends tests of broadcasts and templates.
-	Tests *testsends.Sends
+	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
+	TemplateTests  *testsends.Templates
+	BroadcastTests *testsends.Broadcasts
 }
 
 // Operations returns every operation, in the order in which the documentation shows them.
@@ -73,7 +74,9 @@ func Operations(d Domains) []core.Operation {
 		d.Activities.Operations(),
 		d.Segments.Operations(),
 		d.Templates.Operations(),
+		d.TemplateTests.Operations(),
 		d.Broadcasts.Operations(),
+		d.BroadcastTests.Operations(),
 	)
 }
 
@@ -105,5 +108,8 @@ func documentationOnly() Domains {
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
+
+		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
+		BroadcastTests: &testsends.Broadcasts{},
 	}
 }

@@ -1,10 +1,6 @@
 package composition
 
-import (
-	"github.com/mailhelm/mailhelm/core/mailhtml"
-	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
-)
+import "github.com/mailhelm/mailhelm/core/mailhtml"
 
 // Content is what all messages of a send share. It is stored as JSON when a send begins, so
 // that later changes of templates and settings do not change the send.
@@ -28,9 +24,7 @@ type Content struct {
 // Compile compiles the content. It fails with core.CodeValidationFailed if a template has
 // faults, and names the first.
 func (c Content) Compile() (*Mail, error) {
-	compiled, err := templates.Compile(sending.Template{
-		Subject: c.Subject, Text: c.text(), HTML: mailhtml.WithPreview(c.HTML, c.PreviewText),
-	})
+	compiled, err := Compile(c.Subject, mailhtml.WithPreview(c.HTML, c.PreviewText), c.text())
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/templates"
 )
 
 // The names of variables whose values only a message has.
@@ -23,7 +22,7 @@ func Reserved() []string { return []string{unsubscribeName, preferencesName, ema
 // Mail is the compiled content of a send. It is safe for concurrent use.
 type Mail struct {
 	content  Content
-	compiled *templates.Compiled
+	compiled *Compiled
 }
 
 // Recipient is a person who gets a message.
@@ -73,7 +72,7 @@ func (m *Mail) Message(r Recipient) (sending.Message, error) {
 }
 
 // Preview returns what a recipient would get, and the names of variables without a value.
-func (m *Mail) Preview(r Recipient) (templates.Rendered, []string, error) {
+func (m *Mail) Preview(r Recipient) (Rendered, []string, error) {
 	return m.compiled.Render(m.data(r))
 }
 
@@ -82,7 +81,7 @@ func (m *Mail) PreviewText(r Recipient) (string, error) {
 	if m.content.PreviewText == "" {
 		return "", nil
 	}
-	compiled, err := templates.Compile(sending.Template{Subject: m.content.PreviewText})
+	compiled, err := Compile(m.content.PreviewText, "", "")
 	if err != nil {
 		return "", err
 	}

@@ -16,6 +16,9 @@ const (
 	ByAccount Source = "account"
 	// ByCommand means that the command `mailhelm import contacts` made the change.
 	ByCommand Source = "command"
+	// ByRecipient means that the recipient used the unsubscribe link of a mail, or the page
+	// of preferences that it leads to.
+	ByRecipient Source = "recipient"
 	// importPrefix is the beginning of the results of ByImport.
 	importPrefix = "import/"
 )

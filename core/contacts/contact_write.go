@@ -19,6 +19,10 @@ import (
 type write struct {
 	Plan
 	Told
+	// contactID names the contact to write; "" means that the claim of the plan names it.
+	contactID string
+	// by is the source of the stated consent; "" means the caller of the operation.
+	by consent.Source
 }
 
 // Told has the results of the method push, which runs before the transaction of a write.
@@ -75,10 +79,25 @@ func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
 
 // findExisting returns the contact that the write names, nil if it does not exist. It sets
 // w.Shell to the id of the contact that the write may delete.
-func (w *write) findExisting(ctx context.Context, store contactFinder, org string) (*Contact, error) {
+func (w *write) findExisting(ctx context.Context, store Store, org string) (*Contact, error) {
+	if w.contactID != "" {
+		c, err := store.ContactByID(ctx, org, w.contactID)
+		if core.IsNotFound(err) {
+			return nil, nil
+		}
+		return &c, err
+	}
 	existing, shell, err := w.find(ctx, store, org)
 	w.Shell = shell
 	return existing, err
+}
+
+// source returns who states the consent of the write.
+func (w *write) source(c *core.Call) consent.Source {
+	if w.by != "" {
+		return w.by
+	}
+	return consent.Source(c.Principal.Caller())
 }
 
 // writer writes contacts to the sending account and to the database.
@@ -88,11 +107,16 @@ type writer struct{ *Config }
 // account and records in w what the account accepted. It locks the addresses of the write,
 // including the contact's current one, until the call ends.
 func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
-	org := c.Principal.Org.ID
 	existing, err := wr.lockIdentifiers(ctx, c, w)
 	if err != nil {
 		return err
 	}
+	return wr.pushLocked(ctx, c.Principal.Org.ID, w, existing)
+}
+
+// pushLocked is the part of push that follows lockIdentifiers. existing is the contact to
+// write, nil for a new one.
+func (wr writer) pushLocked(ctx context.Context, org string, w *write, existing *Contact) error {
 	if w.IsNew = existing == nil; !w.IsNew {
 		w.OldEmail = existing.Email
 	}
@@ -236,8 +260,7 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 		accepted = ConsentOf(*existing)
 	}
 	after = after.Activate(accepted, w.Spared && after.Stub, now)
-	stated := consent.ChangeAt(now, consent.Source(c.Principal.Caller()))
-	after.ConsentChanges = w.ConsentChanges(existing, after, stated, w.AccountUpdated)
+	after.ConsentChanges = w.ConsentChanges(existing, after, consent.ChangeAt(now, w.source(c)), w.AccountUpdated)
 	if existing == nil {
 		return ContactWritten{Contact: after, Result: "created"}, wr.Store.InsertContact(ctx, org, after)
 	}

@@ -29,7 +29,10 @@ type Config struct {
 	// Locks makes writes to the same email address run one at a time. The job that syncs
 	// contacts must use the same locks.
 	Locks *sending.KeyedLocks
-	Clock core.Clock
+	// Pushes queues the consent that recipients state while the sending account fails. nil is
+	// allowed if RecordChoice is never called.
+	Pushes PushQueue
+	Clock  core.Clock
 
 	// OnChange is called in the transaction of a write, with the ids of the contacts whose
 	// fields, consent or lists changed. nil means that changes are not reported.

@@ -17,6 +17,15 @@
 // Files named after a noun have what several operations share: contact_record.go,
 // consent.go, plan.go.
 //
+// # Size
+//
+// It is one package because every write of one contact, by an operation or by a recipient,
+// has the same two steps, push and store. Their order and their locks keep the account and
+// the mirror equal. In a package of their own, any other package could call one of them
+// alone.
+//
+// # Boundaries
+//
 // The package contains no SQL (store.go declares the storage that it needs), no HTTP and no
 // code for a particular provider.
 package contacts

@@ -95,7 +95,7 @@ type Progress struct {
 }
 
 // Step passes the messages of up to 50 recipients of a send to the account, at the account's
-// rate, and stores what became of them. Several processes may call it for one send at the
+// rate, and stores their outcomes. Several processes may call it for one send at the
 // same time.
 func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (Progress, error) {
 	each, err := h.each(ctx, orgID)

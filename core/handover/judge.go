@@ -17,7 +17,7 @@ func judge(a Answer, err error, now time.Time) (Answer, bool) {
 	}
 	switch f.Kind {
 	case sending.Throttled, sending.Refused, sending.NotConnected:
-		// the account accepts no message now, whoever it is for
+		// the account accepts no message now, for any recipient
 		wait := retryAfter
 		if f.RetryAfter > 0 {
 			wait = f.RetryAfter

@@ -16,7 +16,7 @@ const (
 	// Sent means that the account accepted the message.
 	Sent State = "sent"
 	// Failed means that the account did not accept the message, or, with the reason
-	// OutcomeUnknown, that nobody knows.
+	// OutcomeUnknown, that it is unknown whether it did.
 	Failed State = "failed"
 	// Filtered means that the recipient must not get the message; Recipient.Tier says why.
 	Filtered State = "filtered"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
@@ -29,7 +30,7 @@ func TestRender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := templates.Rendered{
+	want := composition.Rendered{
 		Subject: "Hello <b>Ada</b> & A & B",
 		HTML:    `<p>Hello &lt;b&gt;Ada&lt;/b&gt;</p><p><a href="#">Orders</a>: 1 2 </p>`,
 	}

@@ -2,8 +2,6 @@ package templates
 
 import (
 	"context"
-	"maps"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -73,21 +71,9 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
-	data := maps.Clone(sampleLinks)
-	if in.Profile != "" {
-		values, err := profile(row.TestData, in.Profile)
-		if err != nil {
-			return RenderedTemplate{}, err
-		}
-		maps.Copy(data, values)
-	}
-	maps.Copy(data, in.Data)
-	if in.ContactID != "" {
-		own, err := t.People.MessageData(ctx, org, in.ContactID)
-		if err != nil {
-			return RenderedTemplate{}, err
-		}
-		maps.Copy(data, own)
+	data, err := t.dataOf(ctx, org, row.TestData, PreviewData{Profile: in.Profile, Values: in.Data, ContactID: in.ContactID})
+	if err != nil {
+		return RenderedTemplate{}, err
 	}
 	compiled, err := Compile(content)
 	if err != nil {
@@ -103,12 +89,6 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	out.Text, cutText = cutTo(rendered.Text, maxShownText)
 	out.Truncated = cutHTML || cutText
 	return out, nil
-}
-
-// oneLine replaces line ends by spaces, because a value with a line end must not add a header
-// to a message (RFC 5322).
-func oneLine(subject string) string {
-	return strings.Join(strings.FieldsFunc(subject, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }
 
 // cutTo returns the first bytes of a text, at most limit, without a part of a character. It

@@ -26,7 +26,7 @@ func NewAudienceStore(db *engine.DB) AudienceStore { return AudienceStore{db} }
 
 // tierOf returns the SQL of the first check that the contact c does not pass: account, topic
 // or ”. topic is a parameter with the name of the topic, ” for none. A topic that does not
-// exist any more counts as opted out, because nobody could have agreed to it.
+// exist any more counts as opted out, because no contact can agree to it.
 func tierOf(topic string) string {
 	return `CASE
 		WHEN c.status <> 'active' OR c.stub OR c.unsubscribe_all

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/consent"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -105,7 +107,10 @@ func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 // not yet been written to the sending account.
 type PushStore struct{ db *engine.DB }
 
-var _ bulk.PushStore = PushStore{}
+var (
+	_ bulk.PushStore     = PushStore{}
+	_ contacts.PushQueue = PushStore{}
+)
 
 // NewPushStore returns the store of queued consent on the database.
 func NewPushStore(db *engine.DB) PushStore { return PushStore{db} }
@@ -125,6 +130,19 @@ func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParamet
 		}
 	}
 	return nil
+}
+
+// QueuePush queues the consent of one contact, in place of what is queued for it.
+func (s PushStore) QueuePush(ctx context.Context, orgID, contactID string, pending consent.Pending, at time.Time) error {
+	encoded, err := json.Marshal(pending)
+	if err != nil {
+		return fmt.Errorf("storage: pending consent of a contact: %w", err)
+	}
+	rows, err := engine.JSONParameter([]queuedPush{{contactID, string(encoded)}})
+	if err != nil {
+		return err
+	}
+	return writePushes(ctx, s.db, orgID, pushParameters{queue: rows}, at)
 }
 
 // claimedRow is a contact whose queued consent was claimed. Attempts is the number of

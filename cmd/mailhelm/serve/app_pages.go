@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
@@ -22,8 +23,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/docs"
 )
 
-// peoplePages returns the handlers of the pages for sign-in, consent and the dashboard. The
-// keys are paths on the app's address. The function [at] describes how a key matches a
+// peoplePages returns the handlers of the pages for sign-in, consent and the dashboard, and
+// of the public pages for recipients of mail. The keys are paths on the app's address. The function [at] describes how a key matches a
 // request.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *bearer.Authenticator,
@@ -41,7 +42,12 @@ func peoplePages(
 	if err != nil {
 		return nil, err
 	}
+	unsubscribing, err := unsubscribePages(cfg, s, domains)
+	if err != nil {
+		return nil, err
+	}
 	pages := entrance.Routes()
+	pages[unsubscribe.Path] = unsubscribing
 	pages["/"] = entrance.LeadTo(frame.Path)
 	pages[consent.Path] = permission.Handler()
 	pages[frame.Path], pages[frame.Path+"/"], pages[organization.JoinPath] = board, board, join

@@ -8,24 +8,30 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	approvalpages "github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 )
 
 // newHandover returns the one way in which mail of organizations leaves.
-func newHandover(cfg config.Config, s *stores, of *account.Account) *handover.Handover {
+func newHandover(cfg config.Config, s *stores, of *account.Account, recorded *messages.Messages) *handover.Handover {
+	through := outgoing.SentEvents{Accounts: s.accounts, Events: messages.NewBatch(recorded), Clock: cfg.Clock, Log: cfg.Log}
 	return handover.New(handover.Config{
-		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: s.accounts, Rate: of.SendRate,
+		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: through, Rate: of.SendRate,
 		Wait: waitUntil(cfg.Clock), Process: s.process.ID(), Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
@@ -173,10 +179,40 @@ func newBroadcasts(cfg config.Config, s *stores, parts broadcastParts) *broadcas
 	return broadcasts.New(broadcasts.Config{
 		Store: s.db.Broadcasts(), Audience: s.db.Audiences(), Outcomes: s.db.Outcomes(), Transactor: s.db,
 		Audiences: audiences{s.db.Lists(), s.db.Segments()}, Topics: topicNames{s.db.Topics()}, Templates: parts.templates,
-		Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Registry: attributeNames{s.db.Attributes()}, Links: parts.links, Tests: parts.tests,
+		Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Registry: attributeNames{s.db.Attributes()}, Links: parts.links,
 		Finish: parts.finish, RefreshSuppressions: parts.segments.RefreshSuppressed, Wake: parts.wake, Approvals: parts.approvals,
 		Clock: cfg.Clock, Log: cfg.Log,
 	})
+}
+
+// sentTemplates reads the content of templates; it is a [broadcasts.Templates].
+type sentTemplates struct{ templates *templates.Templates }
+
+// Template returns the content of a version of a template.
+func (t sentTemplates) Template(ctx context.Context, orgID, slug string, number int) (broadcasts.Template, error) {
+	found, err := t.templates.Version(ctx, orgID, slug, number)
+	return broadcasts.Template{Subject: found.Subject, HTML: found.HTML, Text: found.Text, Name: found.DeployedName}, err
+}
+
+// newestTemplate returns the function that reads the newest content of a template for a
+// test.
+func newestTemplate(t *templates.Templates) func(ctx context.Context, orgID, slug string) (sending.Template, string, error) {
+	return func(ctx context.Context, orgID, slug string) (sending.Template, string, error) {
+		found, err := t.Version(ctx, orgID, slug, 0)
+		return found.Content(), found.DeployedName, err
+	}
+}
+
+// unsubscribeLinks makes the links of recipients; it is a [broadcasts.Links].
+type unsubscribeLinks struct{ links *unsubscribe.Links }
+
+// Links returns the links of one recipient of a send.
+func (l unsubscribeLinks) Links(orgID, contactID, topic, sendID string) (composition.Links, error) {
+	link, err := l.links.For(orgID, unsubscribe.Recipient{ContactID: contactID, SendID: sendID, Topic: topic})
+	if err != nil {
+		return composition.Links{}, err
+	}
+	return composition.Links{Unsubscribe: link.Unsubscribe, Preferences: link.Preferences, Headers: link.Headers()}, nil
 }
 
 // broadcastParts has what broadcasts use of other domains.
@@ -184,7 +220,6 @@ type broadcastParts struct {
 	templates broadcasts.Templates
 	segments  *segments.Segments
 	links     broadcasts.Links
-	tests     *testsends.Sends
 	finish    func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error)
 	wake      func()
 	approvals broadcasts.Approvals

@@ -14,16 +14,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
-	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/contacts"
-	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sendevents"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
@@ -55,31 +55,36 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
 		Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
-	s.handover = newHandover(cfg, s, sendingAccount)
+	recorded := messages.New(messages.Config{
+		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
+		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
+	})
+	s.handover = newHandover(cfg, s, sendingAccount, recorded)
 	tests := newTestSends(cfg, s, s.handover)
 	gate := newGate(cfg, s, app)
-	sends := newBroadcasts(cfg, s, broadcastParts{
-		templates: written, segments: divided, links: noLinks{}, tests: tests, approvals: gate, wake: func() { s.wakeDispatcher() },
-		finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
+	finish := func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil }
+	mailed := newBroadcasts(cfg, s, broadcastParts{
+		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
 	return catalogue.Domains{
-		Account: sendingAccount,
-		Messages: messages.New(messages.Config{
-			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
-			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
-		}),
+		Account:     sendingAccount,
+		Messages:    recorded,
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
 		Templates:   written,
-		Broadcasts:  sends,
-		Approvals:   &approvals.Desk{Gate: gate, Broadcasts: sends},
-		Tests:       tests,
-		Activities:  done,
-		Segments:    divided,
+		Broadcasts:  mailed,
+		Approvals:   &approvals.Desk{Gate: gate, Broadcasts: mailed},
+		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
+			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
+		}),
+		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
+		Activities:     done,
+		Segments:       divided,
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Searches: s.db.ContactSearch(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
+			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
 			OnChange:   divided.ObserveChange, SegmentsOf: divided.SegmentsOf,
 		}),
@@ -159,8 +164,8 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 }
 
 // newObserver returns the recorder that resolves recipients of sends by events.
-func newObserver(db *storage.DB, clock core.Clock) handover.Observer {
-	return handover.Observer{Store: db.Handover(), Clock: clock}
+func newObserver(db *storage.DB, clock core.Clock) sendevents.Observer {
+	return sendevents.Observer{Store: db.Handover(), Clock: clock}
 }
 
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores
@@ -234,10 +239,4 @@ func (r attributeNames) AttributeNames(ctx context.Context, orgID string) ([]str
 		names = append(names, a.Name)
 	}
 	return names, err
-}
-
-type noLinks struct{}
-
-func (noLinks) Links(orgID, contactID, topic, sendID string) composition.Links {
-	return composition.Links{}
 }

@@ -116,12 +116,15 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 // has reserved.
 func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	metrics := newMetrics(h.cfg.Build)
+	var err error
+	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
+		return err
+	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	var simulated *simulatedEvents
-	var err error
 	if h.leave, err = h.stores.live(ctx); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
@@ -50,6 +51,8 @@ type stores struct {
 	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process
 	usage      *usage.Counter // counts calls at the agent endpoint
+	// links makes the links with which recipients unsubscribe.
+	links *unsubscribe.Links
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
 	// dispatcher drives broadcasts. It is nil in a process with the role api.

@@ -131,6 +131,8 @@ func (v consentView) sourceWords(ctx context.Context, source consent.Source) (st
 	switch source {
 	case consent.ByAccount:
 		return "in the sending account: by the recipient, or by a program that writes there", nil
+	case consent.ByRecipient:
+		return "by the recipient, with the unsubscribe link of a mail", nil
 	case consent.ByCommand:
 		return "by the command mailhelm import contacts", nil
 	}

@@ -60,6 +60,7 @@ func TestConsentSaysSinceWhenAndByWhom(t *testing.T) {
 	for source, want := range map[consent.Source]string{
 		"account":                      "in the sending account: by the recipient, or by a program that writes there",
 		"command":                      "by the command mailhelm import contacts",
+		"recipient":                    "by the recipient, with the unsubscribe link of a mail",
 		consent.ByImport("grace"):      "by an import of Grace",
 		consent.ByImport(""):           "by an import of a former member",
 		"grace/grace":                  "by Grace",

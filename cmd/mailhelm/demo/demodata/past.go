@@ -70,7 +70,7 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		return err
 	}
 	return p.DB.InTx(ctx, func(ctx context.Context) error {
-		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.assistant, p.importFile} {
+		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.write, p.assistant, p.importFile} {
 			if err := step(ctx, orgID); err != nil {
 				return err
 			}
@@ -79,6 +79,9 @@ func (p Past) make(ctx context.Context, orgID string) error {
 			return err
 		}
 		if err := p.exclude(ctx, orgID, events); err != nil {
+			return err
+		}
+		if err := p.broadcasts(ctx, orgID, events); err != nil {
 			return err
 		}
 		return p.evaluate(ctx, orgID)

@@ -1,23 +1,26 @@
-package handover_test
+package sendevents_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sendevents"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // TestEventsProveSentMessages records events with and without the tags of a send. Several
 // events about one message, and events about unknown recipients, are harmless.
 func TestEventsProveSentMessages(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		org, send, now := core.NewID(), core.NewID(), &clock{now: start}
+		org, send := core.NewID(), core.NewID()
 		for i := range 2 {
 			if err := db.Handover().Add(t.Context(), org, send, []handover.Recipient{{Key: fmt.Sprint("r", i), Email: "r@example.com"}}, start); err != nil {
 				t.Fatal(err)
@@ -26,7 +29,7 @@ func TestEventsProveSentMessages(t *testing.T) {
 		tagged := func(sendID, key, id string) messages.Event {
 			return messages.Event{MessageID: id, Type: messages.Send, Mail: messages.Mail{Send: sendID, SendRecipient: key}}
 		}
-		seen := handover.Observer{Store: db.Handover(), Clock: now.Now}
+		seen := sendevents.Observer{Store: db.Handover(), Clock: func() time.Time { return start }}
 		err := seen.ObserveEvents(t.Context(), org, []messages.Event{
 			tagged(send, "r1", "m1"), tagged(send, "r1", "m1"), tagged(send, "unknown", "m2"), tagged(core.NewID(), "r0", "m3"), tagged(send, "", "m4"), {MessageID: "m5"},
 		})
@@ -40,31 +43,4 @@ func TestEventsProveSentMessages(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestJobGivesUp runs the job before and after the attempts have waited for events.
-func TestJobGivesUp(t *testing.T) {
-	t.Parallel()
-	db := storagetest.SQLite(t)
-	orgs, send, now := []string{core.NewID(), core.NewID()}, core.NewID(), &clock{now: start}
-	for _, org := range orgs {
-		if err := db.Handover().Add(t.Context(), org, send, []handover.Recipient{{Key: "r", Email: "r@example.com"}}, start); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Handover().Claim(t.Context(), org, send, []string{"r"}, "process", start); err != nil {
-			t.Fatal(err)
-		}
-	}
-	job := handover.GiveUpWorker(db.Handover(), func(context.Context) ([]string, error) { return orgs, nil }, now.Now)
-	for _, want := range []handover.State{handover.HandingOver, handover.Failed} {
-		if err := job.Work(t.Context(), handover.GiveUpArgs{}); err != nil {
-			t.Fatal(err)
-		}
-		for _, org := range orgs {
-			if got, err := db.Handover().Recipient(t.Context(), org, send, "r"); err != nil || got.State != want {
-				t.Errorf("%+v, %v, want %s", got, err, want)
-			}
-		}
-		now.advance(handover.Patience)
-	}
 }

@@ -1,0 +1,53 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
+	pages "github.com/mailhelm/mailhelm/rest/unsubscribe"
+)
+
+// newLinks returns the unsubscribe links of an installation. All processes with the same
+// master key make the same links without storing a key.
+func newLinks(master signing.MasterKey, public config.Public) (*unsubscribe.Links, error) {
+	key, err := master.Derive(unsubscribe.KeyPurpose, unsubscribe.KeyBytes)
+	if err != nil {
+		return nil, fmt.Errorf("key of unsubscribe links: %w", err)
+	}
+	return unsubscribe.NewLinks(key, public.App)
+}
+
+// unsubscribePages returns the handler of the public pages behind unsubscribe links.
+func unsubscribePages(cfg config.Config, s *stores, domains catalogue.Domains) (http.Handler, error) {
+	trusted, err := cfg.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	site, err := pages.New(pages.Config{
+		Choices: unsubscribe.New(unsubscribe.Config{
+			Links: s.links, Contacts: s.db.Contacts(), Choices: domains.Contacts, Topics: s.db.Topics(), Orgs: s.db.Orgs(), Transactor: s.db,
+			Addresses: sentAddresses{s.db.Handover()}, Clock: cfg.Clock,
+		}),
+		Remote: trusted.Remote, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return site.Handler(), nil
+}
+
+// sentAddresses reads the addresses of recipients; it is an [unsubscribe.AddressReader]. The
+// key of a recipient is the id of its contact.
+type sentAddresses struct{ store handover.Store }
+
+// RecipientAddress returns the address to which the mail of a send to a contact was sent.
+func (a sentAddresses) RecipientAddress(ctx context.Context, orgID, sendID, contactID string) (string, error) {
+	recipient, err := a.store.Recipient(ctx, orgID, sendID, contactID)
+	return recipient.Email, err
+}
