@@ -61,8 +61,8 @@ func (h policyHandlers) applicationPage(w http.ResponseWriter, r *http.Request, 
 		return
 	}
 	name := frame.PlainName(c.Name)
-	h.Show(w, r, v, status, frame.Screen{
-		Page: "application", Title: name, Problem: problem, Head: frame.Head{Title: name, Lead: "Which sends of this application wait, and how many recipients a day it may mail."},
+	h.Show(w, r, v, status, frame.Screen{Page: "application",
+		Title: name, Problem: problem, Head: frame.Head{Title: name, Lead: "Which sends of this application wait, and how many recipients a day it may mail."},
 		Data: applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath},
 	})
 }

@@ -89,8 +89,8 @@ func (h approvalHandlers) approvalPage(w http.ResponseWriter, r *http.Request, v
 	data.TypedReason = reason
 	allowPreview(w)
 	name := frame.PlainName(c.Approval.Preview.Name)
-	h.Show(w, r, v, status, frame.Screen{
-		Page: "approval", Title: name, Head: frame.Head{Title: name, Lead: data.State.Name + "."}, Notice: notices.NoticeOf(r), Problem: problem, Data: data,
+	h.Show(w, r, v, status, frame.Screen{Page: "approval",
+		Title: name, Head: frame.Head{Title: name, Lead: data.State.Name + "."}, Notice: notices.NoticeOf(r), Problem: problem, Data: data,
 	})
 }
 
@@ -103,11 +103,11 @@ func (h approvalHandlers) pageOf(r *http.Request, v people.Visitor, c approvals.
 		return approvalPage{}, err
 	}
 	data := approvalPage{
-		ID: a.ID, Waits: a.State == approvals.Pending, State: states[a.State], From: then.From, Subject: then.Subject,
-		Audience: then.AudienceKind + " " + frame.PlainName(then.Audience), AskedBy: by, Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt), Reason: a.Words(),
+		ID: a.ID, Waits: a.State == approvals.Pending, State: states[a.State], From: core.OnlyVisible(then.From), Subject: core.OnlyVisible(then.Subject),
+		Audience: then.AudienceKind + " " + frame.PlainName(then.Audience), AskedBy: by, Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt), Reason: core.OnlyVisible(a.Words()),
 	}
 	if then.Topic != nil {
-		data.Topic = *then.Topic
+		data.Topic = core.OnlyVisible(*then.Topic)
 	}
 	if a.ScheduledAt != nil {
 		data.Scheduled, data.IsLate = h.When(*a.ScheduledAt), !a.ScheduledAt.After(h.Clock())
