@@ -35,6 +35,7 @@ func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 		name string
 		run  func(*http.Request, people.Visitor) ([]notice, error)
 	}{
+		{"approvals", h.approvalNotices},
 		{"the sending account", h.accountNotices},
 		{"syncs", h.syncNotices},
 		{"channels", h.channelNotices},
@@ -57,6 +58,19 @@ func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 		}
 	}
 	return sorted
+}
+
+// approvalNotices returns a notice if sends wait for the approval of a person.
+func (h *Home) approvalNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayApproveSends) || !v.Member.Has(members.MayViewCampaigns) {
+		return nil, nil
+	}
+	waiting, err := h.Approvals.CountWaiting(r.Context(), v.Org.ID)
+	if err != nil || waiting == 0 {
+		return nil, err
+	}
+	text := frame.Quantity(int64(waiting), "send waits", "sends wait") + " for your approval. Without a decision within 72 hours, nothing is sent."
+	return []notice{{text, frame.Path + "/approvals", "Open approvals", true}}, nil
 }
 
 // accountNotices returns a notice if the sending account does not answer.

@@ -84,6 +84,8 @@ func (stock) Growth(context.Context, string) (suppression.Growth, error) {
 	return suppression.Growth{Listed: 10}, nil
 }
 
+func (s stock) CountWaiting(context.Context, string) (int, error) { return len(s.sent) / 4, s.broken }
+
 func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
 
 func (s stock) Overview(_ context.Context, _ string, days int, _ bool) (reports.Overview, error) {
@@ -130,7 +132,7 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 			"tracking_domain":null,"suppression_policy":[],"identities":[],"created_at":"2026-03-01T00:00:00Z"}` + end,
 	}}
 	room, err := home.New(o.Frame, home.Config{
-		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Silence: has, Undeliverable: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
+		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Silence: has, Undeliverable: has, Approvals: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 			Activity: "/dashboard/connect/activity",
