@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
@@ -31,6 +32,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
@@ -94,6 +96,9 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 func (b *roomBuilder) addMail() {
 	b.add(templates.New(b.around, b.domains.Templates))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
+	b.add(simulated.New(b.around, simulated.Config{
+		Account: b.s.account, Connections: b.s.connections, UnsubscribeURL: b.public.App + unsubscribe.Path,
+	}))
 	b.add(insight.New(b.around, insight.Config{Reports: b.domains.Reports, Undeliverable: b.domains.Suppression}))
 }
 
