@@ -47,7 +47,7 @@ func TestGoldenContents(t *testing.T) {
 	mail, err5 := messages.New(f, messages.Config{})
 	directory, err6 := contacts.New(f, contacts.Config{})
 	definitions, err7 := registry.New(f, registry.Config{})
-	letters, err8 := templates.New(f, nil)
+	letters, err8 := templates.New(f, templates.Config{})
 	divided, err9 := segments.New(f, segments.Config{})
 	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9} {
 		if err != nil {

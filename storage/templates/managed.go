@@ -70,8 +70,9 @@ var (
 		JOIN template_versions AS v ON v.org_id = t.org_id AND v.template_id = t.id
 		WHERE t.org_id = $1 AND t.slug = $2 AND t.source = 'managed' AND v.version_number = $3`)
 	templateVersions = engine.Register("template versions", `
-		SELECT `+versionColumns+` FROM template_versions AS v
-		WHERE v.org_id = $1 AND v.template_id = $2 ORDER BY v.version_number DESC LIMIT $3`)
+		SELECT v.version_number, v.subject, '' AS html, '' AS body_text, v.content_hash, v.message, v.saved_by_kind, v.saved_by, v.user_id, v.saved_at
+		FROM template_versions AS v
+		WHERE v.org_id = $1 AND v.template_id = $2 AND v.version_number < $3 ORDER BY v.version_number DESC LIMIT $4`)
 	managedNames = engine.Register("names of managed templates", `SELECT name FROM templates WHERE org_id = $1 AND source = 'managed'`)
 )
 
@@ -143,8 +144,8 @@ func (s ManagedStore) VersionBySlug(ctx context.Context, orgID, slug string, num
 	return row.version(), err
 }
 
-func (s ManagedStore) Versions(ctx context.Context, orgID, templateID string, limit int) ([]templates.Version, error) {
-	return engine.ListAs(ctx, s.db, versionRow.version, templateVersions, orgID, templateID, limit)
+func (s ManagedStore) Versions(ctx context.Context, orgID, templateID string, before, limit int) ([]templates.Version, error) {
+	return engine.ListAs(ctx, s.db, versionRow.version, templateVersions, orgID, templateID, before, limit)
 }
 
 func (s ManagedStore) ManagedNames(ctx context.Context, orgID string) ([]string, error) {

@@ -94,7 +94,7 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 
 // addMail adds the rooms about templates, messages and the results of sending.
 func (b *roomBuilder) addMail() {
-	b.add(templates.New(b.around, b.domains.Templates))
+	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
 	b.add(simulated.New(b.around, simulated.Config{
 		Account: b.s.account, Connections: b.s.connections, UnsubscribeURL: b.public.App + unsubscribe.Path,

@@ -36,6 +36,19 @@ func (p *Pages) checkToken(next Handler) Handler {
 	}
 }
 
+// readLargeForm returns a handler that parses the form of a route with MaxForm and calls
+// next. It runs after the sign-in check, so that other clients cannot send large forms.
+func (p *Pages) readLargeForm(next Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+		p.Site.AllowUpload(w, r)
+		if err := r.ParseForm(); err != nil {
+			p.Refuse(w, r, v, http.StatusBadRequest, "The form could not be read", "It may be too large. Go back, shorten it and send it again.")
+			return
+		}
+		next(w, r, v)
+	}
+}
+
 // SeeOther answers a form with a redirect of status 303, which the browser follows with GET
 // (RFC 9110 section 15.4.4). location must be a path of this host and must not come from
 // input.
