@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/sending/sentmail"
+	"github.com/mailhelm/mailhelm/core/sentmail"
 )
 
 // Behaviour has the probabilities, from 0 to 1, of bounces, delays and what recipients do

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/sending/sentmail"
+	"github.com/mailhelm/mailhelm/core/sentmail"
 )
 
 const (
@@ -170,7 +170,7 @@ func (s *Simulator) readMail(ctx context.Context, orgID, messageID string) (sent
 		return sentmail.Mail{}, err
 	}
 	for _, field := range fields {
-		m.Headers = append(m.Headers, sending.Header{Name: field.Name, Value: field.Value})
+		m.Headers = append(m.Headers, sentmail.Header{Name: field.Name, Value: field.Value})
 	}
 	return m, nil
 }

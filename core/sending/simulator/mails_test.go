@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/sending/sentmail"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sentmail"
 )
 
 // keeping is a stage that keeps messages and has no limits of sending.
@@ -42,7 +42,7 @@ func TestKeptMail(t *testing.T) {
 			Subject: "Grüße", ConfigurationSet: "both", Test: true, Outcome: sentmail.Delivered,
 		},
 		Text: "Hello", HTML: "<p>Hello</p>",
-		Headers: []sending.Header{
+		Headers: []sentmail.Header{
 			{Name: "From", Value: "Shop <shop@example.com>"}, {Name: "To", Value: "Ben <Ben@example.net>"}, {Name: "Reply-To", Value: "help@example.com"},
 			{Name: "Cc", Value: "cc@example.net"}, {Name: "Subject", Value: "Grüße"}, {Name: "MIME-Version", Value: "1.0"},
 			{Name: "List-Unsubscribe", Value: "<https://app.example/u/abc>"},

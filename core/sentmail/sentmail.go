@@ -3,11 +3,7 @@
 // and the dashboard share. Package simulator stores the messages.
 package sentmail
 
-import (
-	"time"
-
-	"github.com/mailhelm/mailhelm/core/sending"
-)
+import "time"
 
 // Outcome is the result that the events of a message report.
 type Outcome string
@@ -45,12 +41,15 @@ type Mail struct {
 	Summary
 	Text, HTML string
 	// Headers are the header fields in their order. Bcc is not among them.
-	Headers []sending.Header
+	Headers []Header
 	Tags    map[string]string
 	// Cut is true if Text or HTML was longer than the account keeps. Both are then shorter
 	// than the message was.
 	Cut bool
 }
+
+// Header is one header field of a message.
+type Header struct{ Name, Value string }
 
 // Query selects kept messages.
 type Query struct {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/sending/sentmail"
+	"github.com/mailhelm/mailhelm/core/sentmail"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailstatus"
 )
@@ -103,7 +102,7 @@ func (s *Simulated) fillContent(data *mailPage, m sentmail.Mail, phone bool) {
 // unsubscribeLink returns the address in the header field List-Unsubscribe (RFC 2369
 // section 3.2) that belongs to this installation, or "". Customers choose header fields, so
 // another address may lead anywhere.
-func (s *Simulated) unsubscribeLink(headers []sending.Header) string {
+func (s *Simulated) unsubscribeLink(headers []sentmail.Header) string {
 	for _, h := range headers {
 		if !strings.EqualFold(h.Name, "List-Unsubscribe") {
 			continue
