@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/core/visitorids"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
@@ -42,6 +43,7 @@ import (
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
 	visitorstore "github.com/mailhelm/mailhelm/storage/visitorids"
+	webhookstore "github.com/mailhelm/mailhelm/storage/webhooks"
 )
 
 // Config selects the database to open; see [engine.Config].
@@ -238,6 +240,12 @@ func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 
 // ManagedTemplates returns the store of the templates that Mailhelm manages.
 func (db *DB) ManagedTemplates() templates.ManagedStore { return templates.NewManagedStore(db.DB) }
+
+// Webhooks returns the store of webhook endpoints and their deliveries.
+func (db *DB) Webhooks() webhooks.Store { return webhookstore.New(db.DB) }
+
+// WebhookQueue returns the due webhook deliveries of all organizations.
+func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
 
 // Replay returns the store of call results by idempotency key, and of used confirmation
 // tokens.

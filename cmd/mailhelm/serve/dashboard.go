@@ -34,6 +34,7 @@ import (
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
+	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
@@ -66,6 +67,7 @@ func newDashboard(
 	b.addAudience()
 	b.add(b.home())
 	b.add(b.developers(principals))
+	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err
 	}
