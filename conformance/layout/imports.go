@@ -136,6 +136,7 @@ var domainEdges = map[[2]string]string{
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
+	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",
 	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
@@ -37,6 +38,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
@@ -110,6 +112,9 @@ func (b *roomBuilder) addMail() {
 	}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
+	b.add(simulated.New(b.around, simulated.Config{
+		Account: b.s.account, Connections: b.s.connections, UnsubscribeURL: b.public.App + unsubscribe.Path,
+	}))
 	b.add(insight.New(b.around, insight.Config{Reports: b.domains.Reports, Undeliverable: b.domains.Suppression}))
 }
 

@@ -73,7 +73,8 @@ func (h *Home) approvalNotices(r *http.Request, v people.Visitor) ([]notice, err
 	return []notice{{text, frame.Path + "/approvals", "Open approvals", true}}, nil
 }
 
-// accountNotices returns a notice if the sending account does not answer.
+// accountNotices returns a notice if the sending account does not answer or delivers no
+// mail to everyone.
 func (h *Home) accountNotices(r *http.Request, v people.Visitor) ([]notice, error) {
 	if !v.Member.Has(members.MayViewAccount) {
 		return nil, nil
@@ -91,6 +92,8 @@ func (h *Home) accountNotices(r *http.Request, v people.Visitor) ([]notice, erro
 		return []notice{{"No sending account is connected, so no mail is sent or counted.", path, "Connect a sending account", false}}, nil
 	case standing.AWS != nil && standing.AWS.Sandbox:
 		return []notice{{"The sending account is in the provider's sandbox: it sends only to verified addresses.", path, "Request production access", false}}, nil
+	case (standing.Provider == sending.Simulated || standing.Provider == "") && v.Member.Has(members.MayViewAnalytics):
+		return []notice{{"The sending account is simulated: it delivers no mail.", path + "/mails", "Read the sent mail", false}}, nil
 	}
 	return nil, nil
 }

@@ -213,6 +213,19 @@ func TestManyGrants(t *testing.T) {
 	}
 }
 
+// TestSimulatedAccount checks that the overview leads to the mail of the simulated account,
+// except for a visitor who may not read messages.
+func TestSimulatedAccount(t *testing.T) {
+	t.Parallel()
+	o, pages := newOffice(t, stock{})
+	for _, want := range []bool{true, false} {
+		if _, page := frametest.Get(t, pages, frame.Path); strings.Contains(page, `<a href="/dashboard/account/mails">Read the sent mail</a>`) != want {
+			t.Errorf("links to the sent mail: %t, want %t: %s", !want, want, page)
+		}
+		o.Allow(members.MayViewAccount)
+	}
+}
+
 // TestNewOrganization checks the overview of an organization that sent nothing.
 func TestNewOrganization(t *testing.T) {
 	t.Parallel()
