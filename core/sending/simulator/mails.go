@@ -123,7 +123,7 @@ func (s *Simulator) readMails(ctx context.Context, orgID string, q sentmail.Quer
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
+	if _, err := readAccount(ctx, s.selectAccount, orgID); err != nil {
 		return nil, "", err
 	}
 	limit := q.Limit
