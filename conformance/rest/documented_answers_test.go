@@ -154,9 +154,9 @@ func TestDocumentedExamplesFitTheSchemas(t *testing.T) {
 			t.Errorf("%s has no stored answer (%v)", info.Name, err)
 		}
 		for surface, answer := range map[core.Surface]json.RawMessage{core.REST: stored.Body, core.Agent: stored.Result} {
-			if info.Example != "" {
-				if err := op.Input(surface).Check([]byte(info.Example)); err != nil {
-					t.Errorf("%s: example: %v", info.Name, err)
+			if example := info.ExampleOn(surface); example != "" {
+				if err := op.Input(surface).Check([]byte(example)); err != nil {
+					t.Errorf("%s: example on %s: %v", info.Name, surface, err)
 				}
 			}
 			if len(answer) == 0 {

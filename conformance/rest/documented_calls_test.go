@@ -181,7 +181,7 @@ func (d *documentedCalls) run(t *testing.T, name string, arguments ...string) []
 // tool calls the tool of an operation and returns the structured content of its result.
 func (d *documentedCalls) tool(t *testing.T, op core.Operation) json.RawMessage {
 	t.Helper()
-	arguments := op.Info().Example
+	arguments := op.Info().ExampleOn(core.Agent)
 	if arguments == "" {
 		arguments = "{}"
 	}

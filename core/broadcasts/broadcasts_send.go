@@ -85,6 +85,7 @@ func (b *Broadcasts) broadcastsSend() core.Operation {
 			"Call it after a preview and a test. Over the agent endpoint the first call returns what would happen, and a second call confirms it. " +
 			"Returns the status. It does not wait for the end; broadcasts_get_status has the counts.",
 		Example:       `{"id": "` + exampleID + `"}`,
+		AgentExample:  agentExample,
 		Effect:        core.Writes,
 		ReachesPeople: true,
 		Scopes:        []core.Scope{core.BroadcastsManage},

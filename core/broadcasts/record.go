@@ -110,3 +110,6 @@ func (b *Broadcasts) broadcastsGet() core.Operation {
 
 // exampleID is the id of the demo's draft, for the examples of the documentation.
 const exampleID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101"
+
+// agentExample has the arguments of a tool that names the demo's draft.
+const agentExample = `{"broadcast_id": "` + exampleID + `"}`

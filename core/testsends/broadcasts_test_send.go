@@ -44,6 +44,7 @@ func (b *Broadcasts) broadcastsTestSend() core.Operation {
 		Purpose: "Sends the message of a broadcast to 1 to 10 addresses, with [TEST] before the subject. " +
 			"Use it before sending. Returns the outcome of each address. It does not change the broadcast, and 10 tests an hour are allowed.",
 		Example:       `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101", "recipients": ["ada.almeida@example.com"]}`,
+		AgentExample:  `{"broadcast_id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101", "recipients": ["ada.almeida@example.com"]}`,
 		Effect:        core.Writes,
 		ReachesPeople: true,
 		IgnoresKey:    true,
