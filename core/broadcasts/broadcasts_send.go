@@ -86,7 +86,7 @@ func (b *Broadcasts) broadcastsSend() core.Operation {
 			"Returns the status. It does not wait for the end; broadcasts_get_status has the counts.",
 		Example:       `{"id": "` + exampleID + `"}`,
 		AgentExample:  agentExample,
-		Effect:        core.Writes,
+		Effect:        core.Destroys,
 		ReachesPeople: true,
 		Scopes:        []core.Scope{core.BroadcastsManage},
 		Fails:         []core.Code{core.CodeNotFound, core.CodeNoTopicAcknowledgementNeeded},
