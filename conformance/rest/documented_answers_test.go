@@ -126,6 +126,9 @@ func (d *documentedCalls) stored(t *testing.T, answer examples.Answer) []byte {
 	for documented, id := range d.ids {
 		text = strings.ReplaceAll(text, id, documented)
 	}
+	for id, documented := range d.ended {
+		text = strings.ReplaceAll(text, id, documented)
+	}
 	text = strings.ReplaceAll(text, d.BaseURL, "https://api.example.com")
 	known := map[string]string{}
 	text = uuidForm.ReplaceAllStringFunc(text, func(id string) string {

@@ -2,8 +2,11 @@ package whole
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -54,4 +57,58 @@ func (w world) template(t *testing.T) string {
 		t.Fatalf("no template: %d %s", made.status, made.body)
 	}
 	return slug
+}
+
+// TestHostileTextsOfBroadcasts puts one hostile test text of each kind in each text member of
+// a broadcast and in the name of its list. It checks the answers of every operation that
+// shows them, and the question that an agent must confirm before a send.
+func TestHostileTextsOfBroadcasts(t *testing.T) {
+	t.Parallel()
+	product.Once(t, func(t *testing.T, p *product.Product) {
+		w := newWorld(t, p)
+		for _, texts := range byKind(storable(t)) {
+			w.checkHostileBroadcast(t, texts[0])
+		}
+	})
+}
+
+func (w world) checkHostileBroadcast(t *testing.T, h hostile) {
+	t.Helper()
+	id := w.broadcast(t, w.p.OrgID, h.text)
+	stored, err := w.p.DB.Broadcasts().Broadcast(t.Context(), w.p.OrgID, id)
+	w.must(t, err)
+	list, err := w.p.DB.Lists().List(t.Context(), w.p.OrgID, stored.AudienceID)
+	w.must(t, err)
+	list.Name = h.text
+	w.must(t, w.p.DB.Lists().UpdateList(t.Context(), w.p.OrgID, list))
+	stored.Subject, stored.PreviewText, stored.Text, stored.Data = h.text, h.text, h.text, map[string]any{h.text: h.text}
+	w.must(t, w.p.DB.Broadcasts().Update(t.Context(), w.p.OrgID, stored))
+	shown, asked := map[string]bool{}, false
+	for _, s := range subjects() {
+		arguments := map[string]map[string]any{
+			"broadcasts_get": {"id": id}, "broadcasts_list": {"limit": 1}, "broadcasts_get_status": {"broadcast_id": id},
+			"broadcasts_preview": {"broadcast_id": id}, "broadcasts_send": {"broadcast_id": id, "acknowledge_no_topic": true},
+		}[s.Name]
+		if arguments == nil || s.surface == core.REST && s.Effect != core.Reads {
+			continue
+		}
+		if s.surface == core.REST && arguments["broadcast_id"] != nil {
+			arguments["id"] = id
+			delete(arguments, "broadcast_id")
+		}
+		got := w.own.call(t, s, arguments)
+		checkVoice(t, s.name()+" of "+h.String(), got, h)
+		// a subject with braces may be no valid template, which the answer says
+		if status, code := got.outcome(); status != http.StatusOK && code != "validation_failed" {
+			t.Errorf("%s of %s: %d %.300s", s.name(), h, got.status, got.body)
+		}
+		asked = asked || got.output()["confirmation_required"] == true
+		textsIn(got.object, shown)
+	}
+	if !shown[h.text] {
+		t.Errorf("nothing shows the broadcast of %s as it is", h)
+	}
+	if isTemplate := strings.Contains(h.text, "{{"); !asked && !isTemplate {
+		t.Errorf("no question is asked about the broadcast of %s", h)
+	}
 }

@@ -41,7 +41,7 @@ func (b *Broadcasts) broadcastsResults() core.Operation {
 		Name:    "broadcasts_results",
 		Title:   "List the results of a broadcast",
 		Purpose: "Lists what happened to each recipient of a broadcast, latest first. It does not show recipients whose message is still to be sent, nor what happened after the account accepted a message.",
-		Example: `{"id": "` + exampleSentID + `", "result": "filtered", "limit": 2}`,
+		Example: `{"id": "` + exampleSentID + `", "result": "sent", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.BroadcastsView},
