@@ -89,7 +89,13 @@ var domainEdges = map[[2]string]string{
 	{"templates", "handlebars"}:        "variables and faults of templates are read from their sources",
 	{"templates", "mailhtml"}:          "a template without text gets one from its HTML",
 	{"templates", "sending"}:           "templates live in the sending account",
+	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
+	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",
+	{"webhooks", "jobs"}:               "a job purges deliveries after thirty days",
+	{"webhooks", "messages"}:           "endpoints receive message events",
+	{"webhooks", "standardhooks"}:      "messages to endpoints are signed and tried again by common rules",
 	{"signing", "jobs"}:                "retired keys are purged by a job",
 	{"members", "access"}:              "members are users, and what they do is in the audit log",
 	{"members", "passwords"}:           "an invitation makes an account with a password",
@@ -126,6 +132,7 @@ var domainEdges = map[[2]string]string{
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
+	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
@@ -101,6 +102,17 @@ func (d *documentedCalls) runSamples(t *testing.T, op core.Operation, route rest
 	}
 }
 
+// addTags stores two tags, which only the dashboard can create.
+func (d *documentedCalls) addTags(t *testing.T) {
+	t.Helper()
+	for i, tag := range []tags.Tag{{Name: "newsletter", Color: "#2563eb"}, {Name: "wholesale", Color: "#16a34a"}} {
+		tag.ID, tag.CreatedAt = core.NewID(), d.Clock.Now().Add(time.Duration(i)*time.Second)
+		if err := d.DB.Tags().InsertTag(t.Context(), d.OrgID, tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // newDocumented starts a product and creates the objects.
 func newDocumented(t *testing.T) *documentedCalls {
 	t.Helper()
@@ -113,6 +125,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 		d.ids[id] = id
 	}
 	d.ids[examples.AttributeID] = a.attributeID(t, "city")
+	d.addTags(t)
 	d.ids[examples.PropertyID] = d.created(t, "/v1/activity-properties", `{"activity_name":"order_placed","property":"currency","type":"string"}`, "id")
 	d.ids[examples.JobID] = d.created(t, "/v1/contacts/bulk", `{"contacts":[{"email":"first@example.com"},{"email":"second@example.com"}]}`, "job_id")
 	a.do(t, "POST", "/v1/activities", `[{"name":"order_placed","email":"`+a.Contact+`","properties":{"total":18,"currency":"EUR"}}]`).want(202)

@@ -26,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -60,6 +61,7 @@ type ownedObjects struct {
 	activity activities.Activity
 	property activities.Property
 	segment  segments.Segment
+	tag      tags.Tag
 	sent     broadcasts.Broadcast
 }
 
@@ -111,6 +113,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownReports(t, db)
 	o.ownSegments(t, db)
 	o.ownChannels(t, db)
+	o.ownTags(t, db)
 	o.ownMessage(t, db)
 	o.ownActivity(t, db)
 	o.ownBroadcast(t, db)
@@ -175,6 +178,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.segmentState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
+	seen = append(seen, o.tagState(t, db)...)
 	seen = append(seen, o.activityState(t, db)...)
 	seen = append(seen, o.broadcastState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
@@ -189,7 +193,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all

@@ -11,7 +11,7 @@ import (
 type Composed struct {
 	BroadcastID string   `json:"broadcast_id" jsonschema:"format=uuid"`
 	Estimate    Estimate `json:"audience_estimate"`
-	Warnings    []string `json:"warnings" voice:"untrusted" jsonschema_description:"What to think of before sending."`
+	Warnings    []string `json:"warnings" voice:"ours" jsonschema_description:"What to think of before sending."`
 	Summary     string   `json:"summary" voice:"ours"`
 }
 

@@ -24,7 +24,7 @@ type Previewed struct {
 	AudienceSize int                 `json:"audience_size"`
 	Variables    []PreviewedVariable `json:"variables"`
 	Sample       *Sample             `json:"sample" jsonschema:"nullable" jsonschema_description:"Null if the audience is empty and no contact was named."`
-	Warnings     []string            `json:"warnings" voice:"untrusted"`
+	Warnings     []string            `json:"warnings" voice:"ours"`
 }
 
 // PreviewedVariable counts the members of the audience by the source of a value.

@@ -41,7 +41,7 @@ type (
 	StartedAgent struct {
 		BroadcastID string `json:"broadcast_id" jsonschema:"format=uuid"`
 		Status      string `json:"status" jsonschema:"enum=sending,enum=scheduled,enum=awaiting_approval"`
-		Summary     string `json:"summary" voice:"untrusted"`
+		Summary     string `json:"summary" voice:"ours"`
 	}
 )
 

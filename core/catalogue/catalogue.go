@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -34,6 +35,7 @@ type Domains struct {
 	Suppression *suppression.Suppression
 	Channels    *channels.Channels
 	Templates   *templates.Templates
+	Tags        *tags.Tags
 	Contacts    *contacts.Contacts
 	Bulk        *bulk.Bulk
 	Pushes      *bulk.Pushes
@@ -74,6 +76,7 @@ func Operations(d Domains) []core.Operation {
 		d.TemplateTests.Operations(),
 		d.Broadcasts.Operations(),
 		d.BroadcastTests.Operations(),
+		d.Tags.Operations(),
 	)
 }
 
@@ -97,6 +100,7 @@ func documentationOnly() Domains {
 		Suppression: suppression.New(suppression.Config{Clock: core.SystemClock}),
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
+		Tags:        tags.New(tags.Config{Clock: core.SystemClock}),
 		Contacts:    contacts.New(contacts.Config{Clock: core.SystemClock}),
 		Bulk:        bulk.New(bulk.Config{Clock: core.SystemClock}),
 		Lists:       lists.New(lists.Config{Clock: core.SystemClock}),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -24,9 +26,10 @@ import (
 )
 
 // newHandover returns the one way in which mail of organizations leaves.
-func newHandover(cfg config.Config, s *stores, of *account.Account) *handover.Handover {
+func newHandover(cfg config.Config, s *stores, of *account.Account, recorded *messages.Messages) *handover.Handover {
+	through := outgoing.SentEvents{Accounts: s.accounts, Events: messages.NewBatch(recorded), Clock: cfg.Clock, Log: cfg.Log}
 	return handover.New(handover.Config{
-		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: s.accounts, Rate: of.SendRate,
+		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: through, Rate: of.SendRate,
 		Wait: waitUntil(cfg.Clock), Process: s.process.ID(), Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

@@ -27,11 +27,14 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailsettings"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
+	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
@@ -64,6 +67,7 @@ func newDashboard(
 	b.addAudience()
 	b.add(b.home())
 	b.add(b.developers(principals))
+	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +96,9 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 
 // addMail adds the rooms about templates, messages and the results of sending.
 func (b *roomBuilder) addMail() {
-	b.add(templates.New(b.around, b.domains.Templates))
+	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates}))
+	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
+	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
 	b.add(insight.New(b.around, insight.Config{Reports: b.domains.Reports, Undeliverable: b.domains.Suppression}))
 }
