@@ -8,7 +8,7 @@ import (
 
 // DeleteBroadcastIn names a broadcast.
 type DeleteBroadcastIn struct {
-	ID string `json:"id" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
+	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
 }
 
 func (b *Broadcasts) broadcastsDelete() core.Operation {

@@ -24,7 +24,7 @@ type Status struct {
 
 func (b *Broadcasts) broadcastsGetStatus() core.Operation {
 	type in struct {
-		BroadcastID string `json:"broadcast_id" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
+		BroadcastID string `json:"broadcast_id" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
 	}
 	return core.Declare(core.Op[in, Status]{
 		Name:  "broadcasts_get_status",

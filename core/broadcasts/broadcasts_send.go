@@ -89,7 +89,8 @@ func (b *Broadcasts) broadcastsSend() core.Operation {
 			"Call it after a preview and a test. Over the agent endpoint the first call returns what would happen, and a second call confirms it. " +
 			"Returns the status; at `awaiting_approval` a person decides. It does not wait for the end; broadcasts_get_status has the counts.",
 		Example:       `{"id": "` + exampleID + `"}`,
-		Effect:        core.Writes,
+		AgentExample:  agentExample,
+		Effect:        core.Destroys,
 		ReachesPeople: true,
 		Scopes:        []core.Scope{core.BroadcastsManage},
 		Fails:         []core.Code{core.CodeNotFound, core.CodeNoTopicAcknowledgementNeeded},

@@ -82,8 +82,8 @@ func orNull[T comparable](v T) *T {
 // WithID names one broadcast. REST has the id in the path, tools in the member
 // broadcast_id.
 type WithID struct {
-	ID          string `json:"id" only:"rest" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
-	BroadcastID string `json:"broadcast_id" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
+	ID          string `json:"id" only:"rest" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
+	BroadcastID string `json:"broadcast_id" only:"agent" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
 }
 
 // id returns the id, on either surface.
@@ -91,7 +91,7 @@ func (w WithID) id() string { return w.ID + w.BroadcastID }
 
 func (b *Broadcasts) broadcastsGet() core.Operation {
 	type in struct {
-		ID string `json:"id" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
+		ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
 	}
 	return core.Declare(core.Op[in, Record]{
 		Name:    "broadcasts_get",
@@ -116,3 +116,6 @@ func (b *Broadcasts) broadcastsGet() core.Operation {
 
 // exampleID is the id of the demo's draft, for the examples of the documentation.
 const exampleID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101"
+
+// agentExample has the arguments of a tool that names the demo's draft.
+const agentExample = `{"broadcast_id": "` + exampleID + `"}`

@@ -57,7 +57,7 @@ func (t *Templates) templatesAuthor() core.Operation {
 		Purpose: "Creates a template or saves a new version of one. " +
 			"Use it to write mail; to change a template, get its content hash from templates_list. " +
 			"Returns the content hash, the version number and what could be better. It does not send.",
-		Example:  `{"slug": "harvest-news", "subject": "New harvest, {{first_name}}", "html": "<p>Dear {{first_name}}, the new harvest is here.</p><p><a href=\"{{unsubscribe_url}}\">Unsubscribe</a></p>"}`,
+		Example:  `{"slug": "harvest-tasting", "subject": "New harvest, {{first_name}}", "html": "<p>Dear {{first_name}}, the new harvest is here.</p><p><a href=\"{{unsubscribe_url}}\">Unsubscribe</a></p>"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TemplatesManage},
 		GitOwned: core.GitPullRequest,
