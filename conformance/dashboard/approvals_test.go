@@ -15,9 +15,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/tools"
@@ -49,10 +52,34 @@ func newHelped(t *testing.T, p *product.Product) *helped {
 			t.Fatal(err)
 		}
 	}
+	verifyDomain(t, p)
 	h := &helped{owner(t, p), p.Token(t, p.MCPURL)}
 	page := h.submit(h.open("/dashboard/send-policy"), "/dashboard/send-policy", func(form url.Values) { form.Set("rule", "always") })
 	h.wants(page, "The policy is saved", `value="always" checked`)
 	return h
+}
+
+// verifyDomain gives the sending account a verified domain and production access, and copies
+// the domain to the product, as a sync does.
+func verifyDomain(t *testing.T, p *product.Product) {
+	t.Helper()
+	domain := sending.Identity{Identity: "news.example.com", Verification: sending.Success}
+	setup := simulator.Setup{
+		Account:    &sending.Overview{SendingEnabled: true, Max24HourSend: -1, MaxSendRate: 1000},
+		Identities: []sending.Identity{domain},
+	}
+	if err := p.Simulator.Seed(t.Context(), p.OrgID, setup); err != nil {
+		t.Fatal(err)
+	}
+	product.Await(t, 30*time.Second, func() error { // a sync of the product may come between the two calls
+		last, err := p.DB.Channels().LastSync(t.Context(), p.OrgID)
+		if err != nil {
+			return err
+		}
+		return p.DB.Channels().Mirror(t.Context(), p.OrgID, channels.Seen{
+			Sync: channels.Sync{Account: last.Account, Region: last.Region, At: p.Clock.Now()}, Previous: last.At, Identities: []sending.Identity{domain},
+		})
+	})
 }
 
 // tool calls a tool as the application and returns the structured result.
@@ -81,10 +108,10 @@ func (h *helped) sendTool(id string) map[string]any {
 	return h.tool("broadcasts_send", arguments+`,"confirmation_token":"`+fmt.Sprint(first["confirmation_token"])+`"}`)
 }
 
-// compose writes a draft and returns its id.
-func (h *helped) compose() string {
+// compose writes a draft with a name of its own and returns its id.
+func (h *helped) compose(name string) string {
 	h.t.Helper()
-	made := h.tool("broadcasts_compose", `{"name":"Spring","html":"<p>Spring is here</p>","subject":"Spring","audience_kind":"list","audience_id":"readers"}`)
+	made := h.tool("broadcasts_compose", `{"name":"`+name+`","html":"<p>Spring is here</p>","subject":"Spring","audience_kind":"list","audience_id":"readers"}`)
 	return fmt.Sprint(made["broadcast_id"])
 }
 
@@ -104,7 +131,7 @@ func TestApproveSend(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		h := newHelped(t, p)
-		id := h.compose()
+		id := h.compose("Spring")
 		held := h.sendTool(id)
 		path := h.waiting()
 		if held["status"] != "awaiting_approval" || !strings.Contains(fmt.Sprint(held["summary"]), p.AppURL+path) {
@@ -120,7 +147,7 @@ func TestApproveSend(t *testing.T) {
 		if status, _, mail := h.send(path+"/mail", nil); status != http.StatusOK || !strings.Contains(mail, "Spring is here") {
 			t.Errorf("the rendered mail: %d %s", status, mail)
 		}
-		h.wants(h.submit(page, path+"/approve", unchanged), "Approved. The send has begun.", "Approved by you")
+		h.wants(h.submit(page, path+"/approve", unchanged), "Approved. The send has begun.", "Approved by <bdi>you</bdi>")
 		product.Await(t, 30*time.Second, func() error {
 			status := h.tool("broadcasts_get_status", `{"broadcast_id":"`+id+`"}`)
 			if summary, _ := status["summary"].(map[string]any); status["state"] != "sent" || fmt.Sprint(summary["sent"]) != "3" {
@@ -136,7 +163,7 @@ func TestApproveSend(t *testing.T) {
 // rejectOverREST sends another broadcast over REST, which a person rejects.
 func (h *helped) rejectOverREST() {
 	h.t.Helper()
-	id := h.compose()
+	id := h.compose("Summer")
 	for range 2 {
 		answer := h.p.Send(h.t, product.Request{Method: http.MethodPost, URL: h.p.BaseURL + "/v1/broadcasts/" + id + "/send", Bearer: h.p.Live.APIKey, Body: `{"acknowledge_no_topic":true}`})
 		if want := `{"id":"` + id + `","status":"awaiting_approval"}`; answer.Status != http.StatusAccepted || strings.TrimSpace(answer.Body) != want {
@@ -145,7 +172,7 @@ func (h *helped) rejectOverREST() {
 	}
 	path := h.waiting()
 	page := h.submit(h.open(path), path+"/reject", func(form url.Values) { form.Set("reason", "Say when spring begins.") })
-	h.wants(page, "Rejected by you", "Say when spring begins.")
+	h.wants(page, "Rejected by <bdi>you</bdi>", "Say when spring begins.")
 	status := h.tool("broadcasts_get_status", `{"broadcast_id":"`+id+`"}`)
 	if next := fmt.Sprint(status["next_step"]); status["state"] != "draft" || !strings.Contains(next, "Say when spring begins.") {
 		h.t.Errorf("the status after the rejection: %v", status)
@@ -163,7 +190,7 @@ func TestNoTokenApproves(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		h := newHelped(t, p)
-		id := h.compose()
+		id := h.compose("Spring")
 		h.sendTool(id)
 		path := h.waiting()
 		approval := path[strings.LastIndex(path, "/")+1:]
