@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
+	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -49,12 +50,13 @@ func TestGoldenContents(t *testing.T) {
 	definitions, err7 := registry.New(f, registry.Config{})
 	letters, err8 := templates.New(f, templates.Config{})
 	divided, err9 := segments.New(f, segments.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9} {
+	sends, err10 := broadcasts.New(f, broadcasts.Config{})
+	for _, err := range []error{err10, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, directory, files, groups, definitions, divided, letters, outcomes, mail, credentials, company)
+	pages, err := dashboard.Mount(f, start, sends, directory, files, groups, definitions, divided, letters, outcomes, mail, credentials, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 )
 
-func TestSendTest(t *testing.T) {
+func TestGoldenSendTest(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.operations.Results["templates_test_send"] = `{"results":[{"recipient":"ada@example.com","status":"sent","message_id":"m-1"},{"recipient":"ben@example.com","status":"failed","error":"` + escaped + `"}],"sent":1,"total":2}`
