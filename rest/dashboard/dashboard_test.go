@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
+	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -55,12 +56,13 @@ func TestGoldenContents(t *testing.T) {
 	letters, err8 := templates.New(f, templates.Config{})
 	divided, err9 := segments.New(f, segments.Config{})
 	decided, err12 := approvals.New(f, approvals.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12} {
+	sends, err13 := broadcasts.New(f, broadcasts.Config{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, company)
+	pages, err := dashboard.Mount(f, start, sends, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,9 +54,9 @@ func TestGoldenPages(t *testing.T) {
 	check("ended_of_viewer", ended, http.StatusOK)
 }
 
-// TestCreate checks that the form calls the operation with what it says, and that faults
+// TestGoldenCreate checks that the form calls the operation with what it says, and that faults
 // stand beside the fields.
-func TestCreate(t *testing.T) {
+func TestGoldenCreate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := core.NewID()
@@ -105,8 +105,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestSend sends in two steps, and checks what happens if something changes between them.
-func TestSend(t *testing.T) {
+// TestGoldenSend sends in two steps, and checks what happens if something changes between them.
+func TestGoldenSend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	path := o.store(func(b *broadcasts.Broadcast) { b.Topic = "" }) + "/send"
@@ -150,7 +150,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-func TestTestSend(t *testing.T) {
+func TestGoldenTestSend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	path := o.store(nil) + "/test"
