@@ -107,6 +107,14 @@ func (d *declaredFailures) useUpTestSends(t *testing.T) {
 	}
 }
 
+// forgetTestSends lets the organization make test sends again.
+func (d *declaredFailures) forgetTestSends(t *testing.T) {
+	t.Helper()
+	if _, err := d.SQL(t).ExecContext(t.Context(), "DELETE FROM test_sends"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // provoke makes a call of the operation that must fail with the code.
 func (d *declaredFailures) provoke(t *testing.T, op core.Operation, code core.Code) {
 	t.Helper()
@@ -118,6 +126,7 @@ func (d *declaredFailures) provoke(t *testing.T, op core.Operation, code core.Co
 	}
 	if code == core.CodeRateLimited {
 		d.useUpTestSends(t)
+		defer d.forgetTestSends(t)
 	}
 	at := slices.IndexFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == op.Info().Name })
 	if at < 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -59,6 +60,9 @@ func (c call) name() string {
 
 const messageID = "message-of-faults"
 
+// draftOfFaults has the arguments of a call that creates a broadcast.
+const draftOfFaults = `{"name":"Created ROUND","html":"<p>Hello</p>","subject":"Hello","audience_kind":"list","audience_id":"put-ROUND"}`
+
 // listed has the calls that cannot be built from the declarations of operations alone.
 // These are the calls of operations that use the sending account, and the calls for whose
 // arguments neither the input schema nor [seeded] has values.
@@ -72,6 +76,16 @@ var listed = []call{
 	{"suppressions_check_address", "", "", `{"email":"suppressed@example.com"}`, refused},
 
 	{"templates_author", "", "", `{"slug":"faults-ROUND","html":"<p>Hello</p>"}`, untouched},
+
+	// a test send first reads the rate of the account
+	{"templates_test_send", "", "", `{"slug":"welcome","recipients":["test-ROUND@example.com"]}`, refused},
+	{"broadcasts_test_send", "POST", "/v1/broadcasts/drafted-ROUND/test", `{"recipients":["test@example.com"]}`, refused},
+	{"broadcasts_test_send", "", "", `{"broadcast_id":"drafted-ROUND","recipients":["test@example.com"]}`, refused},
+	{"broadcasts_create", "POST", "/v1/broadcasts", draftOfFaults, untouched},
+	{"broadcasts_compose", "", "", draftOfFaults, untouched},
+	{"broadcasts_send", "POST", "/v1/broadcasts/sent-ROUND/send", `{"acknowledge_no_topic":true}`, untouched},
+	{"broadcasts_send", "", "", `{"broadcast_id":"drafted-ROUND","acknowledge_no_topic":true}`, untouched},
+	{"broadcasts_delete", "DELETE", "/v1/broadcasts/deleted-ROUND", "", untouched},
 
 	{"messages_diagnose", "", "", `{"message_id":"` + messageID + `"}`, partial},
 
@@ -187,6 +201,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.registerAttributes(t)
 	s.promoteProperties(t)
 	s.makeLists(t)
+	s.makeBroadcasts(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }
@@ -241,6 +256,29 @@ func (s *faultScene) makeLists(t *testing.T) {
 			CreatedAt: s.p.Clock.Now(), UpdatedAt: s.p.Clock.Now(),
 		}
 		if err := s.p.DB.Lists().InsertList(t.Context(), s.p.OrgID, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// makeBroadcasts creates the drafts that the calls of the test round s.round read, send and
+// delete. Their list has no members. It also forgets the test sends of earlier rounds, of
+// which an organization may make ten in an hour.
+func (s *faultScene) makeBroadcasts(t *testing.T) {
+	t.Helper()
+	list, err := s.p.DB.Lists().List(t.Context(), s.p.OrgID, "put-"+s.round)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.p.SQL(t).ExecContext(t.Context(), "DELETE FROM test_sends"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"drafted", "sent", "deleted"} {
+		b := broadcasts.Broadcast{
+			ID: name + "-" + s.round, Name: name, HTML: "<p>Hello</p>", Subject: "Hello", State: broadcasts.Draft, Revision: 1,
+			Target: broadcasts.Target{AudienceKind: broadcasts.List, AudienceID: list.ID}, CreatedAt: s.p.Clock.Now(), UpdatedAt: s.p.Clock.Now(),
+		}
+		if err := s.p.DB.Broadcasts().Insert(t.Context(), s.p.OrgID, b); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,7 +34,10 @@ var seeded = ordinary.Values{
 	"lists_ id":               "read-ROUND",
 	"attributes_ id":          "read-ROUND",
 	"segments_ id":            "good-customers",
+	"broadcasts_ id":          "drafted-ROUND",
 	"activity_properties_ id": readProperty,
+
+	"broadcast_id": "drafted-ROUND",
 
 	"activity_properties_ activity_name": "faults",
 	"activity_properties_ property":      "read",

@@ -49,7 +49,7 @@ func (b *Broadcasts) broadcastsTestSend() core.Operation {
 		ReachesPeople: true,
 		IgnoresKey:    true,
 		Scopes:        []core.Scope{core.BroadcastsManage},
-		Fails:         []core.Code{core.CodeNotFound, core.CodeRateLimited},
+		Fails:         []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable, core.CodeRateLimited},
 		Prepare:       b.prepareTest,
 		Do: func(_ context.Context, c *core.Call, in TestBroadcastIn) (Result, error) {
 			c.SetSubject(in.ID + in.BroadcastID)

@@ -64,7 +64,7 @@ func (t *Templates) templatesTestSend() core.Operation {
 		ReachesPeople: true,
 		IgnoresKey:    true,
 		Scopes:        []core.Scope{core.TemplatesTest},
-		Fails:         []core.Code{core.CodeNotFound, core.CodeRateLimited},
+		Fails:         []core.Code{core.CodeNotFound, core.CodeUpstreamUnavailable, core.CodeRateLimited},
 		Prepare:       t.prepareTest,
 		Do: func(_ context.Context, _ *core.Call, in TestTemplateIn) (Result, error) {
 			return in.result, nil

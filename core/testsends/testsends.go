@@ -2,6 +2,7 @@ package testsends
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -92,7 +93,8 @@ func New(cfg Config) *Sends { return &Sends{cfg} }
 
 // Send sends the test messages and returns the outcome of each. It calls the sending
 // account, so it must not run in a transaction. It fails with core.CodeRateLimited after
-// PerHour test sends in an hour.
+// PerHour test sends in an hour, and with core.CodeUpstreamUnavailable if the account does
+// not say how many messages it accepts.
 func (s *Sends) Send(ctx context.Context, c *core.Call, r Request) (Result, error) {
 	org, id := c.Principal.Org.ID, core.NewID()
 	if err := s.begin(ctx, c, id, r); err != nil {
@@ -139,7 +141,7 @@ func (s *Sends) drive(ctx context.Context, orgID, id string, r Request) error {
 	for s.Clock().Before(until) && ctx.Err() == nil {
 		p, err := s.Steps.Step(ctx, orgID, id, mailing{r})
 		if err != nil {
-			return err
+			return errors.Join(unavailable(err), s.Steps.Abandon(ctx, orgID, id, "The sending account could not be asked."))
 		}
 		if p.Hold == handover.AllMailStopped {
 			reason = "A person stopped all mail of the organization. It can be allowed again on the dashboard."
@@ -153,6 +155,15 @@ func (s *Sends) drive(ctx context.Context, orgID, id string, r Request) error {
 		}
 	}
 	return s.Steps.Abandon(ctx, orgID, id, reason)
+}
+
+// unavailable converts a failure of the account into the error that callers get. Other
+// errors stay as they are.
+func unavailable(err error) error {
+	if _, ok := errors.AsType[*sending.Failure](err); ok {
+		return sending.Unavailable(err)
+	}
+	return err
 }
 
 // outcomes reads the outcome of each address.
