@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -160,7 +161,7 @@ func obstacleOf(c approving.Case, userID string) string {
 	case c.Now == nil:
 		return "The broadcast does not exist any more."
 	case c.Now.Refusal != nil:
-		return "The broadcast cannot be sent now: " + c.Now.Refusal.Message
+		return cmp.Or(labels.Problem(c.Now.Refusal), c.Now.Refusal.Message)
 	case c.Changed:
 		return "The broadcast is not the one for which approval was asked any more: its content, audience or topic changed. Reject it and say why. The caller can then ask again."
 	case approving.IsOwn(c.Approval, userID):
