@@ -1,13 +1,9 @@
 package approvals
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // State is the state of an approval.
@@ -15,12 +11,12 @@ type State string
 
 // The states of an approval. All but Pending are final.
 const (
-	Pending  State = broadcasts.ApprovalPending
-	Approved State = broadcasts.ApprovalApproved
-	Rejected State = broadcasts.ApprovalRejected
+	Pending  State = "pending"
+	Approved State = "approved"
+	Rejected State = "rejected"
 	// Voided: the broadcast was changed, cancelled, deleted or sent before the decision.
-	Voided  State = broadcasts.ApprovalVoided
-	Expired State = broadcasts.ApprovalExpired
+	Voided  State = "voided"
+	Expired State = "expired"
 	// Unneeded records who asked for a scheduled send that no policy held back, for the
 	// comparison at its start. Callers do not see it.
 	Unneeded State = "unneeded"
@@ -29,6 +25,44 @@ const (
 // Life is how long an approval waits for a decision.
 const Life = 72 * time.Hour
 
+// Caller is the caller that asked for a send.
+type Caller struct {
+	Kind core.CredentialKind
+	ID   string
+	// UserID is the person for whom an application acted, "" for none.
+	UserID string
+}
+
+// Application returns the id of the application that asked, "" for a key or a person.
+func (c Caller) Application() string {
+	if c.Kind == core.OAuthClient {
+		return c.ID
+	}
+	return ""
+}
+
+// Preview has what a send would do. It is stored as JSON.
+type Preview struct {
+	Name         string  `json:"name"`
+	Audience     string  `json:"audience"`
+	AudienceKind string  `json:"audience_kind"`
+	AudienceSize int     `json:"audience_size"`
+	Mailable     int     `json:"mailable"`
+	ByAccount    int     `json:"filtered_by_account"`
+	ByTopic      int     `json:"filtered_by_topic"`
+	Topic        *string `json:"topic_id"`
+	From         string  `json:"from"`
+	Subject      string  `json:"subject"`
+	// Blank has the numbers of members for whom a variable renders blank.
+	Blank []Blank `json:"blank"`
+}
+
+// Blank is a variable that renders blank for some members of an audience.
+type Blank struct {
+	Variable string `json:"variable"`
+	Members  int    `json:"recipients"`
+}
+
 // Approval is a send that waits for a person, or the decision about it. All fields but State
 // and those of the decision are as they were when the send was asked for.
 type Approval struct {
@@ -36,7 +70,7 @@ type Approval struct {
 	BroadcastID string
 	State       State
 	// AskedBy is the caller that asked for the send.
-	AskedBy     broadcasts.Author
+	AskedBy     Caller
 	RequestedAt time.Time
 	ExpiresAt   time.Time
 	// Revision is the revision of the broadcast, and ScheduledAt the time of the send, nil for
@@ -46,10 +80,11 @@ type Approval struct {
 	// Digest is a hash of the content, the audience and the topic.
 	Digest string
 	// Preview has what the send would have done.
-	Preview broadcasts.SendPreview
+	Preview Preview
 
-	// The decision, from the state Pending on. DecidedBy is a user, "" for an end without a
-	// person. Reason is a text of the person who rejected, or a broadcasts.VoidCause.
+	// The decision, from the end of the state Pending on. DecidedBy is a user, "" for an end
+	// without a person. Reason is a text of the person who rejected, or why it was voided as a
+	// word of package broadcasts.
 	DecidedAt *time.Time
 	DecidedBy string
 	Reason    string
@@ -57,52 +92,20 @@ type Approval struct {
 	ApprovedSize int
 }
 
-// at returns the approval as it is at a time: one that waits ends after its life, even
+// At returns the approval as it is at a time: one that waits ends after its life, even
 // before the job has stored that.
-func (a Approval) at(now time.Time) Approval {
+func (a Approval) At(now time.Time) Approval {
 	if a.State == Pending && !now.Before(a.ExpiresAt) {
 		a.State, a.DecidedAt = Expired, &a.ExpiresAt
 	}
 	return a
 }
 
-// isSame reports whether the approval is about the same content, audience and time.
-func (a Approval) isSame(digest string, at *time.Time) bool {
+// IsSame reports whether the approval is about the same content and audience, by their
+// hash, and about the same time, nil for at once.
+func (a Approval) IsSame(digest string, at *time.Time) bool {
 	if a.Digest != digest || (a.ScheduledAt == nil) != (at == nil) {
 		return false
 	}
 	return at == nil || a.ScheduledAt.Equal(*at)
-}
-
-// DigestOf returns the hash of what a person approves: what the messages share, the list or
-// segment with the chosen share of it, and the topic. Two sends with the same hash differ at
-// most in the members of the audience and in their attributes.
-func DigestOf(b broadcasts.Broadcast, p broadcasts.SendPreview) (string, error) {
-	text, err := json.Marshal(struct {
-		Content string
-		Target  broadcasts.Target
-		Topic   string
-	}{p.Content, b.Target, b.Topic})
-	if err != nil {
-		return "", fmt.Errorf("approvals: digest: %w", err)
-	}
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:]), nil
-}
-
-// voidWords are the causes in words, for people and for callers.
-var voidWords = map[broadcasts.VoidCause]string{
-	broadcasts.VoidedByEdit:   "The broadcast was edited.",
-	broadcasts.VoidedByCancel: "The broadcast was cancelled.",
-	broadcasts.VoidedByDelete: "The broadcast was deleted.",
-	broadcasts.VoidedBySend:   "The broadcast was sent by a caller who needs no approval.",
-	broadcasts.VoidedByAsking: "The send was asked for again, with other content or for another time.",
-}
-
-// Words returns the reason of the decision as a text, "" for none.
-func (a Approval) Words() string {
-	if a.State == Voided {
-		return voidWords[broadcasts.VoidCause(a.Reason)]
-	}
-	return a.Reason
 }

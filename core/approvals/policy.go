@@ -8,7 +8,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/broadcasts"
 )
 
 // Rule says which sends wait for a person.
@@ -51,9 +50,9 @@ type Policy struct {
 	UpdatedBy  string
 }
 
-// holds reports whether a send to the target waits. size returns the number of members of
-// the audience.
-func (p Policy) holds(to broadcasts.Target, size func() (int, error)) (bool, error) {
+// Holds reports whether a send waits whose audience is a list or, if isList is false, a
+// segment. id is the id of the audience, and size returns the number of its members.
+func (p Policy) Holds(isList bool, id string, size func() (int, error)) (bool, error) {
 	switch p.Rule {
 	case Always:
 		return true, nil
@@ -61,13 +60,14 @@ func (p Policy) holds(to broadcasts.Target, size func() (int, error)) (bool, err
 		n, err := size()
 		return n > p.Above, err
 	case OutsideLists:
-		return to.AudienceKind != broadcasts.List || !slices.Contains(p.Lists, to.AudienceID), nil
+		return !isList || !slices.Contains(p.Lists, id), nil
 	}
 	return false, nil
 }
 
-// policyFor returns the policy that applies to what a caller sends.
-func policyFor(all []Policy, by broadcasts.Author) Policy {
+// PolicyFor returns the policy, of all of an organization, that applies to what a caller
+// sends.
+func PolicyFor(all []Policy, by Caller) Policy {
 	organization, own := Policy{Rule: Never}, Policy{}
 	for _, p := range all {
 		switch p.Application {
@@ -77,7 +77,7 @@ func policyFor(all []Policy, by broadcasts.Author) Policy {
 			own = p
 		}
 	}
-	switch core.CredentialKind(by.Kind) {
+	switch by.Kind {
 	case core.Person:
 		if !organization.AlsoPeople {
 			return Policy{Rule: Never}

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
@@ -28,19 +29,19 @@ var (
 // guarded is a world in which sends may wait for the approval of a person.
 type guarded struct {
 	*world
-	desk   *approvals.Desk
+	desk   *approving.Desk
 	limits approvals.Limits
 }
 
 func newGuarded(t *testing.T, db *storage.DB) *guarded {
 	t.Helper()
 	w := newWorld(t, db)
-	gate := approvals.Gate{
+	gate := approving.Gate{
 		Store: db.Approvals(), Policies: db.SendPolicies(), Audit: db.Audit(), Clock: w.Now,
 		PageURL: func(id string) string { return "https://app.example/approvals/" + id },
 	}
 	w.Approvals = gate
-	return &guarded{w, &approvals.Desk{Gate: gate, Broadcasts: w.Broadcasts}, approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: w.Now}}
+	return &guarded{w, &approving.Desk{Gate: gate, Broadcasts: w.Broadcasts}, approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: w.Now}}
 }
 
 // eachGuarded runs a test on each database, with three people on the list and a policy of
@@ -109,7 +110,7 @@ func (g *guarded) waiting(t *testing.T) []approvals.Approval {
 }
 
 // approve approves the only waiting send with the numbers that the page shows.
-func (g *guarded) approve(t *testing.T, user string) (approvals.Outcome, error) {
+func (g *guarded) approve(t *testing.T, user string) (approving.Outcome, error) {
 	t.Helper()
 	all := g.waiting(t)
 	if len(all) != 1 {
@@ -117,10 +118,10 @@ func (g *guarded) approve(t *testing.T, user string) (approvals.Outcome, error) 
 	}
 	c, err := g.desk.Case(t.Context(), g.org, all[0].ID)
 	must(t, err)
-	return g.approveShown(t, user, all[0].ID, approvals.Shown{Size: c.Now.Preview.AudienceSize, Mailable: c.Now.Preview.Mailable})
+	return g.approveShown(t, user, all[0].ID, approving.Shown{Size: c.Now.Preview.AudienceSize, Mailable: c.Now.Preview.Mailable})
 }
 
-func (g *guarded) approveShown(t *testing.T, user, id string, shown approvals.Shown) (out approvals.Outcome, err error) {
+func (g *guarded) approveShown(t *testing.T, user, id string, shown approving.Shown) (out approving.Outcome, err error) {
 	t.Helper()
 	err = g.db.InTx(t.Context(), func(ctx context.Context) error {
 		out, err = g.desk.Approve(ctx, g.org, user, id, shown)
@@ -266,7 +267,7 @@ func TestHeldSend(t *testing.T) {
 		if b := g.read(t, id); b.State != broadcasts.Sent || b.Sent != 2 || b.Filtered != 1 || len(g.mails()) != 2 || g.approval(t, id) != "approved" {
 			t.Errorf("%+v, approval %s", b, g.approval(t, id))
 		}
-		if _, err := g.approveShown(t, "grace", frozen.ID, approvals.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
+		if _, err := g.approveShown(t, "grace", frozen.ID, approving.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
 			t.Errorf("a second approval: %v", err)
 		}
 		if diff := cmp.Diff([]string{"send.policy_updated user", "send.approval_requested oauth_client", "send.approved user"}, g.events(t)); diff != "" {
@@ -339,7 +340,7 @@ func TestVoidedApprovals(t *testing.T) {
 			if first, err := g.db.Approvals().Approval(t.Context(), g.org, asked[0].ID); err != nil || first.State != approvals.Voided {
 				t.Errorf("%s: the first approval is %s, %v", name, first.State, err)
 			}
-			if _, err := g.approveShown(t, "grace", asked[0].ID, approvals.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
+			if _, err := g.approveShown(t, "grace", asked[0].ID, approving.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
 				t.Errorf("%s: approving it: %v", name, err)
 			}
 		}
@@ -348,12 +349,12 @@ func TestVoidedApprovals(t *testing.T) {
 		asked := g.waiting(t)[0]
 		_, err := g.call(t, "broadcasts_delete", `{"id": "`+id+`"}`)
 		must(t, err)
-		if _, err := g.approveShown(t, "grace", asked.ID, approvals.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
+		if _, err := g.approveShown(t, "grace", asked.ID, approving.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
 			t.Errorf("approving a deleted broadcast: %v", err)
 		}
 		c, err := g.desk.Case(t.Context(), g.org, asked.ID)
 		must(t, err)
-		if c.Approval.State != approvals.Voided || c.Approval.Words() != "The broadcast was deleted." || c.Now != nil {
+		if c.Approval.State != approvals.Voided || approving.ReasonOf(c.Approval) != "The broadcast was deleted." || c.Now != nil {
 			t.Errorf("the case of a deleted broadcast is %+v", c)
 		}
 		g.dispatch(t, "p")
@@ -394,7 +395,7 @@ func TestConcurrentDecisions(t *testing.T) {
 					if i%2 == 0 {
 						return g.desk.Reject(ctx, g.org, "grace", asked.ID, "No.")
 					}
-					_, err := g.desk.Approve(ctx, g.org, "grace", asked.ID, approvals.Shown{Size: 3, Mailable: 2})
+					_, err := g.desk.Approve(ctx, g.org, "grace", asked.ID, approving.Shown{Size: 3, Mailable: 2})
 					return err
 				})
 			}()
@@ -425,7 +426,7 @@ func TestOtherOrganization(t *testing.T) {
 		if _, err := g.desk.Case(t.Context(), stranger, asked.ID); !core.IsNotFound(err) {
 			t.Errorf("the case: %v", err)
 		}
-		if _, err := g.desk.Approve(t.Context(), stranger, "grace", asked.ID, approvals.Shown{Size: 3, Mailable: 2}); !core.IsNotFound(err) {
+		if _, err := g.desk.Approve(t.Context(), stranger, "grace", asked.ID, approving.Shown{Size: 3, Mailable: 2}); !core.IsNotFound(err) {
 			t.Errorf("approving: %v", err)
 		}
 		if err := g.desk.Reject(t.Context(), stranger, "grace", asked.ID, "No."); !core.IsNotFound(err) {

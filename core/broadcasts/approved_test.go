@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 )
 
@@ -28,7 +29,7 @@ func TestDrift(t *testing.T) {
 	eachGuarded(t, always, func(t *testing.T, g *guarded) {
 		id := g.draft(t, `"template_id": "welcome", "topic_id": "news"`)
 		g.ask(t, helper, id, time.Time{})
-		asked, shown := g.waiting(t)[0], approvals.Shown{Size: 3, Mailable: 2}
+		asked, shown := g.waiting(t)[0], approving.Shown{Size: 3, Mailable: 2}
 		g.add(t, person{email: "d@example.com"})
 		if _, err := g.approveShown(t, "grace", asked.ID, shown); core.AsError(err).Code != core.CodeConflict || !strings.Contains(err.Error(), "audience changed") {
 			t.Errorf("with an audience that grew: %v", err)
@@ -39,7 +40,7 @@ func TestDrift(t *testing.T) {
 			t.Errorf("the page has %+v, then %+v", c.Now.Preview, c.Approval.Preview)
 		}
 		g.Templates = otherTemplate{g.world}
-		shown = approvals.Shown{Size: 4, Mailable: 3}
+		shown = approving.Shown{Size: 4, Mailable: 3}
 		if _, err := g.approveShown(t, "grace", asked.ID, shown); core.AsError(err).Code != core.CodeConflict || !strings.Contains(err.Error(), "content, audience or topic changed") {
 			t.Errorf("with another template: %v", err)
 		}
@@ -75,7 +76,7 @@ func TestExpiry(t *testing.T) {
 		if n, err := g.desk.CountWaiting(t.Context(), g.org); err != nil || n != 0 || g.approval(t, id) != "expired" {
 			t.Errorf("after: %d wait, %v, approval %s", n, err, g.approval(t, id))
 		}
-		if _, err := g.approveShown(t, "grace", asked.ID, approvals.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
+		if _, err := g.approveShown(t, "grace", asked.ID, approving.Shown{Size: 3, Mailable: 2}); core.AsError(err).Code != core.CodeConflict {
 			t.Errorf("approving it: %v", err)
 		}
 		for range 2 {
@@ -148,7 +149,7 @@ func TestStartOfScheduledSends(t *testing.T) {
 			}
 			c, err := g.desk.Case(t.Context(), g.org, a.ID)
 			must(t, err)
-			out, err := g.approveShown(t, "grace", a.ID, approvals.Shown{Size: c.Now.Preview.AudienceSize, Mailable: c.Now.Preview.Mailable})
+			out, err := g.approveShown(t, "grace", a.ID, approving.Shown{Size: c.Now.Preview.AudienceSize, Mailable: c.Now.Preview.Mailable})
 			if err != nil || !out.Late {
 				t.Errorf("approved: %+v, %v", out, err)
 			}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/approvals"
-	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -45,7 +45,7 @@ const columns = `a.id, a.broadcast_id, a.state, a.asked_kind, a.asked_by, a.aske
 // approval converts the row.
 func (r row) approval() (approvals.Approval, error) {
 	a := approvals.Approval{
-		ID: r.ID, BroadcastID: r.BroadcastID, State: approvals.State(r.State), AskedBy: broadcasts.Author{Kind: r.AskedKind, ID: r.AskedBy, UserID: r.AskedUser},
+		ID: r.ID, BroadcastID: r.BroadcastID, State: approvals.State(r.State), AskedBy: approvals.Caller{Kind: core.CredentialKind(r.AskedKind), ID: r.AskedBy, UserID: r.AskedUser},
 		RequestedAt: r.RequestedAt.Time(), ExpiresAt: r.ExpiresAt.Time(), Revision: r.Revision, ScheduledAt: engine.OptionalTime(r.ScheduledAt),
 		Digest: r.Digest, DecidedAt: engine.OptionalTime(r.DecidedAt), DecidedBy: r.DecidedBy, Reason: r.Reason, ApprovedSize: r.ApprovedSize,
 	}
@@ -93,7 +93,7 @@ func (s Store) Insert(ctx context.Context, orgID string, a approvals.Approval) e
 	if err != nil {
 		return fmt.Errorf("storage: preview of an approval: %w", err)
 	}
-	_, err = s.db.Exec(ctx, insertApproval, orgID, a.ID, a.BroadcastID, string(a.State), a.AskedBy.Kind, a.AskedBy.ID, a.AskedBy.UserID,
+	_, err = s.db.Exec(ctx, insertApproval, orgID, a.ID, a.BroadcastID, string(a.State), string(a.AskedBy.Kind), a.AskedBy.ID, a.AskedBy.UserID,
 		engine.At(a.RequestedAt), engine.At(a.ExpiresAt), a.Revision, engine.OptionalAt(a.ScheduledAt), a.Digest, string(preview),
 		engine.OptionalAt(a.DecidedAt), a.DecidedBy, a.Reason, a.ApprovedSize)
 	return err

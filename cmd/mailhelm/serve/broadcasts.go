@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
-	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/composition"
@@ -227,8 +227,8 @@ type broadcastParts struct {
 
 // newGate returns the value that holds back the sends for which a policy wants the approval
 // of a person. app is the address of the dashboard.
-func newGate(cfg config.Config, s *stores, app string) approvals.Gate {
-	return approvals.Gate{
+func newGate(cfg config.Config, s *stores, app string) approving.Gate {
+	return approving.Gate{
 		Store: s.db.Approvals(), Policies: s.db.SendPolicies(), Audit: s.db.Audit(), Clock: cfg.Clock,
 		PageURL: func(id string) string { return app + approvalpages.PathOf(id) },
 	}

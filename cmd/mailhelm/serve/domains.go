@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -76,7 +76,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Channels:    through,
 		Templates:   written,
 		Broadcasts:  mailed,
-		Approvals:   &approvals.Desk{Gate: gate, Broadcasts: mailed},
+		Approvals:   &approving.Desk{Gate: gate, Broadcasts: mailed},
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
 			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
 		}),

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
@@ -27,11 +28,11 @@ const (
 // PathOf returns the path of the page of an approval.
 func PathOf(id string) string { return Path + "/" + url.PathEscape(id) }
 
-// Desk is where people decide about approvals; see [approvals.Desk].
+// Desk is where people decide about approvals; see [approving.Desk].
 type Desk interface {
 	Find(ctx context.Context, orgID string, waiting bool, cursor string, limit int) (core.Page[approvals.Approval], error)
-	Case(ctx context.Context, orgID, id string) (approvals.Case, error)
-	Approve(ctx context.Context, orgID, userID, id string, shown approvals.Shown) (approvals.Outcome, error)
+	Case(ctx context.Context, orgID, id string) (approving.Case, error)
+	Approve(ctx context.Context, orgID, userID, id string, shown approving.Shown) (approving.Outcome, error)
 	Reject(ctx context.Context, orgID, userID, id, reason string) error
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
@@ -32,27 +33,27 @@ const hostile = "<script>alert(1)</script>\u202egro.elpmaxe"
 
 // desk is a desk whose sends would do what the test says. Its decisions are stored.
 type desk struct {
-	*approvals.Desk
+	*approving.Desk
 	now     *broadcasts.Standing
 	changed bool
 	// decisions has what pages decided.
 	decisions []string
 }
 
-func (d *desk) Case(ctx context.Context, orgID, id string) (approvals.Case, error) {
+func (d *desk) Case(ctx context.Context, orgID, id string) (approving.Case, error) {
 	a, err := d.Gate.Store.Approval(ctx, orgID, id)
 	if err != nil || a.State != approvals.Pending {
-		return approvals.Case{Approval: a}, err
+		return approving.Case{Approval: a}, err
 	}
-	return approvals.Case{Approval: a, Now: d.now, Changed: d.changed}, nil
+	return approving.Case{Approval: a, Now: d.now, Changed: d.changed}, nil
 }
 
-func (d *desk) Approve(_ context.Context, _, userID, id string, shown approvals.Shown) (approvals.Outcome, error) {
-	if shown != (approvals.Shown{Size: 1300, Mailable: 1201}) {
-		return approvals.Outcome{}, core.Conflict("The audience changed while you looked at the page.", "Check the new numbers, then approve again.")
+func (d *desk) Approve(_ context.Context, _, userID, id string, shown approving.Shown) (approving.Outcome, error) {
+	if shown != (approving.Shown{Size: 1300, Mailable: 1201}) {
+		return approving.Outcome{}, core.Conflict("The audience changed while you looked at the page.", "Check the new numbers, then approve again.")
 	}
 	d.decisions = append(d.decisions, "approved "+id+" by "+userID)
-	return approvals.Outcome{State: broadcasts.Sending}, nil
+	return approving.Outcome{State: broadcasts.Sending}, nil
 }
 
 // office is an organization with an application, a list and approvals in each state.
@@ -84,10 +85,10 @@ func newOffice(t *testing.T) *office {
 		"broadcasts_preview": `{"audience_size":1300,"variables":[],"warnings":[],"sample":{"contact_id":"0196f0a0-0000-7000-8000-000000000001","email":"a@example.com",
 			"subject":"Hi","preview_text":"","html":"<p>Dear Ada</p><script>alert(1)</script>","text":"Dear Ada"}}`,
 	}}
-	gate := approvals.Gate{Store: db.Approvals(), Policies: db.SendPolicies(), Audit: db.Audit(), Clock: frametest.Now, PageURL: pages.PathOf}
-	now := preview()
+	gate := approving.Gate{Store: db.Approvals(), Policies: db.SendPolicies(), Audit: db.Audit(), Clock: frametest.Now, PageURL: pages.PathOf}
+	now := sendPreview()
 	now.AudienceSize, now.Mailable = 1300, 1201
-	o.desk = &desk{Desk: &approvals.Desk{Gate: gate}, now: &broadcasts.Standing{Preview: now, Warnings: []string{broadcasts.NoTopicWarning}}}
+	o.desk = &desk{Desk: &approving.Desk{Gate: gate}, now: &broadcasts.Standing{Preview: now, Warnings: []string{broadcasts.NoTopicWarning}}}
 	room, err := pages.New(o.Frame, pages.Config{
 		Desk: o.desk, Store: db.SendPolicies(), Policies: approvals.Policies{Store: db.SendPolicies(), Audit: db.Audit(), Clock: frametest.Now},
 		Limits: approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: frametest.Now}, Stops: db.HandoverLimits(),
@@ -99,7 +100,9 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-func preview() broadcasts.SendPreview {
+func preview() approvals.Preview { return approving.Freeze(sendPreview()) }
+
+func sendPreview() broadcasts.SendPreview {
 	return broadcasts.SendPreview{
 		Name: "Spring " + hostile, Audience: "All " + hostile, AudienceKind: "list", AudienceSize: 1234, Mailable: 1200, ByAccount: 30, ByTopic: 4,
 		From: "Acme <news@acme.example>", Subject: "Hi " + hostile, Blank: []broadcasts.BlankVariable{{Variable: "first_name", Members: 12}},
@@ -110,7 +113,7 @@ func preview() broadcasts.SendPreview {
 func (o *office) insert(state approvals.State, change func(*approvals.Approval)) string {
 	o.T.Helper()
 	a := approvals.Approval{
-		ID: core.NewID(), BroadcastID: core.NewID(), State: state, AskedBy: broadcasts.Author{Kind: "oauth_client", ID: o.client.ID, UserID: o.User.ID},
+		ID: core.NewID(), BroadcastID: core.NewID(), State: state, AskedBy: approvals.Caller{Kind: "oauth_client", ID: o.client.ID, UserID: o.User.ID},
 		RequestedAt: frametest.Now().Add(-time.Hour), ExpiresAt: frametest.Now().Add(71 * time.Hour), Revision: 1, Digest: "digest", Preview: preview(),
 	}
 	if state != approvals.Pending {
@@ -140,9 +143,9 @@ func TestGoldenPages(t *testing.T) {
 	waiting := o.insert(approvals.Pending, nil)
 	late := o.insert(approvals.Pending, func(a *approvals.Approval) {
 		at := frametest.Now().Add(-10 * time.Minute)
-		a.ScheduledAt, a.AskedBy, a.Preview.ScheduledAt = &at, broadcasts.Author{Kind: "api_key", ID: "gone"}, &at
+		a.ScheduledAt, a.AskedBy = &at, approvals.Caller{Kind: "api_key", ID: "gone"}
 	})
-	own := o.insert(approvals.Pending, func(a *approvals.Approval) { a.AskedBy = broadcasts.Author{Kind: "user", ID: o.User.ID} })
+	own := o.insert(approvals.Pending, func(a *approvals.Approval) { a.AskedBy = approvals.Caller{Kind: "user", ID: o.User.ID} })
 	rejected := o.insert(approvals.Rejected, func(a *approvals.Approval) { a.DecidedBy, a.Reason = o.User.ID, "Not "+hostile })
 	voided := o.insert(approvals.Voided, func(a *approvals.Approval) { a.Reason = string(broadcasts.VoidedByDelete) })
 	o.insert(approvals.Expired, nil)
@@ -296,9 +299,9 @@ func TestPolicyForms(t *testing.T) {
 	}
 }
 
-// TestStopIsSeenEverywhere checks that every page says that all mail is stopped, and who may
+// TestGoldenStopIsSeenEverywhere checks that every page says that all mail is stopped, and who may
 // end that.
-func TestStopIsSeenEverywhere(t *testing.T) {
+func TestGoldenStopIsSeenEverywhere(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	if _, page := frametest.Get(t, o.pages, pages.Path); strings.Contains(page, "All mail of this organization is stopped") {

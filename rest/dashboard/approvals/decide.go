@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -21,7 +21,7 @@ var labels = frame.Labels{
 // approve approves the send with the numbers that the form repeats, and redirects to the
 // page of the approval.
 func (h approvalHandlers) approve(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	var shown approvals.Shown
+	var shown approving.Shown
 	var err error
 	if shown.Size, err = strconv.Atoi(r.PostForm.Get("audience_size")); err == nil {
 		shown.Mailable, err = strconv.Atoi(r.PostForm.Get("mailable"))
@@ -30,7 +30,7 @@ func (h approvalHandlers) approve(w http.ResponseWriter, r *http.Request, v peop
 		h.approvalPage(w, r, v, "The form was incomplete. Check the numbers, then approve again.", "", http.StatusUnprocessableEntity)
 		return
 	}
-	var out approvals.Outcome
+	var out approving.Outcome
 	err = h.TransactorWith(v, members.MayApproveSends).InTx(r.Context(), func(ctx context.Context) error {
 		var err error
 		out, err = h.Desk.Approve(ctx, v.Org.ID, v.User.ID, r.PathValue("id"), shown)

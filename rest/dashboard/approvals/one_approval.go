@@ -1,10 +1,12 @@
 package approvals
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -95,7 +97,7 @@ func (h approvalHandlers) approvalPage(w http.ResponseWriter, r *http.Request, v
 }
 
 // pageOf returns the data of the page of an approval.
-func (h approvalHandlers) pageOf(r *http.Request, v people.Visitor, c approvals.Case) (approvalPage, error) {
+func (h approvalHandlers) pageOf(r *http.Request, v people.Visitor, c approving.Case) (approvalPage, error) {
 	a, then := c.Approval, c.Approval.Preview
 	names := h.Actors.For(v)
 	by, err := askedBy(r, names, a)
@@ -104,7 +106,7 @@ func (h approvalHandlers) pageOf(r *http.Request, v people.Visitor, c approvals.
 	}
 	data := approvalPage{
 		ID: a.ID, Waits: a.State == approvals.Pending, State: states[a.State], From: core.OnlyVisible(then.From), Subject: core.OnlyVisible(then.Subject),
-		Audience: then.AudienceKind + " " + frame.PlainName(then.Audience), AskedBy: by, Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt), Reason: core.OnlyVisible(a.Words()),
+		Audience: then.AudienceKind + " " + frame.PlainName(then.Audience), AskedBy: by, Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt), Reason: core.OnlyVisible(approving.ReasonOf(a)),
 	}
 	if then.Topic != nil {
 		data.Topic = core.OnlyVisible(*then.Topic)
@@ -128,7 +130,7 @@ func (h approvalHandlers) pageOf(r *http.Request, v people.Visitor, c approvals.
 }
 
 // fillNow adds what the send would do now, and the forms with which the visitor decides.
-func (h approvalHandlers) fillNow(data *approvalPage, v people.Visitor, c approvals.Case) {
+func (h approvalHandlers) fillNow(data *approvalPage, v people.Visitor, c approving.Case) {
 	then := c.Approval.Preview
 	data.Numbers, data.Blank = numbersOf(then, nil), blankOf(then)
 	if !data.Waits {
@@ -142,10 +144,10 @@ func (h approvalHandlers) fillNow(data *approvalPage, v people.Visitor, c approv
 		data.Edit = data.Broadcast + "/edit"
 	}
 	if data.Obstacle = obstacleOf(c, v.User.ID); c.Now != nil && c.Now.Refusal == nil {
-		now := c.Now.Preview
+		now := approving.Freeze(c.Now.Preview)
 		data.Numbers, data.HasNow, data.Checks, data.Blank = numbersOf(then, &now), true, c.Now.Warnings, blankOf(now)
 		data.Size, data.Mailable = now.AudienceSize, now.Mailable
-		data.Sentence, data.Mail = now.Sentence(), PathOf(c.Approval.ID)+"/mail"
+		data.Sentence, data.Mail = c.Now.Preview.Sentence(), PathOf(c.Approval.ID)+"/mail"
 	}
 	if v.Member.Has(members.MayApproveSends) && data.Obstacle == "" {
 		form := frame.FormTo(v, PathOf(c.Approval.ID)+"/approve")
@@ -154,15 +156,15 @@ func (h approvalHandlers) fillNow(data *approvalPage, v people.Visitor, c approv
 }
 
 // obstacleOf says why the visitor cannot approve the send, "" if that is possible.
-func obstacleOf(c approvals.Case, userID string) string {
+func obstacleOf(c approving.Case, userID string) string {
 	switch {
 	case c.Now == nil:
 		return "The broadcast does not exist any more."
 	case c.Now.Refusal != nil:
-		return "The broadcast cannot be sent now: " + c.Now.Refusal.Message
+		return cmp.Or(labels.Problem(c.Now.Refusal), c.Now.Refusal.Message)
 	case c.Changed:
 		return "The broadcast is not the one for which approval was asked any more: its content, audience or topic changed. Reject it and say why. The caller can then ask again."
-	case approvals.IsOwn(c.Approval, userID):
+	case approving.IsOwn(c.Approval, userID):
 		return "You asked for this send on the dashboard yourself, so another person must approve it."
 	}
 	return ""
@@ -170,9 +172,9 @@ func obstacleOf(c approvals.Case, userID string) string {
 
 // numbersOf returns the numbers of an audience when the send was asked for, and now; nil
 // stands for no numbers of now.
-func numbersOf(then broadcasts.SendPreview, now *broadcasts.SendPreview) []numberRow {
+func numbersOf(then approvals.Preview, now *approvals.Preview) []numberRow {
 	rows := []numberRow{}
-	add := func(name string, of func(broadcasts.SendPreview) int) {
+	add := func(name string, of func(approvals.Preview) int) {
 		row := numberRow{Name: name, Then: frame.WithCommas(int64(of(then)))}
 		if now != nil {
 			row.Now = frame.WithCommas(int64(of(*now)))
@@ -180,15 +182,15 @@ func numbersOf(then broadcasts.SendPreview, now *broadcasts.SendPreview) []numbe
 		}
 		rows = append(rows, row)
 	}
-	add("Members of the audience", func(p broadcasts.SendPreview) int { return p.AudienceSize })
-	add("Get the message", func(p broadcasts.SendPreview) int { return p.Mailable })
-	add("Suppressed, or opted out of all mail", func(p broadcasts.SendPreview) int { return p.ByAccount })
-	add("Opted out of the topic", func(p broadcasts.SendPreview) int { return p.ByTopic })
+	add("Members of the audience", func(p approvals.Preview) int { return p.AudienceSize })
+	add("Get the message", func(p approvals.Preview) int { return p.Mailable })
+	add("Suppressed, or opted out of all mail", func(p approvals.Preview) int { return p.ByAccount })
+	add("Opted out of the topic", func(p approvals.Preview) int { return p.ByTopic })
 	return rows
 }
 
 // blankOf names the variables that some members have no value for.
-func blankOf(p broadcasts.SendPreview) []string {
+func blankOf(p approvals.Preview) []string {
 	var texts []string
 	for _, b := range p.Blank {
 		texts = append(texts, core.Quote(b.Variable)+" is blank for "+frame.Quantity(int64(b.Members), "member", "members")+".")
@@ -200,7 +202,7 @@ func blankOf(p broadcasts.SendPreview) []string {
 // Ada".
 func askedBy(r *http.Request, names *actors.Names, a approvals.Approval) (string, error) {
 	by := a.AskedBy
-	if core.CredentialKind(by.Kind) == core.Person {
+	if by.Kind == core.Person {
 		return names.Person(r.Context(), by.ID)
 	}
 	words, err := names.Credential(r.Context(), by.ID, by.UserID)

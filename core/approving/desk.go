@@ -1,4 +1,4 @@
-package approvals
+package approving
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 )
 
@@ -26,7 +27,7 @@ const maxReason = 500
 
 // Case is an approval, with what its send would do now.
 type Case struct {
-	Approval Approval
+	Approval approvals.Approval
 	// Now is nil if the broadcast is not a draft any more, or was deleted.
 	Now *broadcasts.Standing
 	// Changed is true if the send is not the frozen one any more, so that it cannot be
@@ -35,19 +36,19 @@ type Case struct {
 }
 
 // Find returns one page of approvals.
-func (d *Desk) Find(ctx context.Context, orgID string, waiting bool, cursor string, limit int) (core.Page[Approval], error) {
+func (d *Desk) Find(ctx context.Context, orgID string, waiting bool, cursor string, limit int) (core.Page[approvals.Approval], error) {
 	filter := "approvals decided"
 	if waiting {
 		filter = "approvals waiting"
 	}
-	read := func(after *core.After, limit int) ([]Approval, error) {
-		found, err := d.Gate.Store.Find(ctx, orgID, Filter{Waiting: waiting, After: after, Limit: limit})
+	read := func(after *core.After, limit int) ([]approvals.Approval, error) {
+		found, err := d.Gate.Store.Find(ctx, orgID, approvals.Filter{Waiting: waiting, After: after, Limit: limit})
 		for i := range found {
-			found[i] = found[i].at(d.Gate.Clock())
+			found[i] = found[i].At(d.Gate.Clock())
 		}
 		return found, err
 	}
-	return core.ReadPage(filter, cursor, limit, read, func(a Approval) core.After { return core.After{At: a.RequestedAt, ID: a.ID} })
+	return core.ReadPage(filter, cursor, limit, read, func(a approvals.Approval) core.After { return core.After{At: a.RequestedAt, ID: a.ID} })
 }
 
 // CountWaiting returns the number of approvals that wait for a decision.
@@ -62,8 +63,8 @@ func (d *Desk) Case(ctx context.Context, orgID, id string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Approval: a.at(d.Gate.Clock())}
-	if c.Approval.State != Pending {
+	c := Case{Approval: a.At(d.Gate.Clock())}
+	if c.Approval.State != approvals.Pending {
 		return c, nil
 	}
 	if err := d.Broadcasts.RefreshSuppressions(ctx, orgID); err != nil {
@@ -84,16 +85,16 @@ func (d *Desk) Case(ctx context.Context, orgID, id string) (Case, error) {
 }
 
 // readable returns an approval that people see.
-func (d *Desk) readable(ctx context.Context, orgID, id string) (Approval, error) {
+func (d *Desk) readable(ctx context.Context, orgID, id string) (approvals.Approval, error) {
 	a, err := d.Gate.Store.Approval(ctx, orgID, id)
-	if err == nil && a.State == Unneeded {
-		return Approval{}, core.NotFound("approval")
+	if err == nil && a.State == approvals.Unneeded {
+		return approvals.Approval{}, core.NotFound("approval")
 	}
 	return a, err
 }
 
 // isChanged reports whether a send differs from the frozen one.
-func isChanged(a Approval, b broadcasts.Broadcast, p broadcasts.SendPreview) (bool, error) {
+func isChanged(a approvals.Approval, b broadcasts.Broadcast, p broadcasts.SendPreview) (bool, error) {
 	digest, err := DigestOf(b, p)
 	return digest != a.Digest || b.Revision != a.Revision, err
 }
@@ -120,7 +121,7 @@ func (d *Desk) Approve(ctx context.Context, orgID, userID, id string, shown Show
 		return Outcome{}, &core.Error{Code: core.CodeInvalidScope, Message: "You asked for this send on the dashboard yourself, so another person must approve it."}
 	}
 	now := d.Gate.Clock()
-	sent, err := d.Broadcasts.SendApproved(ctx, orgID, a.BroadcastID, application(a.AskedBy), a.ScheduledAt, func(b broadcasts.Broadcast, p broadcasts.SendPreview) error {
+	sent, err := d.Broadcasts.SendApproved(ctx, orgID, a.BroadcastID, a.AskedBy.Application(), a.ScheduledAt, func(b broadcasts.Broadcast, p broadcasts.SendPreview) error {
 		return d.approve(ctx, orgID, userID, id, shown, b, p, now)
 	})
 	if core.IsNotFound(err) {
@@ -135,7 +136,7 @@ func (d *Desk) approve(ctx context.Context, orgID, userID, id string, shown Show
 	if err != nil {
 		return err
 	}
-	if a.at(now).State != Pending {
+	if a.At(now).State != approvals.Pending {
 		return decided()
 	}
 	changed, err := isChanged(a, b, p)
@@ -148,21 +149,13 @@ func (d *Desk) approve(ctx context.Context, orgID, userID, id string, shown Show
 	if p.AudienceSize != shown.Size || p.Mailable != shown.Mailable {
 		return core.Conflict("The audience changed while you looked at the page.", "Check the new numbers, then approve again.")
 	}
-	return d.Gate.end(ctx, orgID, a, decision{State: Approved, By: userID, Size: p.AudienceSize}, access.ActorOf(userID), now)
+	return d.Gate.end(ctx, orgID, a, decision{State: approvals.Approved, By: userID, Size: p.AudienceSize}, access.ActorOf(userID), now)
 }
 
 // IsOwn reports whether the user asked for the send as a person. A person for whom an
 // application asked may decide about it: the approval is there for that person.
-func IsOwn(a Approval, userID string) bool {
-	return core.CredentialKind(a.AskedBy.Kind) == core.Person && a.AskedBy.ID == userID
-}
-
-// application returns the id of the application that asked, "" for a key or a person.
-func application(by broadcasts.Author) string {
-	if core.CredentialKind(by.Kind) == core.OAuthClient {
-		return by.ID
-	}
-	return ""
+func IsOwn(a approvals.Approval, userID string) bool {
+	return a.AskedBy.Kind == core.Person && a.AskedBy.ID == userID
 }
 
 // Reject refuses a send with a reason, which the caller reads. Call it in a transaction that
@@ -178,8 +171,8 @@ func (d *Desk) Reject(ctx context.Context, orgID, userID, id, reason string) err
 		return err
 	}
 	now := d.Gate.Clock()
-	if a.at(now).State != Pending {
+	if a.At(now).State != approvals.Pending {
 		return decided()
 	}
-	return d.Gate.end(ctx, orgID, a, decision{State: Rejected, By: userID, Reason: reason}, access.ActorOf(userID), now)
+	return d.Gate.end(ctx, orgID, a, decision{State: approvals.Rejected, By: userID, Reason: reason}, access.ActorOf(userID), now)
 }

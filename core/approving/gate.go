@@ -1,4 +1,4 @@
-package approvals
+package approving
 
 import (
 	"context"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 )
 
 // Gate holds sends back for which a policy wants the approval of a person. It is a
 // [broadcasts.Approvals]. All fields are required.
 type Gate struct {
-	Store    Store
-	Policies PolicyStore
+	Store    approvals.Store
+	Policies approvals.PolicyStore
 	Audit    access.AuditAppender
 	// PageURL returns the address of the page on which a person decides about an approval.
 	PageURL func(id string) string
@@ -35,7 +36,13 @@ func (g Gate) Needs(ctx context.Context, orgID string, by broadcasts.Author, to 
 	if err != nil {
 		return false, err
 	}
-	return policyFor(all, by).holds(to, func() (int, error) { return p.AudienceSize, nil })
+	return holds(all, by, to, func() (int, error) { return p.AudienceSize, nil })
+}
+
+// holds reports whether a send to the target by the caller waits, by all policies of the
+// organization.
+func holds(all []approvals.Policy, by broadcasts.Author, to broadcasts.Target, size func() (int, error)) (bool, error) {
+	return approvals.PolicyFor(all, callerOf(by)).Holds(to.AudienceKind == broadcasts.List, to.AudienceID, size)
 }
 
 // Hold returns the approval for which the send must wait. If the send may go, it voids the
@@ -46,18 +53,18 @@ func (g Gate) Hold(ctx context.Context, orgID string, ask broadcasts.Ask) (*broa
 	if err != nil {
 		return nil, err
 	}
-	holds, err := policyFor(all, ask.By).holds(ask.Broadcast.Target, sizeOf(ctx, ask))
+	waits, err := holds(all, ask.By, ask.Broadcast.Target, sizeOf(ctx, ask))
 	switch {
 	case err != nil:
 		return nil, err
-	case holds:
+	case waits:
 		return g.ask(ctx, orgID, ask)
 	}
 	if err := g.Void(ctx, orgID, ask.Broadcast.ID, broadcasts.VoidedBySend, ask.Now); err != nil || ask.At == nil {
 		return nil, err
 	}
-	return nil, g.Store.Insert(ctx, orgID, Approval{
-		ID: core.NewID(), BroadcastID: ask.Broadcast.ID, State: Unneeded, AskedBy: ask.By, RequestedAt: ask.Now, ExpiresAt: ask.Now,
+	return nil, g.Store.Insert(ctx, orgID, approvals.Approval{
+		ID: core.NewID(), BroadcastID: ask.Broadcast.ID, State: approvals.Unneeded, AskedBy: callerOf(ask.By), RequestedAt: ask.Now, ExpiresAt: ask.Now,
 		Revision: ask.Broadcast.Revision, ScheduledAt: ask.At, DecidedAt: &ask.Now,
 	})
 }
@@ -77,7 +84,6 @@ func (g Gate) ask(ctx context.Context, orgID string, ask broadcasts.Ask) (*broad
 	if err != nil {
 		return nil, err
 	}
-	preview.NeedsApproval = true
 	digest, err := DigestOf(ask.Broadcast, preview)
 	if err != nil {
 		return nil, err
@@ -86,7 +92,7 @@ func (g Gate) ask(ctx context.Context, orgID string, ask broadcasts.Ask) (*broad
 	if err != nil {
 		return nil, err
 	}
-	if waits != nil && waits.isSame(digest, ask.At) && waits.Revision == ask.Broadcast.Revision {
+	if waits != nil && waits.IsSame(digest, ask.At) && waits.Revision == ask.Broadcast.Revision {
 		shown := g.view(*waits, ask.Now)
 		return &shown, nil
 	}
@@ -95,9 +101,9 @@ func (g Gate) ask(ctx context.Context, orgID string, ask broadcasts.Ask) (*broad
 			return nil, err
 		}
 	}
-	a := Approval{
-		ID: core.NewID(), BroadcastID: ask.Broadcast.ID, State: Pending, AskedBy: ask.By, RequestedAt: ask.Now, ExpiresAt: ask.Now.Add(Life),
-		Revision: ask.Broadcast.Revision, ScheduledAt: ask.At, Digest: digest, Preview: preview,
+	a := approvals.Approval{
+		ID: core.NewID(), BroadcastID: ask.Broadcast.ID, State: approvals.Pending, AskedBy: callerOf(ask.By), RequestedAt: ask.Now, ExpiresAt: ask.Now.Add(approvals.Life),
+		Revision: ask.Broadcast.Revision, ScheduledAt: ask.At, Digest: digest, Preview: Freeze(preview),
 	}
 	if err := g.Store.Insert(ctx, orgID, a); err != nil {
 		return nil, err
@@ -108,19 +114,19 @@ func (g Gate) ask(ctx context.Context, orgID string, ask broadcasts.Ask) (*broad
 
 // waiting returns the approval for which a broadcast waits, nil for none. One that should
 // have ended is ended first.
-func (g Gate) waiting(ctx context.Context, orgID, broadcastID string, now time.Time) (*Approval, error) {
+func (g Gate) waiting(ctx context.Context, orgID, broadcastID string, now time.Time) (*approvals.Approval, error) {
 	latest, err := g.latest(ctx, orgID, broadcastID)
-	if err != nil || latest == nil || latest.State != Pending {
+	if err != nil || latest == nil || latest.State != approvals.Pending {
 		return nil, err
 	}
-	if latest.at(now).State == Expired {
-		return nil, g.end(ctx, orgID, *latest, decision{State: Expired}, access.System(), now)
+	if latest.At(now).State == approvals.Expired {
+		return nil, g.end(ctx, orgID, *latest, decision{State: approvals.Expired}, access.System(), now)
 	}
 	return latest, nil
 }
 
 // latest returns the latest approval of a broadcast, nil for none.
-func (g Gate) latest(ctx context.Context, orgID, broadcastID string) (*Approval, error) {
+func (g Gate) latest(ctx context.Context, orgID, broadcastID string) (*approvals.Approval, error) {
 	all, err := g.Store.Latest(ctx, orgID, []string{broadcastID})
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -132,19 +138,19 @@ func (g Gate) latest(ctx context.Context, orgID, broadcastID string) (*Approval,
 // approved. It asks in the name of the caller that scheduled the send.
 func (g Gate) HoldStart(ctx context.Context, orgID string, ask broadcasts.Ask) (*broadcasts.Approval, error) {
 	latest, err := g.latest(ctx, orgID, ask.Broadcast.ID)
-	if err != nil || latest == nil || latest.State != Approved && latest.State != Unneeded {
+	if err != nil || latest == nil || latest.State != approvals.Approved && latest.State != approvals.Unneeded {
 		return nil, err
 	}
-	ask.By = latest.AskedBy
+	ask.By = authorOf(latest.AskedBy)
 	all, err := g.Policies.Policies(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	holds, err := policyFor(all, ask.By).holds(ask.Broadcast.Target, sizeOf(ctx, ask))
-	if err != nil || !holds {
+	waits, err := holds(all, ask.By, ask.Broadcast.Target, sizeOf(ctx, ask))
+	if err != nil || !waits {
 		return nil, err
 	}
-	if latest.State == Approved {
+	if latest.State == approvals.Approved {
 		covered, err := covers(ctx, *latest, ask)
 		if err != nil || covered {
 			return nil, err
@@ -155,7 +161,7 @@ func (g Gate) HoldStart(ctx context.Context, orgID string, ask broadcasts.Ask) (
 
 // covers reports whether an approval covers a send that starts now: its content and its
 // audience are the approved ones, and the audience has not grown much.
-func covers(ctx context.Context, a Approval, ask broadcasts.Ask) (bool, error) {
+func covers(ctx context.Context, a approvals.Approval, ask broadcasts.Ask) (bool, error) {
 	preview, err := ask.Preview(ctx)
 	if err != nil {
 		return false, err
@@ -179,7 +185,7 @@ func (g Gate) Latest(ctx context.Context, orgID string, broadcastIDs []string) (
 	all, err := g.Store.Latest(ctx, orgID, broadcastIDs)
 	shown := make(map[string]broadcasts.Approval, len(all))
 	for _, a := range all {
-		if a.State != Unneeded {
+		if a.State != approvals.Unneeded {
 			shown[a.BroadcastID] = g.view(a, g.Clock())
 		}
 	}
@@ -187,12 +193,12 @@ func (g Gate) Latest(ctx context.Context, orgID string, broadcastIDs []string) (
 }
 
 // view returns an approval as callers see it.
-func (g Gate) view(a Approval, now time.Time) broadcasts.Approval {
-	a = a.at(now)
+func (g Gate) view(a approvals.Approval, now time.Time) broadcasts.Approval {
+	a = a.At(now)
 	shown := broadcasts.Approval{
 		Status: string(a.State), RequestedAt: a.RequestedAt, ExpiresAt: a.ExpiresAt, DecidedAt: a.DecidedAt, URL: g.PageURL(a.ID), ScheduledAt: a.ScheduledAt,
 	}
-	if words := a.Words(); words != "" {
+	if words := ReasonOf(a); words != "" {
 		shown.Reason = &words
 	}
 	return shown

@@ -1,4 +1,4 @@
-package approvals
+package approving
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -23,7 +24,7 @@ type ExpireArgs struct{}
 // Kind returns the name of the job.
 func (ExpireArgs) Kind() string { return "approvals_expire" }
 
-// ExpireWorker returns the job that ends the approvals that waited for [Life].
+// ExpireWorker returns the job that ends the approvals that waited for [approvals.Life].
 func (g Gate) ExpireWorker(transactor core.Transactor, orgs func(context.Context) ([]string, error)) jobs.Worker[ExpireArgs] {
 	return jobs.Worker[ExpireArgs]{Every: expireEvery, Timeout: 5 * time.Minute, Work: func(ctx context.Context, _ ExpireArgs) error {
 		return jobs.ForEachOrg(ctx, "", orgs, "approvals of sends", func(ctx context.Context, orgID string) error {
@@ -32,7 +33,7 @@ func (g Gate) ExpireWorker(transactor core.Transactor, orgs func(context.Context
 	}}
 }
 
-// Expire ends the approvals of the organization that waited for [Life]. It may be repeated,
+// Expire ends the approvals of the organization that waited for [approvals.Life]. It may be repeated,
 // and may be interrupted between two approvals.
 func (g Gate) Expire(ctx context.Context, transactor core.Transactor, orgID string) error {
 	now := g.Clock()
@@ -42,7 +43,7 @@ func (g Gate) Expire(ctx context.Context, transactor core.Transactor, orgID stri
 	}
 	for _, a := range overdue {
 		err := transactor.InTx(ctx, func(ctx context.Context) error {
-			return g.end(ctx, orgID, a, decision{State: Expired}, access.System(), now)
+			return g.end(ctx, orgID, a, decision{State: approvals.Expired}, access.System(), now)
 		})
 		if err != nil && core.AsError(err).Code != core.CodeConflict {
 			return err
