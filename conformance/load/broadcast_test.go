@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/composition"
+	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -255,10 +256,11 @@ func (m *mailshot) broadcast(b *testing.B, account handover.Sender) (time.Durati
 	log := slog.New(slog.DiscardHandler)
 	noWait := func(context.Context, time.Time) {}
 	of := m.begin(b)
-	d := broadcasts.NewDispatcher(broadcasts.DispatcherConfig{
-		Broadcasts: broadcasts.New(broadcasts.Config{
+	d := dispatch.New(dispatch.Config{
+		Sends: broadcasts.New(broadcasts.Config{
 			Store: m.db.Broadcasts(), Audience: m.db.Audiences(), Outcomes: m.db.Outcomes(), Transactor: m.db, Links: m, Clock: core.SystemClock, Log: log,
 		}),
+		Store: m.db.Broadcasts(), Outcomes: m.db.Outcomes(), Transactor: m.db,
 		Open: m.db.OpenBroadcasts(), Wait: noWait, Clock: core.SystemClock, Log: log,
 		Steps: handover.New(handover.Config{
 			Store: m.db.Handover(), Limits: m.db.HandoverLimits(), Transactor: m.db, Account: account, Process: "process", Wait: noWait, Clock: core.SystemClock, Log: log,
@@ -268,7 +270,7 @@ func (m *mailshot) broadcast(b *testing.B, account handover.Sender) (time.Durati
 	watched := watchMemory()
 	began := time.Now()
 	must(b, d.Look(b.Context()))
-	d.Wait()
+	d.Join()
 	took := time.Since(began)
 	most := watched()
 	ended, err := m.db.Broadcasts().Broadcast(b.Context(), m.org, of.ID)

@@ -75,7 +75,7 @@ const (
 )
 
 // hold asks whether the send must wait for a person. It returns nil if it may go.
-func (b *Broadcasts) hold(ctx context.Context, c *core.Call, of Broadcast, at *time.Time) (*Approval, error) {
+func (b *Editor) hold(ctx context.Context, c *core.Call, of Broadcast, at *time.Time) (*Approval, error) {
 	if b.Approvals == nil {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (b *Broadcasts) hold(ctx context.Context, c *core.Call, of Broadcast, at *t
 	return b.Approvals.Hold(ctx, org, b.askFor(org, of, authorOf(c), at, c.Now))
 }
 
-func (b *Broadcasts) askFor(orgID string, of Broadcast, by Author, at *time.Time, now time.Time) Ask {
+func (b *Editor) askFor(orgID string, of Broadcast, by Author, at *time.Time, now time.Time) Ask {
 	return Ask{Broadcast: of, By: by, At: at, Now: now, Preview: func(ctx context.Context) (SendPreview, error) {
 		return b.sendPreview(ctx, orgID, of, at)
 	}}
@@ -91,7 +91,7 @@ func (b *Broadcasts) askFor(orgID string, of Broadcast, by Author, at *time.Time
 
 // holdStart makes a scheduled broadcast whose time has come a draft again if it must wait
 // for a person, and reports whether it did.
-func (b *Broadcasts) holdStart(ctx context.Context, orgID string, of Broadcast, now time.Time) (bool, error) {
+func (b *Editor) holdStart(ctx context.Context, orgID string, of Broadcast, now time.Time) (bool, error) {
 	if b.Approvals == nil {
 		return false, nil
 	}
@@ -104,7 +104,7 @@ func (b *Broadcasts) holdStart(ctx context.Context, orgID string, of Broadcast, 
 }
 
 // void ends the approval for which a broadcast waits, if there is one.
-func (b *Broadcasts) void(ctx context.Context, orgID, id string, why VoidCause, now time.Time) error {
+func (b *Editor) void(ctx context.Context, orgID, id string, why VoidCause, now time.Time) error {
 	if b.Approvals == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (b *Broadcasts) void(ctx context.Context, orgID, id string, why VoidCause, 
 }
 
 // approvalOf returns the latest approval of a broadcast, nil for none.
-func (b *Broadcasts) approvalOf(ctx context.Context, orgID, id string) (*Approval, error) {
+func (b *Editor) approvalOf(ctx context.Context, orgID, id string) (*Approval, error) {
 	all, err := b.approvalsOf(ctx, orgID, []string{id})
 	if found, has := all[id]; has {
 		return &found, err
@@ -120,7 +120,7 @@ func (b *Broadcasts) approvalOf(ctx context.Context, orgID, id string) (*Approva
 	return nil, err
 }
 
-func (b *Broadcasts) approvalsOf(ctx context.Context, orgID string, ids []string) (map[string]Approval, error) {
+func (b *Editor) approvalsOf(ctx context.Context, orgID string, ids []string) (map[string]Approval, error) {
 	if b.Approvals == nil || len(ids) == 0 {
 		return nil, nil
 	}

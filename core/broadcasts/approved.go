@@ -19,7 +19,7 @@ type Standing struct {
 
 // Standing returns what a send of the broadcast at the time would do now; nil stands for at
 // once. Pages call it. It fails with core.CodeNotFound if the broadcast does not exist.
-func (b *Broadcasts) Standing(ctx context.Context, orgID, id string, at *time.Time) (Standing, error) {
+func (b *Editor) Standing(ctx context.Context, orgID, id string, at *time.Time) (Standing, error) {
 	found, err := b.Store.Broadcast(ctx, orgID, id)
 	if err != nil {
 		return Standing{}, err
@@ -50,7 +50,7 @@ func (b *Broadcasts) Standing(ctx context.Context, orgID, id string, at *time.Ti
 // is nil or has passed. application is the application that asked for the send. Call it in
 // the transaction that stores the approval. check gets the locked draft and what the send
 // does; if it fails, nothing is sent.
-func (b *Broadcasts) SendApproved(ctx context.Context, orgID, id, application string, at *time.Time, check func(Broadcast, SendPreview) error) (Broadcast, error) {
+func (b *Editor) SendApproved(ctx context.Context, orgID, id, application string, at *time.Time, check func(Broadcast, SendPreview) error) (Broadcast, error) {
 	now := b.Clock()
 	found, err := b.Store.Broadcast(ctx, orgID, id)
 	if err != nil {
@@ -80,4 +80,4 @@ func (b *Broadcasts) SendApproved(ctx context.Context, orgID, id, application st
 
 // LookForWork lets the dispatcher of this process look for broadcasts at once. Call it after
 // the transaction of SendApproved.
-func (b *Broadcasts) LookForWork() { b.wake() }
+func (b *Editor) LookForWork() { b.wake() }

@@ -83,11 +83,17 @@ type Links interface {
 	Links(orgID, contactID, topic, sendID string) (composition.Links, error)
 }
 
-// Broadcasts has the operations on broadcasts, and what pages do with them.
-type Broadcasts struct{ Config }
+// Broadcasts has the operations on broadcasts, and the searches of pages.
+type Broadcasts struct{ *Editor }
+
+// Editor has what people do with broadcasts on the dashboard, and how a send starts.
+type Editor struct{ *renderer }
+
+// renderer checks and makes the content of broadcasts.
+type renderer struct{ Config }
 
 // New returns a Broadcasts.
-func New(cfg Config) *Broadcasts { return &Broadcasts{Config: cfg} }
+func New(cfg Config) *Broadcasts { return &Broadcasts{&Editor{&renderer{cfg}}} }
 
 // Operations returns the operations of this package, in the order of the operation
 // catalogue.
@@ -101,7 +107,7 @@ func (b *Broadcasts) Operations() []core.Operation {
 }
 
 // wake lets the dispatcher of this process look for work.
-func (b *Broadcasts) wake() {
+func (b *Editor) wake() {
 	if b.Wake != nil {
 		b.Wake()
 	}

@@ -99,7 +99,7 @@ func (b *Broadcasts) preview(ctx context.Context, c *core.Call, in PreviewBroadc
 
 // resolve counts, for each variable of a broadcast, the members of its audience by the
 // source of the value. size is the number of members.
-func (b *Broadcasts) resolve(ctx context.Context, orgID string, of Broadcast, size int) ([]Resolution, error) {
+func (b *renderer) resolve(ctx context.Context, orgID string, of Broadcast, size int) ([]Resolution, error) {
 	mail, err := b.mail(ctx, orgID, of)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func isGiven(data map[string]any, path string) bool {
 
 // sample renders the message for the named contact or for a member of the audience. It
 // returns nil if there is no member.
-func (b *Broadcasts) sample(ctx context.Context, orgID string, of Broadcast, in PreviewBroadcastIn) (*Sample, error) {
+func (b *renderer) sample(ctx context.Context, orgID string, of Broadcast, in PreviewBroadcastIn) (*Sample, error) {
 	ids := []string{in.ContactID}
 	if in.ContactID == "" {
 		var err error
@@ -173,7 +173,7 @@ func (b *Broadcasts) sample(ctx context.Context, orgID string, of Broadcast, in 
 
 // render returns the message to a member. sample has values that replace those of the
 // broadcast.
-func (b *Broadcasts) render(ctx context.Context, orgID string, of Broadcast, m Member, sample map[string]any) (*Sample, error) {
+func (b *renderer) render(ctx context.Context, orgID string, of Broadcast, m Member, sample map[string]any) (*Sample, error) {
 	content, err := b.content(ctx, orgID, of)
 	if err != nil {
 		return nil, err

@@ -128,7 +128,7 @@ func (b *Broadcasts) confirmSend(ctx context.Context, c *core.Call, in SendBroad
 }
 
 // sendable returns the broadcast if it may be sent.
-func (b *Broadcasts) sendable(ctx context.Context, c *core.Call, in SendBroadcastIn) (Broadcast, error) {
+func (b *Editor) sendable(ctx context.Context, c *core.Call, in SendBroadcastIn) (Broadcast, error) {
 	org := c.Principal.Org.ID
 	found, err := b.Store.Broadcast(ctx, org, in.id())
 	if err != nil {
@@ -152,7 +152,7 @@ func (b *Broadcasts) sendable(ctx context.Context, c *core.Call, in SendBroadcas
 }
 
 // checkSendable checks what may have changed since the draft was written.
-func (b *Broadcasts) checkSendable(ctx context.Context, orgID string, of Broadcast) error {
+func (b *renderer) checkSendable(ctx context.Context, orgID string, of Broadcast) error {
 	if _, err := b.Audiences.Audience(ctx, orgID, of.AudienceKind, of.AudienceID); core.IsNotFound(err) {
 		return core.Invalid("audience_id", "names a "+string(of.AudienceKind)+" that was deleted or archived; change the audience on the dashboard, or create another broadcast")
 	} else if err != nil {
@@ -201,7 +201,7 @@ func (b *Broadcasts) send(ctx context.Context, c *core.Call, in SendBroadcastIn)
 }
 
 // start copies the audience and the content, and begins the send. It runs in a transaction.
-func (b *Broadcasts) start(ctx context.Context, orgID string, of Broadcast, now time.Time) (Broadcast, error) {
+func (b *Editor) start(ctx context.Context, orgID string, of Broadcast, now time.Time) (Broadcast, error) {
 	frozen, err := b.freeze(ctx, orgID, of)
 	if err != nil {
 		return Broadcast{}, err

@@ -13,7 +13,7 @@ import (
 
 // content returns what the messages of a broadcast share: the frozen content of one that
 // sends or has sent, else the content as it is now.
-func (b *Broadcasts) content(ctx context.Context, orgID string, of Broadcast) (composition.Content, error) {
+func (b *renderer) content(ctx context.Context, orgID string, of Broadcast) (composition.Content, error) {
 	if of.Frozen != "" {
 		var frozen composition.Content
 		err := json.Unmarshal([]byte(of.Frozen), &frozen)
@@ -45,7 +45,7 @@ func (b *Broadcasts) content(ctx context.Context, orgID string, of Broadcast) (c
 // mail returns the compiled content of a broadcast. It fails with core.CodeNotFound if the
 // template or its version does not exist, and with core.CodeValidationFailed if the content
 // has faults.
-func (b *Broadcasts) mail(ctx context.Context, orgID string, of Broadcast) (*composition.Mail, error) {
+func (b *renderer) mail(ctx context.Context, orgID string, of Broadcast) (*composition.Mail, error) {
 	content, err := b.content(ctx, orgID, of)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (b *Broadcasts) mail(ctx context.Context, orgID string, of Broadcast) (*com
 
 // freeze returns the content of the broadcast as JSON, for storing it at the start of the
 // send. It fails with core.CodeValidationFailed if the broadcast cannot be sent.
-func (b *Broadcasts) freeze(ctx context.Context, orgID string, of Broadcast) (string, error) {
+func (b *renderer) freeze(ctx context.Context, orgID string, of Broadcast) (string, error) {
 	content, err := b.content(ctx, orgID, of)
 	if err != nil {
 		return "", err
@@ -88,7 +88,7 @@ func attributesOf(m Member) (map[string]any, error) {
 }
 
 // recipientOf returns the data with which the message to a member is rendered.
-func (b *Broadcasts) recipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
+func (b *renderer) recipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
 	values, err := attributesOf(m)
 	if err != nil {
 		return composition.Recipient{}, err
@@ -99,7 +99,7 @@ func (b *Broadcasts) recipientOf(orgID string, of Broadcast, m Member) (composit
 
 // testRecipientOf is recipientOf for previews and tests, whose links change nothing: the
 // people who see them are not the member.
-func (b *Broadcasts) testRecipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
+func (b *renderer) testRecipientOf(orgID string, of Broadcast, m Member) (composition.Recipient, error) {
 	m.ContactID = ""
 	return b.recipientOf(orgID, of, m)
 }

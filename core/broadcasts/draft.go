@@ -37,7 +37,7 @@ type Definition struct {
 
 // apply sets what the definition decides on a broadcast. It fails with
 // core.CodeValidationFailed and names each fault.
-func (b *Broadcasts) apply(ctx context.Context, orgID string, d Definition, to Broadcast) (Broadcast, error) {
+func (b *renderer) apply(ctx context.Context, orgID string, d Definition, to Broadcast) (Broadcast, error) {
 	faults := d.check()
 	audience, err := b.Audiences.Audience(ctx, orgID, d.AudienceKind, d.AudienceID)
 	switch {
@@ -126,7 +126,7 @@ func (d Definition) limits() []limit {
 }
 
 // checkTopic returns the fault of the topic, nil for none.
-func (b *Broadcasts) checkTopic(ctx context.Context, orgID string, of Broadcast) (*core.FieldError, error) {
+func (b *renderer) checkTopic(ctx context.Context, orgID string, of Broadcast) (*core.FieldError, error) {
 	if of.Topic == "" {
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func (b *Broadcasts) checkTopic(ctx context.Context, orgID string, of Broadcast)
 }
 
 // checkSender returns the fault of the sender, nil for none.
-func (b *Broadcasts) checkSender(ctx context.Context, orgID string, of Broadcast) (*core.FieldError, error) {
+func (b *renderer) checkSender(ctx context.Context, orgID string, of Broadcast) (*core.FieldError, error) {
 	if of.From == "" {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func senderAddress(sender string) (string, error) {
 }
 
 // checkContent returns the fault of the content, nil for none.
-func (b *Broadcasts) checkContent(ctx context.Context, orgID string, of Broadcast) (*core.FieldError, error) {
+func (b *renderer) checkContent(ctx context.Context, orgID string, of Broadcast) (*core.FieldError, error) {
 	if of.Template == "" && of.HTML == "" {
 		return nil, nil // check has said so
 	}

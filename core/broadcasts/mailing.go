@@ -15,7 +15,7 @@ import (
 // mailing is a running broadcast as package handover drives it. One goroutine uses it for
 // one step after another.
 type mailing struct {
-	b    *Broadcasts
+	b    *Editor
 	send Broadcast // as it was when the mailing was opened
 	mail *composition.Mail
 
@@ -26,8 +26,9 @@ type mailing struct {
 
 var _ handover.Mailing = (*mailing)(nil)
 
-// openMailing returns the mailing of a broadcast whose content is frozen.
-func (b *Broadcasts) openMailing(send Broadcast) (*mailing, error) {
+// Mailing returns a running broadcast as package handover drives it. The value is for one
+// goroutine. The content of the broadcast must be frozen.
+func (b *Editor) Mailing(send Broadcast) (handover.Mailing, error) {
 	var content composition.Content
 	if err := json.Unmarshal([]byte(send.Frozen), &content); err != nil {
 		return nil, fmt.Errorf("broadcasts: stored content: %w", err)

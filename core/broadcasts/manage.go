@@ -16,7 +16,7 @@ import (
 
 // change reads and locks a broadcast, and stores what edit returns. It fails with
 // core.CodeConflict if the revision is not the stored one; 0 stands for any.
-func (b *Broadcasts) change(ctx context.Context, orgID, id string, revision int, edit func(context.Context, Broadcast) (Broadcast, error)) (Broadcast, error) {
+func (b *Editor) change(ctx context.Context, orgID, id string, revision int, edit func(context.Context, Broadcast) (Broadcast, error)) (Broadcast, error) {
 	var changed Broadcast
 	err := b.Transactor.InTx(ctx, func(ctx context.Context) error {
 		found, err := b.Store.Broadcast(ctx, orgID, id)
@@ -50,7 +50,7 @@ func refuseState(of Broadcast, what string) *core.Error {
 
 // Edit replaces what a draft or a scheduled broadcast says. revision is that of the
 // broadcast that the person saw.
-func (b *Broadcasts) Edit(ctx context.Context, orgID, id string, revision int, d Definition) (Broadcast, error) {
+func (b *Editor) Edit(ctx context.Context, orgID, id string, revision int, d Definition) (Broadcast, error) {
 	return b.change(ctx, orgID, id, revision, func(ctx context.Context, found Broadcast) (Broadcast, error) {
 		if found.State != Draft && found.State != Scheduled {
 			return found, refuseState(found, "edited")
@@ -67,7 +67,7 @@ func (b *Broadcasts) Edit(ctx context.Context, orgID, id string, revision int, d
 }
 
 // Reschedule moves a scheduled broadcast to another time; nil makes it a draft again.
-func (b *Broadcasts) Reschedule(ctx context.Context, orgID, id string, revision int, at *time.Time) (Broadcast, error) {
+func (b *Editor) Reschedule(ctx context.Context, orgID, id string, revision int, at *time.Time) (Broadcast, error) {
 	return b.change(ctx, orgID, id, revision, func(_ context.Context, found Broadcast) (Broadcast, error) {
 		if found.State != Scheduled {
 			return found, refuseState(found, "rescheduled")
@@ -92,7 +92,7 @@ func (b *Broadcasts) Reschedule(ctx context.Context, orgID, id string, revision 
 }
 
 // Cancel ends a draft or a scheduled broadcast without sending it.
-func (b *Broadcasts) Cancel(ctx context.Context, orgID, id string) (Broadcast, error) {
+func (b *Editor) Cancel(ctx context.Context, orgID, id string) (Broadcast, error) {
 	return b.change(ctx, orgID, id, 0, func(_ context.Context, found Broadcast) (Broadcast, error) {
 		if found.State != Draft && found.State != Scheduled {
 			return found, refuseState(found, "cancelled")
@@ -104,7 +104,7 @@ func (b *Broadcasts) Cancel(ctx context.Context, orgID, id string) (Broadcast, e
 
 // Pause lets a scheduled or sending broadcast wait. Messages that workers have claimed
 // already, at most 50 for each worker, still leave.
-func (b *Broadcasts) Pause(ctx context.Context, orgID, id string) (Broadcast, error) {
+func (b *Editor) Pause(ctx context.Context, orgID, id string) (Broadcast, error) {
 	return b.change(ctx, orgID, id, 0, func(_ context.Context, found Broadcast) (Broadcast, error) {
 		if found.State != Scheduled && found.State != Sending {
 			return found, refuseState(found, "paused")
@@ -117,7 +117,7 @@ func (b *Broadcasts) Pause(ctx context.Context, orgID, id string) (Broadcast, er
 }
 
 // Resume lets a paused broadcast go on.
-func (b *Broadcasts) Resume(ctx context.Context, orgID, id string) (Broadcast, error) {
+func (b *Editor) Resume(ctx context.Context, orgID, id string) (Broadcast, error) {
 	resumed, err := b.change(ctx, orgID, id, 0, func(_ context.Context, found Broadcast) (Broadcast, error) {
 		if found.Paused == nil || found.State.IsOver() {
 			return found, refuseState(found, "resumed, because it is not paused")
@@ -133,7 +133,7 @@ func (b *Broadcasts) Resume(ctx context.Context, orgID, id string) (Broadcast, e
 
 // SetRate sets the maximum number of messages a minute of a broadcast that has not ended; 0
 // removes the limit.
-func (b *Broadcasts) SetRate(ctx context.Context, orgID, id string, perMinute int) (Broadcast, error) {
+func (b *Editor) SetRate(ctx context.Context, orgID, id string, perMinute int) (Broadcast, error) {
 	if perMinute < 0 || perMinute > maxRate {
 		return Broadcast{}, core.Invalid("rate_per_minute", fmt.Sprintf("must be from 1 to %d; leave it empty for no limit", maxRate))
 	}
@@ -156,7 +156,7 @@ const (
 // Split makes two drafts of one, for trying a message with a part of the audience: the new
 // draft goes to percent of the members, and the other one to the rest. It returns the new
 // draft.
-func (b *Broadcasts) Split(ctx context.Context, c *core.Call, orgID, id string, percent int) (Broadcast, error) {
+func (b *Editor) Split(ctx context.Context, c *core.Call, orgID, id string, percent int) (Broadcast, error) {
 	if percent < 1 || percent > 50 {
 		return Broadcast{}, core.Invalid("percent", "must be from 1 to 50")
 	}

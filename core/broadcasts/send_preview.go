@@ -13,7 +13,7 @@ import (
 )
 
 // sendPreview computes what sending the broadcast would do now.
-func (b *Broadcasts) sendPreview(ctx context.Context, orgID string, of Broadcast, at *time.Time) (SendPreview, error) {
+func (b *renderer) sendPreview(ctx context.Context, orgID string, of Broadcast, at *time.Time) (SendPreview, error) {
 	audience, err := b.Audiences.Audience(ctx, orgID, of.AudienceKind, of.AudienceID)
 	if err != nil {
 		return SendPreview{}, err

@@ -150,7 +150,7 @@ func TestFailures(t *testing.T) {
 			t.Error(got)
 		}
 		must(t, w.db.Handover().Observe(t.Context(), w.org, evidence(id, ids[2]), w.Now()))
-		must(t, w.Recount(t.Context(), w.org))
+		must(t, w.dispatcher("one").Recount(t.Context(), w.org))
 		if b := w.read(t, id); b.State != broadcasts.PartiallyFailed || b.Sent != 2 || b.Failed != 1 {
 			t.Errorf("after a late event: %+v", b)
 		}

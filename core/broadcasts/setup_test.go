@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -166,11 +167,17 @@ func (w *world) handover(process string) *handover.Handover {
 // dispatch lets a process look for broadcasts and drive them, until they wait or end.
 func (w *world) dispatch(t *testing.T, process string) {
 	t.Helper()
-	d := broadcasts.NewDispatcher(broadcasts.DispatcherConfig{
-		Broadcasts: w.Broadcasts, Open: w.db.OpenBroadcasts(), Steps: w.handover(process), Wait: w.wait, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
-	})
+	d := w.dispatcher(process)
 	must(t, d.Look(t.Context()))
-	d.Wait()
+	d.Join()
+}
+
+// dispatcher returns the dispatcher of a process of the world.
+func (w *world) dispatcher(process string) *dispatch.Dispatcher {
+	return dispatch.New(dispatch.Config{
+		Sends: w.Broadcasts, Store: w.db.Broadcasts(), Open: w.db.OpenBroadcasts(), Outcomes: w.db.Outcomes(), Steps: w.handover(process), Transactor: w.db,
+		Wait: w.wait, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 // person is a contact of the list.

@@ -10,7 +10,7 @@ import (
 // TestMessages returns a function that makes the test message of a broadcast to an address.
 // sample has values that replace those of the broadcast. It fails with core.CodeNotFound for
 // an unknown broadcast, and with core.CodeValidationFailed if it cannot be sent.
-func (b *Broadcasts) TestMessages(ctx context.Context, orgID, id string, sample map[string]any) (func(context.Context, string) (sending.Message, error), error) {
+func (b *renderer) TestMessages(ctx context.Context, orgID, id string, sample map[string]any) (func(context.Context, string) (sending.Message, error), error) {
 	found, err := b.Store.Broadcast(ctx, orgID, id)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (b *Broadcasts) TestMessages(ctx context.Context, orgID, id string, sample 
 }
 
 // testRecipient returns the data of the contact with the address, or the address alone.
-func (b *Broadcasts) testRecipient(ctx context.Context, orgID string, of Broadcast, address string) (composition.Recipient, error) {
+func (b *renderer) testRecipient(ctx context.Context, orgID string, of Broadcast, address string) (composition.Recipient, error) {
 	m, known, err := b.Audience.MemberByEmail(ctx, orgID, address)
 	if err != nil {
 		return composition.Recipient{}, err

@@ -15,7 +15,7 @@ const NoTopicWarning = "The broadcast has no topic, so everyone in the audience 
 
 // warnings returns what an author should know before the broadcast is sent, as whole
 // sentences. None of them prevents sending.
-func (b *Broadcasts) warnings(ctx context.Context, orgID string, of Broadcast, reach Reach) ([]string, error) {
+func (b *renderer) warnings(ctx context.Context, orgID string, of Broadcast, reach Reach) ([]string, error) {
 	warnings := []string{}
 	if of.Topic == "" {
 		warnings = append(warnings, NoTopicWarning)
@@ -37,7 +37,7 @@ func (b *Broadcasts) warnings(ctx context.Context, orgID string, of Broadcast, r
 }
 
 // contentWarnings returns warnings about the sender and the variables.
-func (b *Broadcasts) contentWarnings(ctx context.Context, orgID string, of Broadcast) ([]string, error) {
+func (b *renderer) contentWarnings(ctx context.Context, orgID string, of Broadcast) ([]string, error) {
 	content, err := b.content(ctx, orgID, of)
 	if isRefusal(err) {
 		return []string{"The content cannot be sent: " + core.AsError(err).Message}, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
@@ -107,7 +108,7 @@ func (b *roomBuilder) addMail() {
 	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates}))
 	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
 	b.add(broadcasts.New(b.around, broadcasts.Config{
-		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: audiences{b.s.db.Lists(), b.s.db.Segments()},
+		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: outgoing.Audiences{Lists: b.s.db.Lists(), Segments: b.s.db.Segments()},
 		Outcomes: b.s.db.Outcomes(), Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,
 	}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))

@@ -3,9 +3,9 @@ package serve
 import (
 	"context"
 	"log/slog"
-	"maps"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
@@ -54,7 +54,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 	})
 	written := templates.New(templates.Config{
-		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
+		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: outgoing.People{Store: s.db.Contacts()}, Registry: outgoing.Attributes{Store: s.db.Attributes()},
 		Deployed: s.db.Deployments(), Queue: s.queue, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
 	recorded := messages.New(messages.Config{
@@ -66,7 +66,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	gate := newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
-		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
+		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
 	return catalogue.Domains{
 		Account:     sendingAccount,
@@ -78,7 +78,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Broadcasts:  mailed,
 		Approvals:   &approving.Desk{Gate: gate, Broadcasts: mailed},
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
-			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
+			Sends: tests, Content: outgoing.NewestTemplate(written), Finish: finish, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links},
 		}),
 		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
 		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
@@ -213,33 +213,4 @@ func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*me
 		return nil, err
 	}
 	return &messages.UndeliverableRecipient{Reason: string(found.Reason), LastSeenAt: found.LastSeenAt}, nil
-}
-
-// messageData reads the data of contacts for their messages; it is a [templates.People].
-type messageData struct{ store contacts.Store }
-
-// MessageData returns the attributes of a contact, and its address.
-func (m messageData) MessageData(ctx context.Context, orgID, contactID string) (map[string]any, error) {
-	c, err := m.store.ContactByID(ctx, orgID, contactID)
-	if err != nil {
-		return nil, err
-	}
-	data := map[string]any{}
-	maps.Copy(data, c.Attributes)
-	data["email"] = c.Email
-	return data, nil
-}
-
-// attributeNames reads the attributes of contacts for templates; it is a
-// [templates.Registry].
-type attributeNames struct{ store attributes.Store }
-
-// AttributeNames returns the names of all attributes.
-func (r attributeNames) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
-	all, err := r.store.Attributes(ctx, orgID)
-	names := make([]string, 0, len(all))
-	for _, a := range all {
-		names = append(names, a.Name)
-	}
-	return names, err
 }

@@ -143,10 +143,11 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
 	}
 	if h.cfg.Role != config.API {
+		h.stores.dispatcher = newDispatcher(h.cfg, h.stores, h.domains.Broadcasts)
 		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}
-		h.undispatch = h.stores.dispatch(h.cfg, h.domains.Broadcasts)
+		h.undispatch = h.stores.dispatch()
 	}
 	h.follow(simulated)
 	h.servers = network.Serve(open, handlers, receiver, h.cfg.Log)

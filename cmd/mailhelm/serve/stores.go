@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
-	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
@@ -60,7 +60,7 @@ type stores struct {
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
-	dispatcher *broadcasts.Dispatcher
+	dispatcher *dispatch.Dispatcher
 }
 
 // wakeDispatcher lets the dispatcher of this process look for broadcasts at once. A process

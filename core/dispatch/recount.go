@@ -1,9 +1,10 @@
-package broadcasts
+package dispatch
 
 import (
 	"context"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -23,39 +24,39 @@ func (RecountArgs) Kind() string { return "broadcasts_recount" }
 
 // RecountWorker returns the job that corrects the counts of ended broadcasts with failed
 // recipients: a late event may prove that a message was sent whose outcome was unknown.
-func (b *Broadcasts) RecountWorker(orgs func(context.Context) ([]string, error)) jobs.Worker[RecountArgs] {
+func (d *Dispatcher) RecountWorker(orgs func(context.Context) ([]string, error)) jobs.Worker[RecountArgs] {
 	return jobs.Worker[RecountArgs]{Every: recountEvery, Timeout: 10 * time.Minute, Work: func(ctx context.Context, _ RecountArgs) error {
-		return jobs.ForEachOrg(ctx, "", orgs, "counts of broadcasts", b.Recount)
+		return jobs.ForEachOrg(ctx, "", orgs, "counts of broadcasts", d.Recount)
 	}}
 }
 
 // Recount corrects the counts of the organization's broadcasts that ended lately with failed
 // recipients.
-func (b *Broadcasts) Recount(ctx context.Context, orgID string) error {
-	ids, err := b.Store.FailedSince(ctx, orgID, b.Clock().Add(-recountFor))
+func (d *Dispatcher) Recount(ctx context.Context, orgID string) error {
+	ids, err := d.Store.FailedSince(ctx, orgID, d.Clock().Add(-recountFor))
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := b.Transactor.InTx(ctx, func(ctx context.Context) error { return b.recountOne(ctx, orgID, id) }); err != nil {
+		if err := d.Transactor.InTx(ctx, func(ctx context.Context) error { return d.recountOne(ctx, orgID, id) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Broadcasts) recountOne(ctx context.Context, orgID, id string) error {
-	found, err := b.Store.Broadcast(ctx, orgID, id)
-	if err != nil || !found.State.IsOver() || found.State == Cancelled {
+func (d *Dispatcher) recountOne(ctx context.Context, orgID, id string) error {
+	found, err := d.Store.Broadcast(ctx, orgID, id)
+	if err != nil || !found.State.IsOver() || found.State == broadcasts.Cancelled {
 		return err
 	}
-	counts, err := b.Outcomes.Counts(ctx, orgID, id)
+	counts, err := d.Outcomes.Counts(ctx, orgID, id)
 	if err != nil {
 		return err
 	}
-	corrected := found.counted(counts)
+	corrected := counted(found, counts)
 	if corrected.Sent == found.Sent && corrected.Failed == found.Failed && corrected.Filtered == found.Filtered {
 		return nil
 	}
-	return b.Store.Update(ctx, orgID, corrected)
+	return d.Store.Update(ctx, orgID, corrected)
 }

@@ -1,4 +1,4 @@
-package broadcasts
+package dispatch
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/handover"
 )
 
@@ -25,6 +26,8 @@ const (
 	// countShare is how much longer than a count the time until the next one is, so that
 	// counting a large broadcast takes a small share of the time.
 	countShare = 20
+	// retryAfter is the wait after a drive that failed.
+	retryAfter = 5 * time.Second
 	// longWait is the wait for the account that is shown as a pause.
 	longWait = 10 * time.Second
 )
@@ -34,39 +37,40 @@ type Steps interface {
 	Step(ctx context.Context, orgID, sendID string, m handover.Mailing) (handover.Progress, error)
 }
 
-// Dispatcher starts the broadcasts whose time has come, drives the running ones and ends
-// them. Every process with workers has one; several may drive one broadcast.
-type Dispatcher struct {
-	b     *Broadcasts
-	open  OpenStore
-	steps Steps
-	wait  func(ctx context.Context, until time.Time)
-	clock core.Clock
-	log   *slog.Logger
-	woken chan struct{}
-
-	mu      sync.Mutex
-	running map[OpenSend]bool
-	group   sync.WaitGroup
+// Sends starts broadcasts and makes their messages; see [broadcasts.Editor].
+type Sends interface {
+	StartDue(ctx context.Context, orgID, id string) error
+	Mailing(send broadcasts.Broadcast) (handover.Mailing, error)
 }
 
-// DispatcherConfig configures a [Dispatcher]. All fields are required.
-type DispatcherConfig struct {
-	Broadcasts *Broadcasts
-	Open       OpenStore
+// Config configures a [Dispatcher]. All fields are required.
+type Config struct {
+	Sends      Sends
+	Store      broadcasts.Store
+	Open       broadcasts.OpenStore
+	Outcomes   handover.OutcomeStore
 	Steps      Steps
+	Transactor core.Transactor
 	// Wait waits until the time, or until ctx ends.
 	Wait  func(ctx context.Context, until time.Time)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// NewDispatcher returns a Dispatcher that does nothing yet.
-func NewDispatcher(cfg DispatcherConfig) *Dispatcher {
-	return &Dispatcher{
-		b: cfg.Broadcasts, open: cfg.Open, steps: cfg.Steps, wait: cfg.Wait, clock: cfg.Clock, log: cfg.Log,
-		woken: make(chan struct{}, 1), running: map[OpenSend]bool{},
-	}
+// Dispatcher starts the broadcasts whose time has come, drives the running ones and ends
+// them. Every process with workers has one; several may drive one broadcast.
+type Dispatcher struct {
+	Config
+	woken chan struct{}
+
+	mu      sync.Mutex
+	running map[broadcasts.OpenSend]bool
+	group   sync.WaitGroup
+}
+
+// New returns a Dispatcher that does nothing yet.
+func New(cfg Config) *Dispatcher {
+	return &Dispatcher{Config: cfg, woken: make(chan struct{}, 1), running: map[broadcasts.OpenSend]bool{}}
 }
 
 // Wake lets Follow look at once.
@@ -84,7 +88,7 @@ func (d *Dispatcher) Follow(ctx context.Context, ticks <-chan time.Time) {
 	defer d.group.Wait()
 	for {
 		if err := d.Look(ctx); err != nil && ctx.Err() == nil {
-			d.log.WarnContext(ctx, "broadcasts could not be looked for", "error", err)
+			d.Log.WarnContext(ctx, "broadcasts could not be looked for", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -100,7 +104,7 @@ func (d *Dispatcher) Look(ctx context.Context) error {
 	if !d.hasRoom() {
 		return nil
 	}
-	found, err := d.open.Open(ctx, d.clock(), lookLimit)
+	found, err := d.Open.Open(ctx, d.Clock(), lookLimit)
 	if err != nil {
 		return err
 	}
@@ -115,8 +119,8 @@ func (d *Dispatcher) Look(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits until the drives that Look began have ended.
-func (d *Dispatcher) Wait() { d.group.Wait() }
+// Join waits until the drives that Look began have ended.
+func (d *Dispatcher) Join() { d.group.Wait() }
 
 func (d *Dispatcher) hasRoom() bool {
 	d.mu.Lock()
@@ -126,10 +130,10 @@ func (d *Dispatcher) hasRoom() bool {
 
 // take marks a broadcast as driven by this process. It reports false if it is already, or if
 // there is no room.
-func (d *Dispatcher) take(send OpenSend) bool {
+func (d *Dispatcher) take(send broadcasts.OpenSend) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := OpenSend{OrgID: send.OrgID, ID: send.ID}
+	key := broadcasts.OpenSend{OrgID: send.OrgID, ID: send.ID}
 	if d.running[key] || len(d.running) >= maxRunning {
 		return false
 	}
@@ -137,9 +141,9 @@ func (d *Dispatcher) take(send OpenSend) bool {
 	return true
 }
 
-func (d *Dispatcher) release(send OpenSend) {
+func (d *Dispatcher) release(send broadcasts.OpenSend) {
 	d.mu.Lock()
-	delete(d.running, OpenSend{OrgID: send.OrgID, ID: send.ID})
+	delete(d.running, broadcasts.OpenSend{OrgID: send.OrgID, ID: send.ID})
 	more := len(d.running) == maxRunning-1
 	d.mu.Unlock()
 	if more {
@@ -148,77 +152,42 @@ func (d *Dispatcher) release(send OpenSend) {
 }
 
 // drive starts a broadcast whose time has come, and passes its messages until none is due.
-func (d *Dispatcher) drive(ctx context.Context, send OpenSend) {
+func (d *Dispatcher) drive(ctx context.Context, send broadcasts.OpenSend) {
 	defer func() {
 		if v := recover(); v != nil {
-			d.log.ErrorContext(ctx, "driving a broadcast panicked", "org_id", send.OrgID, "broadcast_id", send.ID, "error", core.PanicText(v))
+			d.Log.ErrorContext(ctx, "driving a broadcast panicked", "org_id", send.OrgID, "broadcast_id", send.ID, "error", core.PanicText(v))
 		}
 	}()
-	err := d.begin(ctx, send)
+	var err error
+	if send.State == broadcasts.Scheduled {
+		err = d.Sends.StartDue(ctx, send.OrgID, send.ID)
+	}
 	if err == nil {
 		err = d.pass(ctx, send)
 	}
 	if err != nil && ctx.Err() == nil {
-		d.log.ErrorContext(ctx, "a broadcast could not be driven; it is tried again", "org_id", send.OrgID, "broadcast_id", send.ID, "error", err)
+		d.Log.ErrorContext(ctx, "a broadcast could not be driven; it is tried again", "org_id", send.OrgID, "broadcast_id", send.ID, "error", err)
+		d.Wait(ctx, d.Clock().Add(retryAfter))
 	}
-}
-
-// begin starts a scheduled broadcast. One that cannot be sent any more is paused, and its
-// cause logged.
-func (d *Dispatcher) begin(ctx context.Context, send OpenSend) error {
-	if send.State != Scheduled {
-		return nil
-	}
-	if err := d.b.RefreshSuppressions(ctx, send.OrgID); err != nil {
-		d.log.WarnContext(ctx, "the suppression list could not be read before a send", "org_id", send.OrgID, "error", err)
-	}
-	return d.b.Transactor.InTx(ctx, func(ctx context.Context) error {
-		now := d.clock()
-		found, err := d.b.Store.Broadcast(ctx, send.OrgID, send.ID)
-		if core.IsNotFound(err) || err == nil && !isDue(found, now) {
-			return nil // deleted, changed, or started by another process
-		}
-		if err != nil {
-			return err
-		}
-		err = d.b.checkSendable(ctx, send.OrgID, found)
-		if isRefusal(err) {
-			d.log.WarnContext(ctx, "a scheduled broadcast cannot be sent", "org_id", send.OrgID, "broadcast_id", send.ID, "error", err)
-			return d.b.Store.SetPause(ctx, send.OrgID, send.ID, &Pause{Reason: PausedByFault, Since: now})
-		}
-		if err != nil {
-			return err
-		}
-		if held, err := d.b.holdStart(ctx, send.OrgID, found, now); err != nil || held {
-			return err
-		}
-		_, err = d.b.start(ctx, send.OrgID, found, now)
-		return err
-	})
-}
-
-// isDue reports whether a scheduled broadcast starts now.
-func isDue(b Broadcast, now time.Time) bool {
-	return b.State == Scheduled && b.ScheduleAt != nil && !b.ScheduleAt.After(now) && !b.IsPaused()
 }
 
 // pass passes messages until no recipient is due, and ends the broadcast if all recipients
 // have outcomes.
-func (d *Dispatcher) pass(ctx context.Context, send OpenSend) error {
-	found, err := d.b.Store.Broadcast(ctx, send.OrgID, send.ID)
-	if core.IsNotFound(err) || err == nil && found.State != Sending {
+func (d *Dispatcher) pass(ctx context.Context, send broadcasts.OpenSend) error {
+	found, err := d.Store.Broadcast(ctx, send.OrgID, send.ID)
+	if core.IsNotFound(err) || err == nil && found.State != broadcasts.Sending {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	m, err := d.b.openMailing(found)
+	m, err := d.Sends.Mailing(found)
 	if err != nil {
 		return err
 	}
 	run := &run{Dispatcher: d, send: send, paused: found.Paused}
 	for ctx.Err() == nil {
-		p, err := d.steps.Step(ctx, send.OrgID, send.ID, m)
+		p, err := d.Steps.Step(ctx, send.OrgID, send.ID, m)
 		if err != nil {
 			return err
 		}
@@ -230,10 +199,10 @@ func (d *Dispatcher) pass(ctx context.Context, send OpenSend) error {
 			err = run.count(ctx)
 		case p.Hold != "":
 			return nil // the next look tries again
-		case p.Wait.After(d.clock().Add(longWait)):
+		case p.Wait.After(d.Clock().Add(longWait)):
 			return nil
 		case !p.Wait.IsZero():
-			d.wait(ctx, p.Wait)
+			d.Wait(ctx, p.Wait)
 		default:
 			return errors.Join(run.recount(ctx), d.finish(ctx, send))
 		}
