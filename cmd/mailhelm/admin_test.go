@@ -116,6 +116,14 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 	if o := s.does("org", "set-limit", "acme", "none"); o["rate_limit"] != nil {
 		t.Errorf("no limit: %v", o)
 	}
+	for range 2 { // each command may be repeated
+		if o := s.does("org", "stop-mail", "acme"); o["mail"] != "stopped" {
+			t.Errorf("stopped mail: %v", o)
+		}
+	}
+	if o := s.does("org", "allow-mail", "acme"); o["mail"] != "allowed" {
+		t.Errorf("allowed mail: %v", o)
+	}
 	if orgs := s.does("org", "list")["organizations"].([]any); len(orgs) != 2 {
 		t.Errorf("organizations %v", orgs)
 	}

@@ -31,7 +31,7 @@ func (c *orgAllowMail) Run(p *cli.Program) error { return c.changeMail(p, c.Org,
 
 // mailJSON is the form in which --json prints whether mail of an organization leaves.
 type mailJSON struct {
-	Org string `json:"org"`
+	OrgID string `json:"org_id"`
 	// Mail is stopped or allowed.
 	Mail string `json:"mail"`
 }
@@ -49,7 +49,7 @@ func (t target) changeMail(p *cli.Program, slug string, stop bool) error {
 			return err
 		}
 		if s.JSON {
-			return s.PrintJSON(mailJSON{org.Slug, state})
+			return s.PrintJSON(mailJSON{org.ID, state})
 		}
 		return s.PrintTable("", [][]string{{"organization", org.Slug}, {"mail", state}})
 	})

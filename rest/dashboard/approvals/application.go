@@ -61,10 +61,9 @@ func (h policyHandlers) applicationPage(w http.ResponseWriter, r *http.Request, 
 		return
 	}
 	name := frame.PlainName(c.Name)
-	h.Show(w, r, v, status, frame.Screen{Page: "application",
-		Title: name, Problem: problem, Head: frame.Head{Title: name, Lead: "Which sends of this application wait, and how many recipients a day it may mail."},
-		Data: applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath},
-	})
+	head := frame.Head{Title: name, Lead: "Which sends of this application wait, and how many recipients a day it may mail."}
+	data := applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath}
+	h.Show(w, r, v, status, frame.Screen{Page: "application", Title: name, Head: head, Problem: problem, Data: data})
 }
 
 // saveApplication stores the policy and the daily limit of an application, and redirects to

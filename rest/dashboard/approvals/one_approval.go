@@ -91,9 +91,8 @@ func (h approvalHandlers) approvalPage(w http.ResponseWriter, r *http.Request, v
 	data.TypedReason = reason
 	allowPreview(w)
 	name := frame.PlainName(c.Approval.Preview.Name)
-	h.Show(w, r, v, status, frame.Screen{Page: "approval",
-		Title: name, Head: frame.Head{Title: name, Lead: data.State.Name + "."}, Notice: notices.NoticeOf(r), Problem: problem, Data: data,
-	})
+	head := frame.Head{Title: name, Lead: data.State.Name + "."}
+	h.Show(w, r, v, status, frame.Screen{Page: "approval", Title: name, Head: head, Notice: notices.NoticeOf(r), Problem: problem, Data: data})
 }
 
 // pageOf returns the data of the page of an approval.

@@ -95,10 +95,8 @@ func (h policyHandlers) policiesPage(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.Show(w, r, v, status, frame.Screen{Page: "policies",
-		Title: "Send policy", Notice: notices.NoticeOf(r), Problem: problem, Data: data,
-		Head: frame.Head{Title: "Send policy", Lead: "Which sends of applications and API keys wait for the approval of a person, and how many recipients a day an application may mail."},
-	})
+	head := frame.Head{Title: "Send policy", Lead: "Which sends of applications and API keys wait for the approval of a person, and how many recipients a day an application may mail."}
+	h.Show(w, r, v, status, frame.Screen{Page: "policies", Title: "Send policy", Head: head, Notice: notices.NoticeOf(r), Problem: problem, Data: data})
 }
 
 // policyOf returns the stored policy of an application, or of the organization for "".
