@@ -120,8 +120,12 @@ type limit struct {
 // change a broadcast without an operation, rely on the check.
 func (d Definition) limits() []limit {
 	return []limit{
-		{"name", d.Name, 200}, {"template_id", d.TemplateID, 256}, {"text", d.Text, maxHTML}, {"subject", d.Subject, 998},
-		{"preview_text", d.PreviewText, 300}, {"from_identity", d.FromIdentity, 320},
+		{"name", d.Name, 200},
+		{"template_id", d.TemplateID, 256},
+		{"text", d.Text, maxHTML},
+		{"subject", d.Subject, 998},
+		{"preview_text", d.PreviewText, 300},
+		{"from_identity", d.FromIdentity, 320},
 	}
 }
 

@@ -30,6 +30,7 @@ const (
 	templatesPath = frame.Path + "/templates"
 	topicsPath    = frame.Path + "/topics"
 	accountPath   = frame.Path + "/account"
+	approvalsPath = frame.Path + "/approvals"
 )
 
 // Broadcasts searches broadcasts and changes them as no operation does; see
@@ -64,6 +65,12 @@ type Outcomes interface {
 	Tiers(ctx context.Context, orgID, sendID string) (map[handover.Tier]int, error)
 }
 
+// Approvals reads the decisions of people about sends.
+type Approvals interface {
+	// Latest returns the latest approval of each of the broadcasts that has one.
+	Latest(ctx context.Context, orgID string, broadcastIDs []string) (map[string]broadcasts.Approval, error)
+}
+
 // Topics reads the stored topics of an organization.
 type Topics interface {
 	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
@@ -82,6 +89,7 @@ type Config struct {
 	// Audiences finds the names of lists and segments.
 	Audiences broadcasts.Audiences
 	Outcomes  Outcomes
+	Approvals Approvals
 	Topics    Topics
 	Templates Templates
 	Actors    actors.Actors

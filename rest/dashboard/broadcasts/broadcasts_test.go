@@ -39,6 +39,13 @@ func TestGoldenPages(t *testing.T) {
 	check("draft", draft, http.StatusOK)
 	check("scheduled", planned, http.StatusOK)
 	check("fault", o.store(paused(broadcasts.PausedByFault, scheduled)), http.StatusOK)
+	held, reason := o.store(nil), hostile
+	approval := broadcasts.Approval{Status: broadcasts.ApprovalPending, RequestedAt: frametest.Now().Add(-time.Hour), ExpiresAt: frametest.Now().Add(time.Hour), URL: "https://app.example/dashboard/approvals/" + core.NewID()}
+	o.approvals[o.stored(held).ID] = approval
+	check("held", held, http.StatusOK)
+	approval.Status, approval.Reason, approval.DecidedAt = broadcasts.ApprovalRejected, &reason, &approval.RequestedAt
+	o.approvals[o.stored(held).ID] = approval
+	check("rejected", held, http.StatusOK)
 	check("test", draft+"/test", http.StatusOK)
 	check("send", draft+"/send", http.StatusOK)
 	check("cancel", draft+"/cancel", http.StatusOK)
@@ -62,7 +69,7 @@ func TestGoldenCreate(t *testing.T) {
 	id := core.NewID()
 	o.operations.Results["broadcasts_create"] = `{"id":` + text(id) + `,"name":"News","template_id":null,"template_version":null,"audience_kind":"list","audience_id":` + text(o.list) + `,
 		"subject":"Hi","preview_text":"","topic_id":null,"from_identity":null,"schedule_at":null,"state":"draft","recipient_count":null,"sent_count":null,"failed_count":null,"started_at":null,
-		"completed_at":null,"created_at":"2026-03-12T15:30:00Z","updated_at":"2026-03-12T15:30:00Z","default_template_data":{},"summary":null,"paused":null,"rate_per_minute":null}`
+		"completed_at":null,"created_at":"2026-03-12T15:30:00Z","updated_at":"2026-03-12T15:30:00Z","default_template_data":{},"summary":null,"paused":null,"rate_per_minute":null,"approval":null}`
 	once := core.NewID()
 	form := url.Values{
 		"once": {once}, "name": {"News"}, "content": {"inline"}, "html": {"<p>Hi</p>\r\n"}, "template_id": {"welcome"}, "subject": {"Hi"}, "template_data": {`{"a": 1}`},

@@ -74,11 +74,14 @@ func (h *Room) refused(w http.ResponseWriter, r *http.Request, v people.Visitor,
 // factsOf returns what the page of a broadcast says in every state.
 func (h *Room) factsOf(ctx context.Context, v people.Visitor, b broadcasts.Broadcast) (facts, error) {
 	f := facts{
-		ID: b.ID, Name: frame.PlainName(b.Name), State: stateOf(b.State, b.Paused), Notices: h.noticesOf(v, b), Kind: audienceWords[b.AudienceKind],
+		ID: b.ID, Name: frame.PlainName(b.Name), State: stateOf(b.State, b.Paused), Kind: audienceWords[b.AudienceKind],
 		Part: partOf(b.Share), From: frame.PlainName(b.From), Subject: frame.PlainName(b.Subject), Preview: frame.PlainName(b.PreviewText),
 		Rate: rateOf(b.Rate), Created: h.When(b.CreatedAt), Updated: h.When(b.UpdatedAt), MayManage: v.Member.Has(members.MayManageCampaigns),
 	}
 	var err error
+	if f.Notices, err = h.noticesOf(ctx, v, b); err != nil {
+		return f, err
+	}
 	if f.Audience, err = h.audienceOf(ctx, v, b.Target); err != nil {
 		return f, err
 	}

@@ -45,6 +45,11 @@ type office struct {
 	pages      http.Handler
 	list       string
 	contacts   []string
+	approvals  map[string]broadcasts.Approval // by the id of the broadcast
+}
+
+func (o *office) Latest(context.Context, string, []string) (map[string]broadcasts.Approval, error) {
+	return o.approvals, nil
 }
 
 // The interfaces of core/broadcasts that no store implements.
@@ -92,11 +97,11 @@ func (f found) Search(_ context.Context, _, query, _ string, _ int) (core.Page[t
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{db: db, Office: frametest.NewOffice(
+	o := &office{db: db, approvals: map[string]broadcasts.Approval{}, Office: frametest.NewOffice(
 		t, frametest.DatabaseOf(db), frame.Area{Path: pages.Path, Name: "Broadcasts", Needs: members.MayViewCampaigns},
 		frame.Area{Path: "/dashboard/contacts", Name: "Contacts", Needs: members.MayViewContacts}, frame.Area{Path: "/dashboard/lists", Name: "Lists", Needs: members.MayViewLists},
 		frame.Area{Path: "/dashboard/topics", Name: "Topics", Needs: members.MayViewContacts}, frame.Area{Path: "/dashboard/messages", Name: "Messages", Needs: members.MayViewAnalytics},
-		frame.Area{Path: "/dashboard/templates", Name: "Templates", Needs: members.MayViewContent}, frame.Area{Path: "/dashboard/account", Name: "Sending account", Needs: members.MayViewAccount},
+		frame.Area{Path: "/dashboard/templates", Name: "Templates", Needs: members.MayViewContent}, frame.Area{Path: "/dashboard/approvals", Name: "Approvals", Needs: members.MayViewCampaigns}, frame.Area{Path: "/dashboard/account", Name: "Sending account", Needs: members.MayViewAccount},
 	)}
 	o.operations = &frametest.Operations{T: t}
 	o.Frame.Operations = o.operations
@@ -111,7 +116,7 @@ func newOffice(t *testing.T) *office {
 		RefreshSuppressions: func(context.Context, string) error { return nil }, Clock: frametest.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	room, err := pages.New(o.Frame, pages.Config{
-		Broadcasts: o.broadcasts, Store: db.Broadcasts(), Audience: db.Audiences(), Audiences: o, Outcomes: db.Outcomes(), Topics: db.Topics(),
+		Broadcasts: o.broadcasts, Store: db.Broadcasts(), Audience: db.Audiences(), Audiences: o, Outcomes: db.Outcomes(), Approvals: o, Topics: db.Topics(),
 		Templates: found{{Slug: "welcome", Name: "Welcome", Subject: hostile}, {Slug: "sale", Name: hostile, Subject: "Sale"}},
 		Actors:    actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
 	})

@@ -35,57 +35,6 @@ func stateOf(s broadcasts.State, paused *broadcasts.Pause) state {
 	return state{"Waiting", ""}
 }
 
-// notice is a message about a broadcast that stands above its facts, with the next step. The
-// path of the link is "" for none.
-type notice struct {
-	Heading, Text string
-	Link          frame.Link
-	// Since is the time since which it applies.
-	Since frame.When
-}
-
-// noticesOf returns what a person should know about a broadcast before all else.
-func (h *Room) noticesOf(v people.Visitor, b broadcasts.Broadcast) []notice {
-	if b.Paused == nil || b.State.IsOver() {
-		return nil
-	}
-	n := pauseNotice(*b.Paused)
-	n.Since = h.When(b.Paused.Since)
-	if !h.MayOpen(v, n.Link.Path) {
-		n.Link = frame.Link{}
-	}
-	return []notice{n}
-}
-
-// pauseNotice says why a broadcast waits, and how the pause ends.
-func pauseNotice(p broadcasts.Pause) notice {
-	resumes := ""
-	if p.ResumesAt != nil {
-		resumes = " It goes on by itself at " + p.ResumesAt.UTC().Format(frame.MomentLayout) + "."
-	}
-	switch p.Reason {
-	case broadcasts.PausedByPerson:
-		return notice{Heading: "A person paused the broadcast", Text: "Messages that were being passed to the account still leave. Nothing more is sent until a person resumes it."}
-	case broadcasts.PausedByCap:
-		return notice{
-			Heading: "The daily cap of the application is reached",
-			Text:    "The application that sent the broadcast has mailed as many recipients today as it may." + resumes + " No recipient is lost.",
-			Link:    frame.Link{Path: frame.Path + "/clients", Name: "View applications"},
-		}
-	case broadcasts.PausedByStop:
-		return notice{Heading: "A person stopped all mail of the organization", Text: "The broadcast goes on when a person allows mail again."}
-	case broadcasts.PausedByFault:
-		return notice{
-			Heading: "The broadcast could not start",
-			Text:    "Its content, audience or sender was changed or deleted after it was scheduled. Read the warnings, edit the broadcast, and resume it.",
-		}
-	}
-	return notice{
-		Heading: "The sending account accepts no messages now", Text: "It has reached its rate or its daily quota, or it does not answer." + resumes + " No recipient is lost.",
-		Link: frame.Link{Path: accountPath, Name: "View the sending account"},
-	}
-}
-
 // named is a thing with a link to its page. The path is "" if there is no page, or if the
 // visitor may not open it.
 type named struct{ Path, Name string }
