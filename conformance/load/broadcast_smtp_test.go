@@ -25,7 +25,7 @@ func BenchmarkBroadcastSMTP(b *testing.B) {
 			}})
 			b.Cleanup(func() { _ = account.Close() }) // nothing is in flight
 			m.compare(b, account)
-			if want := int64(2 * b.N * broadcastRounds * *mailedContacts); received.Load() != want {
+			if want := int64(2 * b.N * *broadcastRounds * *mailedContacts); received.Load() != want {
 				b.Fatalf("the server has received %d messages, want %d", received.Load(), want)
 			}
 		})
