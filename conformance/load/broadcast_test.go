@@ -157,7 +157,7 @@ func newsletter() composition.Content {
 // simulated returns a simulated account without a limit of its rate, in a new file.
 func (m *mailshot) simulated(b *testing.B) *simulator.Simulator {
 	b.Helper()
-	account, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
+	account, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{CallTimeout: time.Minute})
 	must(b, err)
 	b.Cleanup(func() { _ = account.Close() }) // nothing reads the file
 	must(b, account.Seed(b.Context(), m.org, simulator.Setup{
