@@ -25,7 +25,10 @@ type Op[In, Out any] struct {
 	// objects of the demo. "" means a call without arguments. A test makes the call and
 	// stores its answer, see package rest/docs/reference/examples.
 	Example string
-	Effect  Effect
+	// AgentExample has the arguments of a typical call of the tool, if they differ from
+	// Example; "" means Example.
+	AgentExample string
+	Effect       Effect
 	// Cost is how much work a read causes in the database. Every read must declare it.
 	Cost Cost
 	// CostOf returns the cost of one call, for a read that is Heavy with some arguments and

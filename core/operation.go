@@ -49,7 +49,10 @@ type OperationInfo struct {
 	Purpose string
 	// Example has the arguments of a typical call as JSON, "" for a call without arguments.
 	Example string
-	Effect  Effect
+	// AgentExample has the arguments of the same call on the agent endpoint, "" if Example has
+	// them. ExampleOn returns the one that applies.
+	AgentExample string
+	Effect       Effect
 	// Cost is the greatest cost that a call of the operation can have.
 	Cost          Cost
 	ReachesPeople bool
@@ -70,6 +73,15 @@ type OperationInfo struct {
 func (i OperationInfo) NeededScopes() Scopes {
 	needed := slices.Concat(i.Scopes, slices.Collect(maps.Values(i.ArgumentScopes)))
 	return NewScopes(Scopes(needed).Strings()...)
+}
+
+// ExampleOn returns the arguments of a typical call on a surface (REST or agent) as JSON, ""
+// for a call without arguments.
+func (i OperationInfo) ExampleOn(s Surface) string {
+	if s == Agent && i.AgentExample != "" {
+		return i.AgentExample
+	}
+	return i.Example
 }
 
 // Declare returns the [Operation] of an Op, with generated schemas. It is called once for
@@ -121,7 +133,7 @@ func (d *declared[In, Out]) sealed() {}
 
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
-		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
+		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, AgentExample: d.op.AgentExample, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
 		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, IgnoresKey: d.op.IgnoresKey, Fails: d.op.Fails,
 	}
 }

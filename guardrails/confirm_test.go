@@ -35,6 +35,34 @@ func TestConfirmationTakesTwoCalls(t *testing.T) {
 	}
 }
 
+// TestOnlyProgramsNeedNoConfirmation checks that a call over REST has its effect at once,
+// and that agents and people on the dashboard are first asked to confirm it.
+func TestOnlyProgramsNeedNoConfirmation(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		for surface, asks := range map[core.Surface]bool{core.REST: false, core.Agent: true, core.Dashboard: true} {
+			before := b.countAudited(t)
+			by := func(token string) guardrails.Result {
+				return mustCall(t, b, "op_confirm", func(r *guardrails.Request) { r.Surface, r.Confirmation = surface, token })
+			}
+			got := by("")
+			if (got.Confirm != nil) != asks || (idOf(got) == "") != asks {
+				t.Errorf("%s: the first call returned %+v", surface, got)
+			}
+			if asks {
+				if b.countAudited(t) != before {
+					t.Errorf("%s: the first call had an effect", surface)
+				}
+				got = by(got.Confirm.Token)
+			}
+			if idOf(got) == "" || b.countAudited(t) != before+1 {
+				t.Errorf("%s: %+v, with %d effects", surface, got, b.countAudited(t)-before)
+			}
+		}
+	})
+}
+
 // TestEveryWrongConfirmationIsRefusedAlike checks that every invalid confirmation gets the
 // same error code and text, and that the call has no effect.
 func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {

@@ -81,6 +81,28 @@ func TestRESTRemembersExplicitKeysOnly(t *testing.T) {
 	}
 }
 
+// TestAnIgnoredKeyReplaysForAgentsOnly checks an operation with IgnoresKey: a call over REST
+// or on the dashboard takes effect each time, also with the same key. A call of an agent
+// with the same key, or with none, takes effect once.
+func TestAnIgnoredKeyReplaysForAgentsOnly(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		for surface, effects := range map[core.Surface]int{core.REST: 2, core.Dashboard: 2, core.Agent: 1} {
+			for _, key := range []string{"k", ""} {
+				before := b.countAudited(t)
+				var ids []string
+				for range 2 {
+					ids = append(ids, idOf(mustCall(t, b, "op_message", func(r *guardrails.Request) { r.Surface, r.IdempotencyKey = surface, key })))
+				}
+				if got := b.countAudited(t) - before; got != effects || (ids[0] == ids[1]) != (effects == 1) {
+					t.Errorf("%s with the key %q: %d effects, results %v", surface, key, got, ids)
+				}
+			}
+		}
+	})
+}
+
 func TestAFreshKeyBypassesADerivedReplay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -128,6 +128,8 @@ func (b *bundle) operations() []core.Operation {
 	}
 	write.Name, write.Effect = "op_write", core.Writes
 	destroy.Name, destroy.Effect = "op_destroy", core.Destroys
+	message := write
+	message.Name, message.IgnoresKey = "op_message", true
 	git := write
 	git.Name, git.GitOwned = "op_git", core.GitRefused
 	crash := base
@@ -182,7 +184,7 @@ func (b *bundle) operations() []core.Operation {
 		return effectOut{ID: []string{"calls", "expensive"}[core.LaneOf(ctx)]}, nil
 	}
 	return []core.Operation{
-		core.Declare(heavy), core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm), core.Declare(crash),
+		core.Declare(heavy), core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm), core.Declare(crash), core.Declare(message),
 	}
 }
 

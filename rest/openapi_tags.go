@@ -26,7 +26,9 @@ var tagDescriptions = map[string]string{ //nolint:gosec // no credentials
 	"attributes":          "Definitions of the attributes of contacts.",
 	"contact-list":        "The contact list of the sending account, in which consent is stored.",
 	"topics":              "Topics of mail, which contacts choose.",
-	"templates":           "Email templates of the sending account.",
+	"templates":           "Email templates: those written here, and those of the sending account.",
+	"broadcasts":          "Messages to the members of a list or segment, and the results of their sends.",
+	"tags":                "Tags of templates and broadcasts, which are set on the dashboard.",
 	serviceTag:            "Documents about the service itself. They need no credential.",
 }
 

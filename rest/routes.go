@@ -112,6 +112,7 @@ var routes = []Route{
 	{Method: http.MethodDelete, Path: "/v1/topics/{name}", Operation: "topics_delete", Success: 204},
 	{Method: http.MethodGet, Path: "/v1/templates", Operation: "templates_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/broadcasts", Operation: "broadcasts_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/broadcasts", Operation: "broadcasts_create", Success: 201, MaxBody: 4 << 20},
 	{Method: http.MethodGet, Path: "/v1/broadcasts/{id}", Operation: "broadcasts_get", Success: 200},

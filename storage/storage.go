@@ -4,22 +4,27 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/core/visitorids"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
+	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
 	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
 	"github.com/mailhelm/mailhelm/storage/channels"
@@ -27,6 +32,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
+	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
@@ -37,11 +43,13 @@ import (
 	sendingstore "github.com/mailhelm/mailhelm/storage/sending"
 	signingstore "github.com/mailhelm/mailhelm/storage/signing"
 	"github.com/mailhelm/mailhelm/storage/suppression"
+	tagstore "github.com/mailhelm/mailhelm/storage/tags"
 	"github.com/mailhelm/mailhelm/storage/templates"
 	testsendstore "github.com/mailhelm/mailhelm/storage/testsends"
 	topicstore "github.com/mailhelm/mailhelm/storage/topics"
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
 	visitorstore "github.com/mailhelm/mailhelm/storage/visitorids"
+	webhookstore "github.com/mailhelm/mailhelm/storage/webhooks"
 )
 
 // Config selects the database to open; see [engine.Config].
@@ -205,6 +213,12 @@ func (db *DB) OpenBroadcasts() broadcasts.OpenStore { return broadcaststore.New(
 // Audiences returns the store that reads and copies the members of lists and segments.
 func (db *DB) Audiences() broadcasts.AudienceStore { return broadcaststore.NewAudienceStore(db.DB) }
 
+// Approvals returns the store of sends that wait for a person.
+func (db *DB) Approvals() approvals.Store { return approvalstore.New(db.DB) }
+
+// SendPolicies returns the store of the policies that hold sends back.
+func (db *DB) SendPolicies() approvals.PolicyStore { return approvalstore.NewPolicyStore(db.DB) }
+
 // TestSends returns the store of test sends.
 func (db *DB) TestSends() testsends.Store { return testsendstore.New(db.DB) }
 
@@ -238,6 +252,21 @@ func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 
 // ManagedTemplates returns the store of the templates that Mailhelm manages.
 func (db *DB) ManagedTemplates() templates.ManagedStore { return templates.NewManagedStore(db.DB) }
+
+// Webhooks returns the store of webhook endpoints and their deliveries.
+func (db *DB) Webhooks() webhooks.Store { return webhookstore.New(db.DB) }
+
+// WebhookQueue returns the due webhook deliveries of all organizations.
+func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
+
+// Deployments returns the store of how far managed templates have come to sending accounts.
+func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }
+
+// Tags returns the store of the tags of templates and broadcasts.
+func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
+
+// MailSettings returns the store of the mail settings of organizations.
+func (db *DB) MailSettings() mailsettings.Store { return mailsettingstore.New(db.DB) }
 
 // Replay returns the store of call results by idempotency key, and of used confirmation
 // tokens.

@@ -23,7 +23,9 @@ const (
 	signingMembers = "algorithm created_at good_until id retired_at state"
 	accountMembers = "access_key_id account_id created_at endpoint external_id has_ingest_key has_secret identities ingest_address latest_template_version max_24_hour_send max_send_rate " +
 		"org_id provider region role_arn template_version topic_arn updated_at"
-	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
+	webhookMembers  = "created_at description disabled_at enabled events failing_since id old_secret_until org_id url"
+	deliveryMembers = "attempts created_at endpoint_id event id message_id next_attempt_at problem state status test"
+	auditMembers    = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
 // jsonCommand is a command to run with --json. The field members has the member names that
@@ -125,6 +127,14 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("account disconnect", "", "connected org_id", "acme")
 	s.askForProduction(org)
 	run("production deny", "", "org_id status", "acme")
+	hook := text(run("webhook create", "", webhookMembers+" secret", "acme", "--url", "https://127.0.0.1/hook", "--events", "bounced"), "id")
+	run("webhook list", "webhooks", webhookMembers, "acme")
+	run("webhook update", "", webhookMembers, "acme", hook, "--description", "CRM")
+	run("webhook rotate", "", webhookMembers+" secret", "acme", hook)
+	delivery := text(run("webhook test", "", deliveryMembers, "acme", hook), "id")
+	run("webhook deliveries", "deliveries", deliveryMembers, "acme", hook)
+	run("webhook resend", "", deliveryMembers, "acme", hook, delivery)
+	run("webhook delete", "", "deleted", "acme", hook)
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }
@@ -168,7 +178,8 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			"api_key.created api_key.scopes_updated api_key.rotated api_key.rotated api_key.revoked " +
 			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +
 			"oauth_client.blocked oauth_client.unblocked " +
-			"account.connected account.ingest_key_created account.template_version_set account.disconnected production_access.denied"
+			"account.connected account.ingest_key_created account.template_version_set account.disconnected production_access.denied " +
+			"webhook.created webhook.edited webhook.secret_rotated webhook.tested webhook.resent webhook.deleted"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the log holds\n%s, want\n%s", got, want)
 		}

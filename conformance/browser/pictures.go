@@ -1,12 +1,17 @@
 package browser
 
 import (
+	"bytes"
+	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // FolderVariable is the environment variable that names the folder for pictures. If it is
@@ -88,4 +93,35 @@ func (tab *Tab) resize(s screen, scheme string) {
 func (tab *Tab) AsPhone() {
 	tab.t.Helper()
 	tab.resize(phone, "light")
+}
+
+// AwaitColour waits until the middle of the first element that matches a selector has a
+// colour, such as "#1f1f1f". It shows what a frame displays whose document tests cannot read.
+// It ends the test after stepTimeout.
+func (tab *Tab) AwaitColour(selector, colour string) {
+	tab.t.Helper()
+	product.Await(tab.t, stepTimeout, func() error {
+		if shown := tab.colourOf(selector); shown != colour {
+			return fmt.Errorf("the middle of %s has the colour %s, want %s", selector, shown, colour)
+		}
+		return nil
+	})
+}
+
+// colourOf returns the colour in the middle of an element.
+func (tab *Tab) colourOf(selector string) string {
+	tab.t.Helper()
+	const middle = `(() => {
+		const box = document.querySelector(%q).getBoundingClientRect();
+		return [box.left + box.width / 2 + scrollX, box.top + box.height / 2 + scrollY];
+	})()`
+	at := evaluate[[]float64](tab, fmt.Sprintf(middle, selector))
+	pixel := wholePage
+	pixel.Clip = &page.Viewport{X: at[0], Y: at[1], Width: 1, Height: 1, Scale: 1}
+	picture, err := chromedp.Call(tab.ctx, page.CaptureScreenshot, pixel)
+	tab.must("colour of "+selector, err)
+	decoded, err := png.Decode(bytes.NewReader(picture.Data))
+	tab.must("colour of "+selector, err)
+	r, g, b, _ := decoded.At(0, 0).RGBA()
+	return strings.ToLower(fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8))
 }

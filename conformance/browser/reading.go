@@ -76,6 +76,22 @@ func (tab *Tab) Bottom(selector string) float64 {
 	return evaluate[float64](tab, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom + scrollY`, selector))
 }
 
+// Width returns the width of the first matching element, in CSS pixels.
+func (tab *Tab) Width(selector string) float64 {
+	tab.t.Helper()
+	return evaluate[float64](tab, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().width`, selector))
+}
+
+// SelectedLine returns the number of the line in a field in which its selection begins, from
+// 1.
+func (tab *Tab) SelectedLine(selector string) int {
+	tab.t.Helper()
+	return evaluate[int](tab, fmt.Sprintf(`(() => {
+		const field = document.querySelector(%q);
+		return field.value.slice(0, field.selectionStart).split("\n").length;
+	})()`, selector))
+}
+
 // Download returns the file to which a link leads, read with the cookies of the page. It fails
 // the test if no link matches the selector or the answer has another status than 200.
 func (tab *Tab) Download(selector string) string {

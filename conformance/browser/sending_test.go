@@ -21,6 +21,7 @@ func TestPagesAboutSending(t *testing.T) {
 		{"demo-account", "/dashboard/account", "production access"},
 		{"demo-channels", "/dashboard/channels", "click.example.com"},
 		{"demo-undeliverable", "/dashboard/undeliverable", "listed"},
+		{"demo-webhooks", "/dashboard/webhooks", "crm.example.com"},
 		{"demo-undeliverable-excluded", "/dashboard/undeliverable?status=excluded", "excluded"},
 		{"demo-undeliverable-rules", "/dashboard/undeliverable/rules", "permanent"},
 		{"guide-sending-account", "/docs/guides/sending-account", "Amazon SES"},

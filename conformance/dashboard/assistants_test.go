@@ -33,8 +33,8 @@ type (
 // sendWithoutMail is an operation that asks for a confirmation and has no effect.
 func sendWithoutMail() core.Operation {
 	return core.Declare(core.Op[sendIn, sendOut]{
-		Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
-		Scopes: []core.Scope{core.BroadcastsManage},
+		Name: "workflows_activate", Title: "Activate a workflow", Purpose: "Activates a workflow.", Effect: core.Destroys,
+		Scopes: []core.Scope{core.WorkflowsManage},
 		Confirm: func(context.Context, *core.Call, sendIn) (*core.Confirmation, error) {
 			return &core.Confirmation{Message: "This sends the broadcast.", Preview: map[string]int{"recipients": 7}}, nil
 		},
@@ -79,7 +79,7 @@ func TestActivityOfAssistants(t *testing.T) {
 	ann.signIn(person(t, p, "ann", members.PlainMember, members.MayViewLists).Email, personPassword)
 	boss.wants(boss.open(activityOfAssistants), "No assistant has called a tool", "Connect an assistant")
 
-	token := boss.token(p.MCPURL, "api.contacts.view", "api.contacts.manage", "api.broadcasts.manage")
+	token := boss.token(p.MCPURL, "api.contacts.view", "api.contacts.manage", "api.workflows.manage")
 	look := map[string]any{"email": demodata.FirstEmail}
 	for range 2 {
 		callTool(t, p, token, "contacts_lookup", look)
@@ -90,12 +90,12 @@ func TestActivityOfAssistants(t *testing.T) {
 	if _, got := callTool(t, p, token, "contacts_upsert", map[string]any{"email": demodata.FirstEmail, "attributes": map[string]any{"city": "Graz"}}); got["code"] != nil {
 		t.Fatalf("a change of a contact: %v", got)
 	}
-	_, asked := callTool(t, p, token, "broadcasts_send", map[string]any{"id": "spring"})
+	_, asked := callTool(t, p, token, "workflows_activate", map[string]any{"id": "spring"})
 	confirmation, _ := asked["confirmation_token"].(string)
 	if confirmation == "" {
 		t.Fatalf("the tool does not ask for a confirmation: %v", asked)
 	}
-	if _, sent := callTool(t, p, token, "broadcasts_send", map[string]any{"id": "spring", "confirmation_token": confirmation}); sent["status"] != "sending" {
+	if _, sent := callTool(t, p, token, "workflows_activate", map[string]any{"id": "spring", "confirmation_token": confirmation}); sent["status"] != "sending" {
 		t.Fatalf("confirmed: %v", sent)
 	}
 
@@ -107,9 +107,9 @@ func TestActivityOfAssistants(t *testing.T) {
 		return nil
 	})
 	want := map[string]string{
-		"contacts_lookup": "calls 3, confirmed , refused 1, failed ",
-		"contacts_upsert": "calls 1, confirmed , refused , failed ",
-		"broadcasts_send": "calls 2, confirmed 1 of 1, refused , failed ",
+		"contacts_lookup":    "calls 3, confirmed , refused 1, failed ",
+		"contacts_upsert":    "calls 1, confirmed , refused , failed ",
+		"workflows_activate": "calls 2, confirmed 1 of 1, refused , failed ",
 	}
 	if got := activityOf(page); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the page shows %v, want %v", got, want)

@@ -31,6 +31,10 @@ var domainEdges = map[[2]string]string{
 	{"account", "channels"}:            "whether mail can be sent depends on channels, identities and tracking domains",
 	{"account", "jobs"}:                "following a request for production access is a job",
 	{"activities", "jobs"}:             "a job purges activities after the retention",
+	{"approvals", "access"}:            "what people decide about sends is in the audit log",
+	{"approvals", "broadcasts"}:        "an approval is about the send of a broadcast",
+	{"approvals", "handover"}:          "the daily cap and the stop of all mail apply where mail leaves",
+	{"approvals", "jobs"}:              "a job ends approvals that waited too long",
 	{"attributes", "jobs"}:             "stored contacts follow a changed registry in a job",
 	{"attributes", "predicate"}:        "numbers have the bounds of predicates, and the audience schema describes the predicate language",
 	{"attributes", "sending"}:          "the description of the audience names the account's topics",
@@ -89,7 +93,13 @@ var domainEdges = map[[2]string]string{
 	{"templates", "handlebars"}:        "variables and faults of templates are read from their sources",
 	{"templates", "mailhtml"}:          "a template without text gets one from its HTML",
 	{"templates", "sending"}:           "templates live in the sending account",
+	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
+	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",
+	{"webhooks", "jobs"}:               "a job purges deliveries after thirty days",
+	{"webhooks", "messages"}:           "endpoints receive message events",
+	{"webhooks", "standardhooks"}:      "messages to endpoints are signed and tried again by common rules",
 	{"signing", "jobs"}:                "retired keys are purged by a job",
 	{"members", "access"}:              "members are users, and what they do is in the audit log",
 	{"members", "passwords"}:           "an invitation makes an account with a password",
@@ -126,6 +136,8 @@ var domainEdges = map[[2]string]string{
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
+	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",
+	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }
 

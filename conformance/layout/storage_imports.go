@@ -6,6 +6,7 @@ package layout
 var storageShared = map[string]string{
 	"storage/engine":     "connections, transactions and statements",
 	"storage/membership": "lists and segments read members alike and write one log",
+	"storage/tags":       "lists of templates and of broadcasts are filtered by tag with the same condition",
 	"storage/slots":      "attributes, contacts and bulk writes store values by one registry, and predicates read the columns",
 }
 

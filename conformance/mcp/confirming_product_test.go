@@ -1,73 +1,100 @@
 package mcp_test
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// broadcastProduct is a running product with an additional operation that needs
-// confirmation, broadcasts_send. That operation sends no mail and only counts its
-// executions. Its calls pass the guardrails, listeners and token checks of the product.
+// broadcastProduct is a running product with a list, to which the tests send broadcasts.
 type broadcastProduct struct {
-	p *product.Product
-
-	mu     sync.Mutex
-	people int            // how many recipients the preview of the next call names
-	sent   map[string]int // the number of executed calls, by broadcast id
+	p      *product.Product
+	people int // number of contacts on the list
 }
 
 func startBroadcastProduct(t *testing.T, postgres bool) *broadcastProduct {
 	t.Helper()
-	r := &broadcastProduct{people: 1204, sent: map[string]int{}}
-	r.p = product.Start(t, product.Options{Postgres: postgres, Operations: []core.Operation{r.send()}})
+	r := &broadcastProduct{p: product.Start(t, product.Options{Postgres: postgres})}
+	r.p.AwaitJob(t, channels.SyncArgs{}.Kind()) // it copies the verified domain, from which mail is sent
+	r.post(t, "/v1/lists", map[string]any{"name": "Confirmed"})
+	r.addPerson(t)
 	return r
 }
 
-func (r *broadcastProduct) send() core.Operation {
-	return core.Declare(core.Op[broadcastIn, broadcastOut]{
-		Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
-		Scopes: []core.Scope{core.BroadcastsManage},
-		Confirm: func(context.Context, *core.Call, broadcastIn) (*core.Confirmation, error) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return &core.Confirmation{Message: "This sends the broadcast.", Preview: map[string]int{"recipients": r.people}}, nil
-		},
-		Do: func(_ context.Context, c *core.Call, in broadcastIn) (broadcastOut, error) {
-			c.SetSubject(in.ID)
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.sent[in.ID]++
-			return broadcastOut{Status: "sending"}, nil
-		},
+// post creates an object by the API and returns it.
+func (r *broadcastProduct) post(t *testing.T, path string, body map[string]any) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.p.Send(t, product.Request{Method: http.MethodPost, URL: r.p.BaseURL + path, Bearer: r.p.Live.APIKey, Body: string(text)})
+	var made map[string]any
+	if got.Status != http.StatusCreated || json.Unmarshal([]byte(got.Body), &made) != nil {
+		t.Fatalf("%s: %d %s", path, got.Status, got.Body)
+	}
+	return made
+}
+
+// draft creates a broadcast to the list, and returns its id.
+func (r *broadcastProduct) draft(t *testing.T, name string) string {
+	t.Helper()
+	made := r.post(t, "/v1/broadcasts", map[string]any{
+		"name": name, "html": "<p>Hello</p>", "subject": "Hello", "audience_kind": "list", "audience_id": "confirmed", "topic_id": "offers",
 	})
+	return made["id"].(string)
 }
 
-func (r *broadcastProduct) times(id string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.sent[id]
-}
-
-func (r *broadcastProduct) addPerson() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// addPerson adds a contact to the list, which changes what a send would do.
+func (r *broadcastProduct) addPerson(t *testing.T) {
+	t.Helper()
 	r.people++
+	r.post(t, "/v1/contacts", map[string]any{"email": fmt.Sprintf("confirmed.%d@example.com", r.people), "lists": map[string]any{"add": []string{"confirmed"}}})
 }
 
-// TestTheTwoStepsInTheProduct checks both steps of a confirmation over HTTP: with each
-// client, at each revision of MCP, on both databases. The product has no operation that
-// needs confirmation yet, so the test declares one.
+// times returns how often the broadcast was sent: the number of lines about it in the audit
+// log. It fails the test if the state of the broadcast does not agree.
+func (r *broadcastProduct) times(t *testing.T, id string) int {
+	t.Helper()
+	sent := r.audited(t)[id]
+	found, err := r.p.DB.Broadcasts().Broadcast(t.Context(), r.p.OrgID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (found.State == broadcasts.Draft) != (sent == 0) {
+		t.Errorf("%s is %s, with %d lines in the audit log", found.Name, found.State, sent)
+	}
+	return sent
+}
+
+// audited returns the numbers of lines in the audit log about sends, by broadcast id.
+func (r *broadcastProduct) audited(t *testing.T) map[string]int {
+	t.Helper()
+	events, err := r.p.DB.Audit().FindAudit(t.Context(), r.p.OrgID, access.AuditFilter{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	audited := map[string]int{}
+	for _, e := range events {
+		if e.Action == "broadcasts_send" {
+			audited[e.SubjectID]++
+		}
+	}
+	return audited
+}
+
+// TestTheTwoStepsInTheProduct sends broadcasts in the two steps of a confirmation over HTTP:
+// with each client, at each revision of MCP, on both databases.
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
@@ -83,30 +110,21 @@ func checkBothSteps(t *testing.T, r *broadcastProduct) {
 	}
 	for library, connect := range all {
 		for _, revision := range revisions {
-			id := library + " " + revision
-			t.Log(id)
-			r.confirm(t, connect(t, r.p.MCPURL+"/mcp", r.p.Token(t, r.p.MCPURL), revision, nil), id)
+			name := library + " " + revision
+			t.Log(name)
+			r.confirm(t, connect(t, r.p.MCPURL+"/mcp", r.p.Token(t, r.p.MCPURL), revision, nil), name)
 		}
 	}
 	r.byForm(t)
 	r.refused(t)
-	events, err := r.p.DB.Audit().FindAudit(t.Context(), r.p.OrgID, access.AuditFilter{Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	audited := map[string]int{}
-	for _, e := range events {
-		if e.Action == "broadcasts_send" {
-			audited[e.SubjectID]++
+	audited := r.audited(t)
+	for id, n := range audited {
+		if n != 1 || r.times(t, id) != 1 {
+			t.Errorf("%s was sent %d times", id, n)
 		}
 	}
-	for id, n := range r.sent {
-		if n != 1 || audited[id] != 1 {
-			t.Errorf("%s was sent %d times, with %d lines in the audit log", id, n, audited[id])
-		}
-	}
-	if len(r.sent) != len(audited) || len(r.sent) != len(all)*len(revisions)+len(libraries) {
-		t.Errorf("sent %v, audited %v", r.sent, audited)
+	if len(audited) != len(all)*len(revisions)+len(libraries) {
+		t.Errorf("audited %v", audited)
 	}
 }
 
@@ -115,10 +133,11 @@ func checkBothSteps(t *testing.T, r *broadcastProduct) {
 const repetition = 5*time.Minute + time.Second
 
 // confirm calls the tool, confirms the call, and checks that the broadcast is sent once. A
-// confirmation token must be refused if the preview has changed, and also if the token was
-// used before.
-func (r *broadcastProduct) confirm(t *testing.T, a agent, id string) {
+// confirmation token must be refused if the preview has changed. After the send, the same
+// call must be refused because the broadcast is no draft any more.
+func (r *broadcastProduct) confirm(t *testing.T, a agent, name string) {
 	t.Helper()
+	id := r.draft(t, name)
 	step := func(confirmation any) outcome {
 		t.Helper()
 		arguments := map[string]any{"broadcast_id": id}
@@ -127,27 +146,27 @@ func (r *broadcastProduct) confirm(t *testing.T, a agent, id string) {
 		}
 		got, err := a.call(t, "broadcasts_send", arguments, nil)
 		if err != nil {
-			t.Fatalf("%s: %v", id, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		return got
 	}
 	first := step(nil)
 	outdated := first.Value["confirmation_token"]
-	if first.Failed || first.Value["confirmation_required"] != true || outdated == nil || r.times(id) != 0 {
-		t.Fatalf("%s: %+v, sent %d", id, first, r.times(id))
+	if first.Failed || first.Value["confirmation_required"] != true || outdated == nil || r.times(t, id) != 0 {
+		t.Fatalf("%s: %+v, sent %d", name, first, r.times(t, id))
 	}
-	r.addPerson()
-	if got := step(outdated); !got.Failed || got.Value["code"] != "confirmation_invalid" || got.Value["preview"] == nil || r.times(id) != 0 {
-		t.Errorf("%s: what was confirmed has changed: %+v, sent %d", id, got, r.times(id))
+	r.addPerson(t)
+	if got := step(outdated); !got.Failed || got.Value["code"] != "confirmation_invalid" || got.Value["preview"] == nil || r.times(t, id) != 0 {
+		t.Errorf("%s: what was confirmed has changed: %+v, sent %d", name, got, r.times(t, id))
 	}
 	r.p.Clock.Advance(repetition) // sooner, an identical call would be answered with the first call's result
 	confirmation := step(nil).Value["confirmation_token"]
-	if got := step(confirmation); got.Failed || got.Value["status"] != "sending" || r.times(id) != 1 {
-		t.Errorf("%s: %+v, sent %d", id, got, r.times(id))
+	if got := step(confirmation); got.Failed || got.Value["status"] != "sending" || r.times(t, id) != 1 {
+		t.Errorf("%s: %+v, sent %d", name, got, r.times(t, id))
 	}
 	r.p.Clock.Advance(repetition)
-	if got := step(confirmation); !got.Failed || got.Value["code"] != "confirmation_invalid" || r.times(id) != 1 {
-		t.Errorf("%s: the token twice: %+v, sent %d", id, got, r.times(id))
+	if got := step(confirmation); !got.Failed || got.Value["code"] != "conflict" || r.times(t, id) != 1 {
+		t.Errorf("%s: the token twice: %+v, sent %d", name, got, r.times(t, id))
 	}
 }
 
@@ -157,12 +176,15 @@ func (r *broadcastProduct) byForm(t *testing.T) {
 	t.Helper()
 	token := r.p.Token(t, r.p.MCPURL)
 	for library, connect := range libraries {
-		id := library + " by form"
+		id := r.draft(t, library+" by form")
 		for _, agrees := range []bool{false, true} {
 			a := connect(t, r.p.MCPURL+"/mcp", token, modern, func() (string, map[string]any) { return "accept", map[string]any{"confirm": agrees} })
 			got, err := a.call(t, "broadcasts_send", map[string]any{"broadcast_id": id}, nil)
+			if (r.times(t, id) == 1) != agrees {
+				t.Errorf("%s, agrees %t: sent %d times", library, agrees, r.times(t, id))
+			}
 			if want := map[bool]string{false: "declined", true: "sending"}[agrees]; err != nil || got.Failed || got.Value["status"] != want {
-				t.Errorf("%s, agrees %t: %+v, %v", id, agrees, got, err)
+				t.Errorf("%s, agrees %t: %+v, %v", library, agrees, got, err)
 			}
 		}
 	}
@@ -173,7 +195,8 @@ func (r *broadcastProduct) byForm(t *testing.T) {
 // be refused, and no answer may contain a confirmation token.
 func (r *broadcastProduct) refused(t *testing.T) {
 	t.Helper()
-	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")
+	id := r.draft(t, "Refused")
+	ask := tool("broadcasts_send", `{"broadcast_id":"`+id+`"}`, "")
 	for name, c := range map[string]struct {
 		token  string
 		status int
@@ -189,7 +212,7 @@ func (r *broadcastProduct) refused(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
-	if r.times("none") != 0 {
+	if r.times(t, id) != 0 {
 		t.Error("something was sent")
 	}
 }

@@ -80,6 +80,13 @@ func dayOfCalls(known string) map[string][]string {
 		"templates_author":           {`{"slug":"harvest","html":"<p>Hello {{first_name}}</p>"}`, `{"slug":"harvest","html":"<p>{{#if a}}{{lookup b}}</p>"}`, `{"slug":"harvest","html":"<p>1</p>","base_content_hash":"none"}`},
 		"templates_render":           {`{"slug":"welcome","data":{"first_name":"Ann"}}`, `{"slug":"none"}`, `{}`},
 
+		"templates_test_send":   {`{"slug":"welcome","recipients":["ann@example.com"]}`, `{"slug":"none","recipients":["ann@example.com"]}`},
+		"broadcasts_compose":    {`{"name":"News","html":"<p>Hello {{first_name}}</p>","subject":"Hello","audience_kind":"list","audience_id":"newsletter"}`, `{"name":"News","audience_kind":"list","audience_id":"none"}`},
+		"broadcasts_preview":    {`{"broadcast_id":"none"}`},
+		"broadcasts_test_send":  {`{"broadcast_id":"none","recipients":["ann@example.com"]}`, `{"broadcast_id":"none","recipients":["ann"]}`},
+		"broadcasts_send":       {`{"broadcast_id":"none"}`},
+		"broadcasts_get_status": {`{"broadcast_id":"none"}`},
+
 		"segments_list":              {`{}`, `{"query":"trial"}`, `{"status":"none"}`},
 		"segments_preview_predicate": {`{"source":"has attr.first_name"}`, `{"source":"attr.first_nam = \"x\""}`, `{"source":"("}`},
 		"activities_record": {

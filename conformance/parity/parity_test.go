@@ -26,7 +26,8 @@ type sameness struct {
 	arguments string
 	method    string
 	path      string
-	live      bool // true: live credentials; false: test credentials
+	body      string // of the route
+	live      bool   // true: live credentials; false: test credentials
 	scopes    []string
 	faults    []simulator.Fault
 	// toolCode is the error code of the tool, if the route fails with another code.
@@ -51,6 +52,7 @@ func cases(p *product.Product) []sameness {
 	of := func(email string) string { return "/v1/contacts/" + strings.ReplaceAll(email, "@", "%40") }
 	view, manage, segments := []string{"api.contacts.view"}, []string{"api.contacts.manage"}, []string{"api.segments.view"}
 	messages, reports := []string{"api.messages.view"}, []string{"api.reports.view"}
+	mail := []string{"api.broadcasts.view", "api.broadcasts.manage"}
 	unmasked := append(messages, "api.messages.unmask_recipients")
 	down := []simulator.Fault{{Kind: sending.Throttled}}
 	gone := []simulator.Fault{{Kind: sending.TimedOut}}
@@ -86,6 +88,12 @@ func cases(p *product.Product) []sameness {
 		{name: "a report without the scope", tool: "reports_get_sending_health", arguments: `{}`, method: "GET", path: "/v1/reports/template-performance", live: true, scopes: view},
 		{name: "test credentials may not archive", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), scopes: manage},
 		{name: "archiving nobody", tool: "contacts_archive", arguments: `{"email":"nobody@example.com"}`, method: "DELETE", path: of("nobody@example.com"), live: true, scopes: manage},
+		{name: "no broadcast to preview", tool: "broadcasts_preview", arguments: `{"broadcast_id":"none"}`, method: "POST", path: "/v1/broadcasts/none/preview", body: `{}`, live: true, scopes: mail},
+		{name: "no broadcast to test", tool: "broadcasts_test_send", arguments: `{"broadcast_id":"none","recipients":["ann@example.com"]}`, method: "POST", path: "/v1/broadcasts/none/test", body: `{"recipients":["ann@example.com"]}`, live: true, scopes: mail},
+		{name: "a test to no address", tool: "broadcasts_test_send", arguments: `{"broadcast_id":"none","recipients":["ann"]}`, method: "POST", path: "/v1/broadcasts/none/test", body: `{"recipients":["ann"]}`, live: true, scopes: mail},
+		{name: "no broadcast to send", tool: "broadcasts_send", arguments: `{"broadcast_id":"none"}`, method: "POST", path: "/v1/broadcasts/none/send", body: `{}`, live: true, scopes: mail},
+		{name: "test credentials may not send", tool: "broadcasts_send", arguments: `{"broadcast_id":"none"}`, method: "POST", path: "/v1/broadcasts/none/send", body: `{}`, scopes: mail},
+		{name: "sending without the scope", tool: "broadcasts_send", arguments: `{"broadcast_id":"none"}`, method: "POST", path: "/v1/broadcasts/none/send", body: `{}`, live: true, scopes: mail[:1]},
 		{name: "missing scope", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), live: true, scopes: view},
 	}
 }
@@ -209,7 +217,7 @@ func (c sameness) callTool(t *testing.T, p *product.Product, token string) (map[
 
 func (c sameness) callRoute(t *testing.T, p *product.Product, token string) (map[string]any, int) {
 	t.Helper()
-	return send(t, p, c.method, p.BaseURL+c.path, token, "")
+	return send(t, p, c.method, p.BaseURL+c.path, token, c.body)
 }
 
 // TestEveryOperationIsReachableAndComparedWhereItCan checks that every operation has a

@@ -22,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -43,6 +44,9 @@ type Options struct {
 	// Recipients says how the recipients of simulated mail behave, such as how many
 	// addresses bounce. The zero value delivers all mail.
 	Recipients simulator.Behaviour
+	// KeptMails is the number of messages that the simulated account keeps with their
+	// content; see [config.Config]. Tests that measure sending set -1, which keeps none.
+	KeptMails int
 	// RateLimit is the number of calls a minute that the demo organization may make; nil
 	// means no limit.
 	RateLimit *int
@@ -63,6 +67,9 @@ type Options struct {
 	// documents. If set, the product also fetches them from the loopback interface. nil
 	// means the system's CAs.
 	ClientDocumentCAs *x509.CertPool
+	// WebhookCAs are the CAs to trust for webhook endpoints. If set, endpoints may also be on
+	// the loopback interface. nil means the system's CAs.
+	WebhookCAs *x509.CertPool
 	// Topics answers the product's requests to Amazon SNS; if nil, they get status 403.
 	// TopicCAs are the CAs to trust for certificates that sign SNS messages.
 	Topics   http.RoundTripper
@@ -110,6 +117,8 @@ type Product struct {
 	Simulator *simulator.Simulator
 	// DB is the product's database. Tests use it to store data that no call can create.
 	DB *storage.DB
+	// Webhooks manages webhook endpoints.
+	Webhooks webhooks.Webhooks
 	// Connections stores the settings and encrypted secrets of the organizations' sending
 	// accounts. An organization without a stored connection sends with Simulator.
 	Connections sending.Connections
@@ -164,7 +173,7 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	cfg.PasswordCost = passwords.LeastCost()
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
-	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
+	cfg.OTLPEndpoint, cfg.Recipients, cfg.KeptMails = opts.OTLPEndpoint, opts.Recipients, opts.KeptMails
 	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
@@ -175,6 +184,9 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
+	}
+	if cfg.WebhookCAs = opts.WebhookCAs; cfg.WebhookCAs != nil {
+		cfg.WebhookNetworks = []string{"127.0.0.0/8"}
 	}
 	// The timeout is long, so that a slow answer of Redis on a busy machine does not change
 	// the result of a test.
@@ -206,7 +218,7 @@ func Start(t testing.TB, opts Options) *Product {
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
-		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.Connections(), Clock: clock,
+		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.Connections(), Webhooks: h.Webhooks(), Clock: clock,
 		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
 	if opts.Past {

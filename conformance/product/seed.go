@@ -80,7 +80,7 @@ func (p *Product) MakePast(t testing.TB) {
 	t.Helper()
 	h := p.host
 	err := demodata.Past{
-		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
+		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Webhooks: h.Webhooks(), Clock: h.Clock(),
 	}.Ensure(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatalf("product: %v", err)

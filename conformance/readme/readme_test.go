@@ -1,6 +1,7 @@
 package readme
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,6 +54,7 @@ func TestSections(t *testing.T) {
 		{"Try it", (*demo).checkPrintedCommands},
 		{"Try it", (*demo).checkCommands},
 		{"Contacts", (*demo).checkContacts},
+		{"Broadcasts", (*demo).checkBroadcasts},
 		{"Sending", (*demo).checkSending},
 		{"People, keys and clients", (*demo).checkAdministration},
 	} {
@@ -101,6 +103,58 @@ var sent = [][]string{
 func (d *demo) checkContacts(t *testing.T) {
 	t.Helper()
 	d.checkNextSteps(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
+}
+
+// sentBroadcast has one entry for each command block in the README's section "Broadcasts":
+// the texts that the output of the block must contain.
+var sentBroadcast = [][]string{
+	{`"audience_size":96`, `"name":"first_name"`, `taste with us`},
+	{`"status":"sending"`, `"state":"sending"`, `"audience_size":96`},
+}
+
+// checkBroadcasts runs the commands in the README's section "Broadcasts", and then those of
+// the guide that it links to.
+func (d *demo) checkBroadcasts(t *testing.T) {
+	t.Helper()
+	d.checkNextSteps(t, "Broadcasts", sentBroadcast, "http://localhost:8081/docs/guides/broadcasts")
+	d.checkGuide(t, "broadcasts", [][]string{
+		{"-"},
+		{`"by_default":96`, `"blank":0`, "taste with us"},
+		{`"status":"sent"`, `"total":1`},
+		{`"status":"sending"`},
+		{`"state":"sending"`, `"pagination"`},
+		{`"confirmation_token"`, "of the 96 members of the list", "opted out of the topic"},
+		{`"status":"sending"`},
+	})
+}
+
+// checkGuide runs the commands of a guide as the demo serves it, after the two blocks of "Try
+// it" that set the variables. promised has the texts that the output of each block must
+// contain.
+func (d *demo) checkGuide(t *testing.T, name string, promised [][]string) {
+	t.Helper()
+	browser := http.Client{Timeout: patience}
+	answer, err := browser.Get(OnPorts("http://localhost:8081/docs/guides/"+name+".md", d.port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := Blocks(string(text), "shell")
+	if len(commands) != len(promised) {
+		t.Fatalf("the guide has %d blocks, %d are promised something", len(commands), len(promised))
+	}
+	before := Blocks(section(t, "Try it"), "sh")[:2]
+	for i, output := range d.paste(t, shellPaths(t)["stand-in"], append(before, commands...))[len(before):] {
+		for _, part := range promised[i] {
+			if got := strings.ReplaceAll(output, `\"`, `"`); !strings.Contains(got, part) {
+				t.Errorf("the output lacks %s:\n%s\n%s", part, commands[i], output)
+			}
+		}
+	}
 }
 
 // checkSending runs the commands in the README's section "Sending", after the two blocks of

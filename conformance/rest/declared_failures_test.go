@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/rest"
 )
 
@@ -23,8 +24,11 @@ import (
 // example names none. Others have one of namingArguments in their example.
 var (
 	absent          = map[string]string{"messages_search": "channel", "reports_get_sending_health": "channel"}
-	namingArguments = []string{"id", "job_id", "message_id", "slug", "identity", "domain", "contact", "name", "email"}
+	namingArguments = []string{"id", "job_id", "message_id", "broadcast_id", "slug", "identity", "domain", "contact", "name", "email"}
 )
+
+// draftWithoutTopic stands for the id of a draft that has no topic.
+const draftWithoutTopic = "the draft without a topic"
 
 // declaredFailures is a product with the objects with which calls can fail.
 type declaredFailures struct{ *documentedCalls }
@@ -42,11 +46,13 @@ var changes = map[core.Code]map[string]any{
 	core.CodeStaleContentHash:          {"base_content_hash": "none"},
 }
 
-// changesFor has further changes for one operation whose example does not reach the sending
-// account.
+// changesFor has further changes for one operation, whose example does not reach the sending
+// account or names an object with which the call does not fail.
 var changesFor = map[string]map[string]any{
 	"contacts_archive upstream_unavailable":  {"email": "one@example.com"},
 	"contacts_identify upstream_unavailable": {"email": "new@example.com", "external_id": nil},
+
+	"broadcasts_send no_topic_acknowledgement_required": {"id": draftWithoutTopic},
 }
 
 // TestDeclaredFailuresHappen makes each operation fail with each code that it declares. The
@@ -85,7 +91,20 @@ func newDeclaredFailures(t *testing.T) *declaredFailures {
 	d := &declaredFailures{documentedCalls: newDocumented(t)}
 	d.do(t, "PUT", "/v1/contacts/by-external-id/one", `{"email":"one@example.com"}`).want(201)
 	d.do(t, "POST", "/v1/contacts", `{"email":"two@example.com"}`).want(201)
+	d.ids[draftWithoutTopic] = d.created(t, "/v1/broadcasts", `{"name":"To all","template_id":"welcome","audience_kind":"list","audience_id":"newsletter"}`, "id")
 	return d
+}
+
+// useUpTestSends uses up the test sends that the organization may make in this hour.
+func (d *declaredFailures) useUpTestSends(t *testing.T) {
+	t.Helper()
+	now := d.Clock.Now()
+	for range testsends.PerHour {
+		used := testsends.TestSend{ID: core.NewID(), Kind: "template", SubjectID: "welcome", At: now, ByKind: string(core.Person), ByID: "u"}
+		if _, err := d.DB.TestSends().Begin(t.Context(), d.OrgID, used, now.Add(-time.Hour), testsends.PerHour); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // provoke makes a call of the operation that must fail with the code.
@@ -96,6 +115,9 @@ func (d *declaredFailures) provoke(t *testing.T, op core.Operation, code core.Co
 		d.Clock.Advance(2 * time.Minute) // what is cached of the account has then expired
 		d.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
 		defer d.Simulator.Faults().Clear()
+	}
+	if code == core.CodeRateLimited {
+		d.useUpTestSends(t)
 	}
 	at := slices.IndexFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == op.Info().Name })
 	if at < 0 {
@@ -136,6 +158,9 @@ func (d *declaredFailures) failing(t *testing.T, info core.OperationInfo, code c
 	}
 	maps.Copy(arguments, changes[code])
 	maps.Copy(arguments, changesFor[info.Name+" "+string(code)])
+	if name, is := arguments["id"].(string); is {
+		arguments["id"] = d.actual(name)
+	}
 	maps.DeleteFunc(arguments, func(_ string, value any) bool { return value == nil })
 	if code != core.CodeNotFound {
 		return arguments

@@ -126,6 +126,9 @@ func (d *documentedCalls) stored(t *testing.T, answer examples.Answer) []byte {
 	for documented, id := range d.ids {
 		text = strings.ReplaceAll(text, id, documented)
 	}
+	for id, documented := range d.ended {
+		text = strings.ReplaceAll(text, id, documented)
+	}
 	text = strings.ReplaceAll(text, d.BaseURL, "https://api.example.com")
 	known := map[string]string{}
 	text = uuidForm.ReplaceAllStringFunc(text, func(id string) string {
@@ -154,9 +157,9 @@ func TestDocumentedExamplesFitTheSchemas(t *testing.T) {
 			t.Errorf("%s has no stored answer (%v)", info.Name, err)
 		}
 		for surface, answer := range map[core.Surface]json.RawMessage{core.REST: stored.Body, core.Agent: stored.Result} {
-			if info.Example != "" {
-				if err := op.Input(surface).Check([]byte(info.Example)); err != nil {
-					t.Errorf("%s: example: %v", info.Name, err)
+			if example := info.ExampleOn(surface); example != "" {
+				if err := op.Input(surface).Check([]byte(example)); err != nil {
+					t.Errorf("%s: example on %s: %v", info.Name, surface, err)
 				}
 			}
 			if len(answer) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
@@ -28,8 +29,9 @@ import (
 type documentedCalls struct {
 	*api
 	token string
-	// ids has, for each id that the examples name, the id of an object of this product.
-	ids map[string]string
+	// ids has, for each id that the examples name, the id of an object of this product. ended
+	// has the documented id of each object that a call has ended.
+	ids, ended map[string]string
 	// home is a folder with the settings of curl.
 	home string
 }
@@ -50,9 +52,11 @@ func TestGoldenDocumentedCalls(t *testing.T) {
 		got := examples.Answer{}
 		at := slices.IndexFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == op.Info().Name })
 		if at >= 0 {
+			d.renewDraft(t, op)
 			got.Status, got.Body = d.curl(t, op, rest.Routes()[at])
 		}
 		if slices.Contains(tools.Table(), op.Info().Name) {
+			d.renewDraft(t, op)
 			got.Result = d.tool(t, op)
 		}
 		d.compare(t, op, got)
@@ -98,15 +102,30 @@ func (d *documentedCalls) runSamples(t *testing.T, op core.Operation, route rest
 	}
 }
 
+// addTags stores two tags, which only the dashboard can create.
+func (d *documentedCalls) addTags(t *testing.T) {
+	t.Helper()
+	for i, tag := range []tags.Tag{{Name: "newsletter", Color: "#2563eb"}, {Name: "wholesale", Color: "#16a34a"}} {
+		tag.ID, tag.CreatedAt = core.NewID(), d.Clock.Now().Add(time.Duration(i)*time.Second)
+		if err := d.DB.Tags().InsertTag(t.Context(), d.OrgID, tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // newDocumented starts a product and creates the objects.
 func newDocumented(t *testing.T) *documentedCalls {
 	t.Helper()
 	a := start(t, product.Options{Past: true})
-	d := &documentedCalls{api: a, token: a.Token(t, a.MCPURL), ids: map[string]string{}, home: t.TempDir()}
+	d := &documentedCalls{api: a, token: a.Token(t, a.MCPURL), ids: map[string]string{}, ended: map[string]string{}, home: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(d.home, ".curlrc"), []byte("write-out = \"\\n%{http_code}\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for _, id := range []string{examples.DraftID, examples.SentID, examples.ScheduledID} {
+		d.ids[id] = id
+	}
 	d.ids[examples.AttributeID] = a.attributeID(t, "city")
+	d.addTags(t)
 	d.ids[examples.PropertyID] = d.created(t, "/v1/activity-properties", `{"activity_name":"order_placed","property":"currency","type":"string"}`, "id")
 	d.ids[examples.JobID] = d.created(t, "/v1/contacts/bulk", `{"contacts":[{"email":"first@example.com"},{"email":"second@example.com"}]}`, "job_id")
 	a.do(t, "POST", "/v1/activities", `[{"name":"order_placed","email":"`+a.Contact+`","properties":{"total":18,"currency":"EUR"}}]`).want(202)
@@ -133,6 +152,21 @@ func (d *documentedCalls) created(t *testing.T, path, body, member string) strin
 		t.Fatalf("%s: %v", path, record)
 	}
 	return id
+}
+
+// endsDraft has the operations after whose call the broadcast is no draft any more.
+var endsDraft = []string{"broadcasts_send", "broadcasts_delete"}
+
+// renewDraft creates a draft for a call of an operation that ends it. Other operations use
+// the draft of the demo, which has the documented id.
+func (d *documentedCalls) renewDraft(t *testing.T, op core.Operation) {
+	t.Helper()
+	if !slices.Contains(endsDraft, op.Info().Name) {
+		return
+	}
+	d.ended[d.ids[examples.DraftID]] = examples.DraftID
+	d.ids[examples.DraftID] = d.created(t, "/v1/broadcasts",
+		`{"name":"Spring news","template_id":"welcome","audience_kind":"list","audience_id":"newsletter","topic_id":"brewing-tips"}`, "id")
 }
 
 // actual replaces the documented ids in a text by ids of the product.
@@ -178,16 +212,23 @@ func (d *documentedCalls) run(t *testing.T, name string, arguments ...string) []
 	return out
 }
 
-// tool calls the tool of an operation and returns the structured content of its result.
+// tool calls the tool of an operation and returns the structured content of its result. It
+// confirms the call if the tool asks for that.
 func (d *documentedCalls) tool(t *testing.T, op core.Operation) json.RawMessage {
 	t.Helper()
-	arguments := op.Info().Example
+	arguments := op.Info().ExampleOn(core.Agent)
 	if arguments == "" {
 		arguments = "{}"
 	}
-	answer := d.callTool(t, d.token, op.Info().Name, d.actual(arguments)).want(200)
+	arguments = d.actual(arguments)
+	answer := d.callTool(t, d.token, op.Info().Name, arguments).want(200)
 	var result map[string]any
 	answer.decode(&result)
+	if token, asks := result["confirmation_token"].(string); asks {
+		result = nil
+		answer = d.callTool(t, d.token, op.Info().Name, strings.TrimSuffix(arguments, "}")+`,"confirmation_token":"`+token+`"}`).want(200)
+		answer.decode(&result)
+	}
 	if _, refused := result["code"].(string); refused {
 		t.Errorf("%s: the tool refuses its example: %s", op.Info().Name, answer.body)
 	}

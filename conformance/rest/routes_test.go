@@ -171,6 +171,7 @@ func needs(a *api) []need {
 		{"GET", "/v1/identities", "", core.IdentitiesView, 200},
 		{"GET", "/v1/tracking-domains", "", core.TrackingView, 200},
 		{"GET", "/v1/templates", "", core.TemplatesView, 200},
+		{"POST", "/v1/broadcasts", `{"name":"Scopes","html":"<p>Hello</p>","subject":"Hello","audience_kind":"list","audience_id":"newsletter"}`, core.BroadcastsManage, 201},
 	}
 }
 
@@ -196,6 +197,12 @@ func callsAboutMissingObjects() []need {
 		{"GET", "/v1/identities/none.example", "", core.IdentitiesView, 404},
 		{"GET", "/v1/tracking-domains/none.example", "", core.TrackingView, 404},
 		{"GET", "/v1/templates/none", "", core.TemplatesView, 404},
+		{"GET", "/v1/broadcasts/none", "", core.BroadcastsView, 404},
+		{"POST", "/v1/broadcasts/none/preview", `{}`, core.BroadcastsView, 404},
+		{"POST", "/v1/broadcasts/none/test", `{"recipients":["scope@example.com"]}`, core.BroadcastsManage, 404},
+		{"POST", "/v1/broadcasts/none/send", `{}`, core.BroadcastsManage, 404},
+		{"GET", "/v1/broadcasts/none/results", "", core.BroadcastsView, 404},
+		{"DELETE", "/v1/broadcasts/none", "", core.BroadcastsManage, 404},
 	}
 }
 

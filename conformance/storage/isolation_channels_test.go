@@ -35,6 +35,7 @@ func (o *ownedObjects) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
 	o.managed = templates.ManagedTemplate{ID: core.NewID(), Slug: "own", DeployedName: "org--own", CreatedAt: start, Newest: templates.Version{Number: 1, Hash: "one", SavedAt: start}}
 	must(t, db.ManagedTemplates().InsertManaged(ctx, o.org, o.managed))
+	must(t, db.Deployments().SaveDeployed(ctx, o.org, templates.Undeployed{ID: o.managed.ID}, 1, start))
 	o.request = sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: start, UpdatedAt: start}
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 	must(t, db.SyncResults().SaveSyncResult(ctx, o.org, sending.SyncResult{Kind: sending.ChannelSync, EndedAt: start, Failure: sending.Refused}))
@@ -58,11 +59,15 @@ func (o ownedObjects) channelState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	managed, err := db.ManagedTemplates().ManagedBySlug(ctx, o.org, "own")
 	must(t, err)
+	own, _, err := db.Templates().Template(ctx, o.org, "own")
+	must(t, err)
+	due, err := db.Deployments().Undeployed(ctx, o.org, later(9), 10)
+	must(t, err)
 	request, err := db.ProductionRequests().LatestRequest(ctx, o.org)
 	must(t, err)
 	results, err := db.SyncResults().SyncResults(ctx, o.org)
 	must(t, err)
-	return []any{found, identities, tracking, sync, template, content, managed, request, results}
+	return []any{found, identities, tracking, sync, template, content, managed, own, due, request, results}
 }
 
 func channelCalls(o ownedObjects, org string) map[string]storeCall {
@@ -126,13 +131,41 @@ func channelCalls(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
+func deployCalls(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
+		"Undeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Deployments().Undeployed(t.Context(), org, later(9), 10)
+		},
+		"ClaimName": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().ClaimName(t.Context(), org, o.managed.ID)
+		},
+		"SaveDeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().SaveDeployed(t.Context(), org, templates.Undeployed{ID: o.managed.ID}, 1, later(1))
+		},
+		"SaveDeployFailure": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().SaveDeployFailure(t.Context(), org, o.managed.ID, sending.Invalid, later(1))
+		},
+		"RefuseDeployments": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().RefuseDeployments(t.Context(), org, later(9), sending.Unsupported, later(1))
+		},
+		"DeployedNames": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Deployments().DeployedNames(t.Context(), org)
+		},
+		"ForgetDeployed": func(t *testing.T, db *storage.DB) (any, error) {
+			deployed, err := db.Deployments().DeployedNames(t.Context(), o.org)
+			must(t, err)
+			return nil, db.Deployments().ForgetDeployed(t.Context(), org, deployed)
+		},
+	}
+}
+
 func templateCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"Templates": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Templates().Templates(t.Context(), org, templates.Filter{Limit: 10})
 		},
 		"CountTemplates": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Templates().CountTemplates(t.Context(), org, "")
+			return db.Templates().CountTemplates(t.Context(), org, templates.Filter{})
 		},
 		"Template": func(t *testing.T, db *storage.DB) (any, error) {
 			found, _, err := db.Templates().Template(t.Context(), org, "same")
@@ -157,7 +190,7 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.ManagedTemplates().VersionBySlug(t.Context(), org, "own", 1)
 		},
 		"Versions": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10)
+			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10, 10)
 		},
 		"DropTemplates": func(t *testing.T, db *storage.DB) (any, error) {
 			reads, err := db.Templates().ReadTemplates(t.Context(), o.org)

@@ -85,7 +85,7 @@ func memberCalls(o ownedObjects, org string) map[string]storeCall {
 		"Member": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Members().Member(t.Context(), org, o.member.UserID)
 		},
-		"Members": func(t *testing.T, db *storage.DB) (any, error) { return db.Members().Members(t.Context(), org) },
+		"members.Store.Members": func(t *testing.T, db *storage.DB) (any, error) { return db.Members().Members(t.Context(), org) },
 		"SetMember": func(t *testing.T, db *storage.DB) (any, error) {
 			promoted := members.Member{OrgID: org, UserID: o.member.UserID, Role: members.Owner}
 			// This call changes a membership in the caller's own organization, which is

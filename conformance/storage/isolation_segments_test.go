@@ -161,6 +161,9 @@ func changeCalls(o ownedObjects, org string) map[string]storeCall {
 		"ReplaceSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().ReplaceSuppressed(t.Context(), org, nil)
 		},
+		"AddSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.SegmentChanges().AddSuppressed(t.Context(), org, []string{"same@x"})
+		},
 		"Suppressed by predicate": func(t *testing.T, db *storage.DB) (any, error) {
 			q := o.question(t, db, org)
 			var err error

@@ -12,9 +12,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -24,7 +26,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
@@ -57,6 +61,8 @@ type ownedObjects struct {
 	activity activities.Activity
 	property activities.Property
 	segment  segments.Segment
+	tag      tags.Tag
+	sent     broadcasts.Broadcast
 }
 
 // remembered returns the idempotency key of a call that the owner has completed.
@@ -107,8 +113,10 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownReports(t, db)
 	o.ownSegments(t, db)
 	o.ownChannels(t, db)
+	o.ownTags(t, db)
 	o.ownMessage(t, db)
 	o.ownActivity(t, db)
+	o.ownBroadcast(t, db)
 	return o
 }
 
@@ -170,7 +178,9 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.segmentState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
+	seen = append(seen, o.tagState(t, db)...)
 	seen = append(seen, o.activityState(t, db)...)
+	seen = append(seen, o.broadcastState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
 	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
@@ -183,7 +193,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -268,7 +278,7 @@ func replayCalls(o ownedObjects, org string) map[string]storeCall {
 			key.OrgID = org
 			return nil, db.Replay().Release(t.Context(), key, o.token)
 		},
-		"Reserve": func(t *testing.T, db *storage.DB) (any, error) {
+		"replay.Store.Reserve": func(t *testing.T, db *storage.DB) (any, error) {
 			key := o.replay
 			key.OrgID = org
 			_, won, err := db.Replay().Reserve(t.Context(), key, replay.Claim{Digest: "digest"}, start)
@@ -333,7 +343,8 @@ func isNothing(found any) bool {
 // exempt lists the store methods that need no call as another organization. Some only
 // insert rows for the given organization. Others find a record by the organization's own
 // id, by a globally unique key or by the hash of a secret. The rest concern users, keys and
-// clients that belong to no organization, or work for all organizations.
+// clients that belong to no organization, or work for all organizations. If several stores
+// have a method of the name, the entry begins with the store.
 var exempt = []string{
 	"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
 	"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "HoldSigningKeys", "ReplaceSigningKeys", "PurgeSigningKeys", "AppendAudit",
@@ -350,9 +361,10 @@ var exempt = []string{
 	"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 	"InsertRequest", "InsertManaged",
 	"SaveConnection", "ConnectionByIngestPath", // exempt because an ingest path is unique over all organizations
-	"Insert", "InsertProperty", "EmailKey",
+	"activities.Store.Insert", "broadcasts.Store.Insert", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
 	"InsertSegment", "Touch",
+	"Open",          // returns the broadcasts of all organizations that a dispatcher starts or drives
 	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
 
@@ -369,6 +381,8 @@ var stores = []reflect.Type{
 	reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[templates.ManagedStore](), reflect.TypeFor[sending.AccessRequests](),
 	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.PropertyStore](), reflect.TypeFor[activities.Purger](),
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.ChangeStore](),
+	reflect.TypeFor[broadcasts.Store](), reflect.TypeFor[broadcasts.OpenStore](), reflect.TypeFor[broadcasts.AudienceStore](), reflect.TypeFor[testsends.Store](),
+	reflect.TypeFor[handover.Store](), reflect.TypeFor[handover.LimitStore](), reflect.TypeFor[handover.OutcomeStore](),
 }
 
 // notListed returns the store methods that are missing in both places: the function
@@ -379,7 +393,7 @@ func notListed() []storeMethod {
 	for _, store := range stores {
 		for i := range store.NumMethod() {
 			m := storeMethod{store, store.Method(i).Name}
-			if !m.isIn(listed) && !slices.Contains(exempt, m.name) {
+			if !m.isIn(listed) && !slices.Contains(exempt, m.name) && !slices.Contains(exempt, m.String()) {
 				missing = append(missing, m)
 			}
 		}
@@ -416,7 +430,12 @@ func TestStoreCallsCoverEveryMethod(t *testing.T) {
 		}
 	}
 	for _, name := range exempt {
-		if having := storesWith(name); len(having) != 1 {
+		having := storesWith(name)
+		if isOf := func(store reflect.Type) bool { return strings.HasPrefix(name, store.String()+".") }; slices.ContainsFunc(stores, isOf) {
+			having = storesWith(name[strings.LastIndexByte(name, '.')+1:])
+			having = slices.DeleteFunc(having, func(store reflect.Type) bool { return !isOf(store) })
+		}
+		if len(having) != 1 {
 			t.Errorf("the list exempt names %s, a method of the stores %v, want one store", name, having)
 		}
 	}

@@ -106,6 +106,13 @@ var names = map[string][]kind{
 	"recipient":                    {messageRecipient},
 	"template":                     {messageTemplate},
 	"identity":                     {messageDomain, identityName},
+
+	"broadcast_id":  {broadcastID},
+	"audience_id":   {listID, listKey, segmentID, segmentKey},
+	"template_id":   {templateName},
+	"topic_id":      {topicName},
+	"from_identity": {senderAddress},
+	"recipients[]":  {contactAddress},
 }
 
 // namesOf has more kinds of objects that a member can name, in addition to the kinds in
@@ -117,6 +124,7 @@ var namesOf = map[string][]kind{
 	"contacts_ id":            {contactID, contactAddress, externalID},
 	"contacts_ name":          {activityName},
 	"activities_ name":        {activityName},
+	"broadcasts_ id":          {broadcastID},
 }
 
 func (s subject) kindsAt(place string) []kind {
@@ -153,7 +161,12 @@ var namesNothing = map[string]string{
 	"base_content_hash": "a hash of the caller's own template",
 	"message":           "words about a change of the caller's own",
 
-	"tag": "a word that is looked for in the caller's own templates",
+	"tag": "a word that is looked for in the caller's own templates and broadcasts",
+
+	"preview_text":    "the text of a message",
+	"scheduled_at":    "a time",
+	"template_data{}": "a variable of the caller's own message",
+	"sample_data{}":   "a variable of the caller's own message",
 
 	"description":  "words about a definition of the caller's own",
 	"display_name": "words about a definition of the caller's own",
@@ -163,11 +176,31 @@ var namesNothing = map[string]string{
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
 
-// companions maps a member, or an operation and a member of its arguments, to the other
-// arguments that a call with this member requires.
+// companions maps a member to the other arguments that a call with this member requires. A
+// key can also be an operation and a member of its arguments, and then the kind of name.
 var companions = map[string]map[string]any{
 	"attribute_key":         {"attribute_value": "x"},
 	"templates_author slug": {"html": "<p>Hello</p>", "subject": "Hello"},
+
+	"templates_test_send slug":          tested,
+	"broadcasts_test_send id":           tested,
+	"broadcasts_test_send broadcast_id": tested,
+
+	"broadcasts_create name":           composed,
+	"broadcasts_create topic_id":       composed,
+	"broadcasts_create from_identity":  composed,
+	"broadcasts_create template_id":    {"audience_id": ownList},
+	"broadcasts_create audience_id":    inline,
+	"broadcasts_compose name":          composed,
+	"broadcasts_compose topic_id":      composed,
+	"broadcasts_compose from_identity": composed,
+	"broadcasts_compose template_id":   {"audience_id": ownList},
+	"broadcasts_compose audience_id":   inline,
+
+	"broadcasts_create audience_id segment id":   inlineToSegment,
+	"broadcasts_create audience_id segment key":  inlineToSegment,
+	"broadcasts_compose audience_id segment id":  inlineToSegment,
+	"broadcasts_compose audience_id segment key": inlineToSegment,
 }
 
 // expectedAnswer is the expected answer of an operation if an argument names another
@@ -239,6 +272,19 @@ var otherwise = map[string]expectedAnswer{
 	"messages_search channel":            {404, "not_found", "agents name a channel, and are told that there is none"},
 	"reports_get_sending_health channel": {404, "not_found", "agents name a channel, and are told that there is none"},
 	"recipients_messages email":          {200, "", "nobody mailed it"},
+
+	"broadcasts_create name":            {201, "", "makes a draft of the caller's own"},
+	"broadcasts_create audience_id":     {422, "validation_failed", "the member is wrong"},
+	"broadcasts_create template_id":     {422, "validation_failed", "the member is wrong"},
+	"broadcasts_create topic_id":        {422, "validation_failed", "the member is wrong"},
+	"broadcasts_create from_identity":   {422, "validation_failed", "the member is wrong"},
+	"broadcasts_compose name":           {200, "", "makes a draft of the caller's own"},
+	"broadcasts_compose audience_id":    {422, "validation_failed", "the member is wrong"},
+	"broadcasts_compose template_id":    {422, "validation_failed", "the member is wrong"},
+	"broadcasts_compose topic_id":       {422, "validation_failed", "the member is wrong"},
+	"broadcasts_compose from_identity":  {422, "validation_failed", "the member is wrong"},
+	"broadcasts_test_send recipients[]": {200, "", "a test goes to any address"},
+	"templates_test_send recipients[]":  {200, "", "a test goes to any address"},
 }
 
 // answerOfWrite returns the expected answer to a write that names another organization's

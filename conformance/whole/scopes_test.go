@@ -136,16 +136,23 @@ func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held
 	}
 	input := nodeOf(t, s.input)
 	for argument, scope := range s.ArgumentScopes {
+		property, ok := input.Properties[argument]
+		if !ok { // an argument of the other surface
+			continue
+		}
 		arguments := input.sample("", "", absentName).(map[string]any)
 		maps.Copy(arguments, s.pathArguments(t))
-		arguments[argument] = input.Properties[argument].valid(c.p.Contact)
+		arguments[argument] = property.valid(c.p.Contact)
 		s.checkArgumentAllowed(t, c.call(t, s, arguments), held, scope)
 	}
 }
 
-// valid returns a valid value of the schema of an argument: the text, or a new id if the schema
-// asks for one.
+// valid returns a valid value of the schema of an argument: the text, a new id if the schema
+// asks for one, or true.
 func (n node) valid(text string) any {
+	if n.is("boolean") {
+		return true
+	}
 	if n.Format == "uuid" {
 		text = core.NewID()
 	}
@@ -248,9 +255,6 @@ func TestScopesOfArgumentsAreComplete(t *testing.T) {
 		for name, property := range input.Properties {
 			arguments := input.sample("", "", beside).(map[string]any)
 			arguments[name] = property.valid(p.Contact)
-			if property.is("boolean") {
-				arguments[name] = true
-			}
 			got := callers[known].call(t, s, arguments)
 			if _, code := got.outcome(); code != "missing_scope" && code != "invalid_scope" {
 				continue

@@ -121,7 +121,7 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 			if beside == "name" && strings.HasPrefix(s.Name, "attributes_") {
 				return fmt.Sprintf("own_%s_%03d", which, number)
 			}
-			if beside == "id" {
+			if beside == "id" || beside == "broadcast_id" || beside == "slug" {
 				return w.ownFor(t, s, own)
 			}
 			return own
@@ -129,6 +129,7 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 		completeActivity(arguments, own)
 		maps.Copy(arguments, companions[place])
 		maps.Copy(arguments, companions[s.Name+" "+place])
+		maps.Copy(arguments, companions[s.Name+" "+place+" "+k.name])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
 			arguments["email"] = own // own is the address of an existing contact of the caller
 		}
@@ -168,6 +169,10 @@ func (w world) ownFor(t *testing.T, s subject, own string) string {
 		return w.segment(t, w.p.OrgID, core.NewID()[24:]).ID
 	case "activity_properties_replace", "activity_properties_preview":
 		return w.property(t, w.p.OrgID, "own "+core.NewID(), "own").ID
+	case "templates_test_send":
+		return w.template(t)
+	case "broadcasts_preview", "broadcasts_test_send":
+		return w.broadcast(t, w.p.OrgID, "Own")
 	}
 	return own
 }
@@ -202,6 +207,7 @@ func normalize(body string, asked ...string) string {
 	}
 	body = regexp.MustCompile(`own-(foreign|absent)\d+`).ReplaceAllString(body, "OWN")
 	body = regexp.MustCompile(`(foreign|missing)_named_\d+`).ReplaceAllString(body, "NAMED")
+	body = regexp.MustCompile(`0[0-9a-f]{15}-[0-9a-f-]{36}-0{6}`).ReplaceAllString(body, "MESSAGE")
 	body = regexp.MustCompile(`vis_[0-9a-z]{26}`).ReplaceAllString(body, "VISITOR")
 	return anyTime.ReplaceAllString(anyID.ReplaceAllString(body, "ID"), "TIME")
 }

@@ -11,7 +11,7 @@ import (
 type Composed struct {
 	BroadcastID string   `json:"broadcast_id" jsonschema:"format=uuid"`
 	Estimate    Estimate `json:"audience_estimate"`
-	Warnings    []string `json:"warnings" voice:"untrusted" jsonschema_description:"What to think of before sending."`
+	Warnings    []string `json:"warnings" voice:"ours" jsonschema_description:"What to think of before sending."`
 	Summary     string   `json:"summary" voice:"ours"`
 }
 
@@ -33,7 +33,7 @@ func (b *Broadcasts) broadcastsCreate() core.Operation {
 		Name:    "broadcasts_create",
 		Title:   "Create a broadcast",
 		Purpose: "Creates a draft of a message to a list or segment. It does not send.",
-		Example: `{"name": "Spring news", "template_id": "welcome", "audience_kind": "list", "audience_id": "newsletter", "topic_id": "news"}`,
+		Example: `{"name": "Spring news", "template_id": "welcome", "audience_kind": "list", "audience_id": "newsletter", "topic_id": "events"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.BroadcastsManage},
 		Do: func(ctx context.Context, c *core.Call, in Definition) (Record, error) {
@@ -49,7 +49,7 @@ func (b *Broadcasts) broadcastsCompose() core.Operation {
 		Title: "Compose a broadcast",
 		Purpose: "Creates a draft of a message to a list or segment, from a template or inline HTML. " +
 			"Use it first; then preview, test and send. Returns the draft's id, who would get it, and warnings. It does not send.",
-		Example: `{"name": "Spring news", "template_id": "welcome", "audience_kind": "list", "audience_id": "newsletter", "topic_id": "news"}`,
+		Example: `{"name": "Spring news", "template_id": "welcome", "audience_kind": "list", "audience_id": "newsletter", "topic_id": "events"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.BroadcastsManage, core.ListsView, core.SegmentsView},
 		Do:      b.compose,

@@ -24,7 +24,7 @@ type Previewed struct {
 	AudienceSize int                 `json:"audience_size"`
 	Variables    []PreviewedVariable `json:"variables"`
 	Sample       *Sample             `json:"sample" jsonschema:"nullable" jsonschema_description:"Null if the audience is empty and no contact was named."`
-	Warnings     []string            `json:"warnings" voice:"untrusted"`
+	Warnings     []string            `json:"warnings" voice:"ours"`
 }
 
 // PreviewedVariable counts the members of the audience by the source of a value.
@@ -57,12 +57,12 @@ func (b *Broadcasts) broadcastsPreview() core.Operation {
 		Title: "Preview a broadcast",
 		Purpose: "Counts for each variable how many of the audience have a value, and renders one message. " +
 			"Use it before sending. Returns counts, a sample and warnings. It does not send.",
-		Example: `{"id": "` + exampleID + `"}`,
-		Effect:  core.Reads,
-		Cost:    core.Heavy,
-		Scopes:  []core.Scope{core.BroadcastsView},
-		Fails:   []core.Code{core.CodeNotFound},
-		Do:      b.preview,
+		Example: `{"id": "` + exampleID + `"}`, AgentExample: agentExample,
+		Effect: core.Reads,
+		Cost:   core.Heavy,
+		Scopes: []core.Scope{core.BroadcastsView},
+		Fails:  []core.Code{core.CodeNotFound},
+		Do:     b.preview,
 	})
 }
 

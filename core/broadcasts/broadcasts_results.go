@@ -12,7 +12,7 @@ import (
 // ListResultsIn names a broadcast and has the filter, the page size and the cursor for a page
 // of its results.
 type ListResultsIn struct {
-	ID     string         `json:"id" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
+	ID     string         `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
 	Result handover.State `json:"result,omitempty" jsonschema:"enum=sent,enum=failed,enum=filtered" jsonschema_description:"Only recipients with this result. Default: all."`
 	Limit  int            `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
 	Cursor string         `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
@@ -41,7 +41,7 @@ func (b *Broadcasts) broadcastsResults() core.Operation {
 		Name:    "broadcasts_results",
 		Title:   "List the results of a broadcast",
 		Purpose: "Lists what happened to each recipient of a broadcast, latest first. It does not show recipients whose message is still to be sent, nor what happened after the account accepted a message.",
-		Example: `{"id": "` + exampleSentID + `", "result": "filtered", "limit": 2}`,
+		Example: `{"id": "` + exampleSentID + `", "result": "sent", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.BroadcastsView},

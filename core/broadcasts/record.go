@@ -32,6 +32,7 @@ type Record struct {
 	DefaultData     map[string]any `json:"default_template_data" voice:"untrusted" jsonschema_description:"Values of variables for all recipients."`
 	Summary         *Summary       `json:"summary" jsonschema:"nullable" jsonschema_description:"Null before the send begins."`
 	Paused          *Pause         `json:"paused" jsonschema:"nullable" jsonschema_description:"Why it waits; null: it does not."`
+	Approval        *Approval      `json:"approval" jsonschema:"nullable" jsonschema_description:"Decision of a person about the send; null: none was asked for."`
 	RatePerMinute   *int           `json:"rate_per_minute" jsonschema:"nullable" jsonschema_description:"Greatest number of messages a minute; null: as many as the account takes."`
 }
 
@@ -81,8 +82,8 @@ func orNull[T comparable](v T) *T {
 // WithID names one broadcast. REST has the id in the path, tools in the member
 // broadcast_id.
 type WithID struct {
-	ID          string `json:"id" only:"rest" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
-	BroadcastID string `json:"broadcast_id" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
+	ID          string `json:"id" only:"rest" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
+	BroadcastID string `json:"broadcast_id" only:"agent" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
 }
 
 // id returns the id, on either surface.
@@ -90,7 +91,7 @@ func (w WithID) id() string { return w.ID + w.BroadcastID }
 
 func (b *Broadcasts) broadcastsGet() core.Operation {
 	type in struct {
-		ID string `json:"id" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
+		ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
 	}
 	return core.Declare(core.Op[in, Record]{
 		Name:    "broadcasts_get",
@@ -103,10 +104,18 @@ func (b *Broadcasts) broadcastsGet() core.Operation {
 		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in in) (Record, error) {
 			found, err := b.Store.Broadcast(ctx, c.Principal.Org.ID, in.ID)
-			return recordOf(found), err
+			if err != nil {
+				return Record{}, err
+			}
+			record := recordOf(found)
+			record.Approval, err = b.approvalOf(ctx, c.Principal.Org.ID, found.ID)
+			return record, err
 		},
 	})
 }
 
 // exampleID is the id of the demo's draft, for the examples of the documentation.
 const exampleID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101"
+
+// agentExample has the arguments of a tool that names the demo's draft.
+const agentExample = `{"broadcast_id": "` + exampleID + `"}`

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -20,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -34,6 +36,7 @@ type Domains struct {
 	Suppression *suppression.Suppression
 	Channels    *channels.Channels
 	Templates   *templates.Templates
+	Tags        *tags.Tags
 	Contacts    *contacts.Contacts
 	Bulk        *bulk.Bulk
 	Pushes      *bulk.Pushes
@@ -44,6 +47,8 @@ type Domains struct {
 	Activities  *activities.Activities
 	Segments    *segments.Segments
 	Broadcasts  *broadcasts.Broadcasts
+	// Approvals is where people decide about sends. It has no operations.
+	Approvals *approvals.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
 	TemplateTests  *testsends.Templates
 	BroadcastTests *testsends.Broadcasts
@@ -74,6 +79,7 @@ func Operations(d Domains) []core.Operation {
 		d.TemplateTests.Operations(),
 		d.Broadcasts.Operations(),
 		d.BroadcastTests.Operations(),
+		d.Tags.Operations(),
 	)
 }
 
@@ -97,6 +103,7 @@ func documentationOnly() Domains {
 		Suppression: suppression.New(suppression.Config{Clock: core.SystemClock}),
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
+		Tags:        tags.New(tags.Config{Clock: core.SystemClock}),
 		Contacts:    contacts.New(contacts.Config{Clock: core.SystemClock}),
 		Bulk:        bulk.New(bulk.Config{Clock: core.SystemClock}),
 		Lists:       lists.New(lists.Config{Clock: core.SystemClock}),

@@ -162,6 +162,65 @@ CREATE TABLE blocked_clients (
 	PRIMARY KEY (org_id, client_id)
 );
 
+CREATE TABLE broadcast_tags (
+	org_id bytetext NOT NULL,
+	broadcast_id bytetext NOT NULL,
+	tag_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, broadcast_id, tag_id),
+	FOREIGN KEY (org_id, tag_id) REFERENCES tags (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX broadcast_tags_by_tag ON broadcast_tags (org_id, tag_id);
+
+CREATE TABLE broadcasts (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	name text NOT NULL,
+	search bytetext NOT NULL,
+	template bytetext NOT NULL,
+	template_version bigint NOT NULL,
+	html text NOT NULL,
+	body_text text NOT NULL,
+	subject text NOT NULL,
+	preview_text text NOT NULL,
+	audience_kind bytetext NOT NULL,
+	audience_id bytetext NOT NULL,
+	share_from bytetext NOT NULL,
+	share_to bytetext NOT NULL,
+	share_rest boolean NOT NULL,
+	topic bytetext NOT NULL,
+	sender text NOT NULL,
+	data text NOT NULL,
+	state bytetext NOT NULL,
+	schedule_at bigint,
+	rate bigint NOT NULL,
+	paced_at bigint NOT NULL,
+	paused bytetext NOT NULL,
+	paused_at bigint,
+	resumes_at bigint,
+	frozen text NOT NULL,
+	audience_size bigint,
+	sent bigint NOT NULL,
+	failed bigint NOT NULL,
+	filtered bigint NOT NULL,
+	started_at bigint,
+	completed_at bigint,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	created_by_kind bytetext NOT NULL,
+	created_by bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	application bytetext NOT NULL,
+	revision bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX broadcasts_by_audience ON broadcasts (org_id, audience_kind, audience_id);
+
+CREATE INDEX broadcasts_newest ON broadcasts (org_id, created_at, id);
+
+CREATE INDEX broadcasts_open ON broadcasts (state, schedule_at) WHERE state IN ('scheduled', 'sending');
+
 CREATE TABLE bulk_chunks (
 	org_id bytetext NOT NULL,
 	job_id bytetext NOT NULL,
@@ -484,6 +543,21 @@ CREATE INDEX grants_by_client ON grants (org_id, client_id);
 
 CREATE INDEX grants_newest ON grants (org_id, created_at, id);
 
+CREATE TABLE handover_caps (
+	org_id bytetext NOT NULL,
+	application bytetext NOT NULL,
+	recipients bigint NOT NULL,
+	PRIMARY KEY (org_id, application)
+);
+
+CREATE TABLE handover_days (
+	org_id bytetext NOT NULL,
+	application bytetext NOT NULL,
+	day bigint NOT NULL,
+	recipients bigint NOT NULL,
+	PRIMARY KEY (org_id, application, day)
+);
+
 CREATE TABLE handover_rates (
 	org_id bytetext PRIMARY KEY,
 	free_at bigint NOT NULL
@@ -507,7 +581,16 @@ CREATE TABLE handover_recipients (
 
 CREATE INDEX handover_recipients_open ON handover_recipients (org_id, changed_at) WHERE state = 'handing_over';
 
+CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient);
+
 CREATE INDEX handover_recipients_pending ON handover_recipients (org_id, send_id, not_before, recipient) WHERE state = 'pending';
+
+CREATE TABLE handover_stops (
+	org_id bytetext NOT NULL,
+	stopped_at bigint NOT NULL,
+	stopped_by bytetext NOT NULL,
+	PRIMARY KEY (org_id)
+);
 
 CREATE TABLE identities (
 	org_id bytetext NOT NULL,
@@ -580,6 +663,15 @@ CREATE TABLE lists (
 );
 
 CREATE INDEX lists_newest ON lists (org_id, status, created_at, id);
+
+CREATE TABLE mail_settings (
+	org_id bytetext NOT NULL PRIMARY KEY,
+	language bytetext NOT NULL,
+	postal_address text NOT NULL,
+	unsubscribe_footer boolean NOT NULL,
+	asset_base_url text NOT NULL,
+	updated_at bigint NOT NULL
+);
 
 CREATE TABLE members (
 	org_id bytetext NOT NULL,
@@ -999,7 +1091,7 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
-	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '',
+	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '', deploy_tried_at bigint NOT NULL DEFAULT 0, deploy_claimed boolean NOT NULL DEFAULT FALSE,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)
@@ -1008,6 +1100,20 @@ CREATE TABLE templates (
 CREATE INDEX templates_managed ON templates (org_id, id) WHERE source = 'managed';
 
 CREATE INDEX templates_newest ON templates (org_id, created_at, id);
+
+CREATE TABLE test_sends (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	subject_kind bytetext NOT NULL,
+	subject_id bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	created_by_kind bytetext NOT NULL,
+	created_by bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX test_sends_newest ON test_sends (org_id, created_at, id);
 
 CREATE TABLE tool_usage (
 	org_id bytetext NOT NULL,

@@ -27,6 +27,16 @@ type Template struct {
 // Parse compiles the source of a template. The error is of type [Faults] and has the faults
 // of the whole source.
 func Parse(source string, mode Mode) (*Template, error) {
+	root, err := parseProgram(source, mode)
+	if err != nil {
+		return nil, err
+	}
+	return compile(root), nil
+}
+
+// parseProgram returns the nodes of a template, with the escaping of each value. It fails
+// as Parse does.
+func parseProgram(source string, mode Mode) (*program, error) {
 	p := &parser{source: source, faults: &faultList{}, root: &program{}}
 	p.into = p.root
 	switch {
@@ -46,7 +56,7 @@ func Parse(source string, mode Mode) (*Template, error) {
 	if err := p.faults.err(source); err != nil {
 		return nil, err
 	}
-	return compile(p.root), nil
+	return p.root, nil
 }
 
 func invalidAt(s string) int {

@@ -19,6 +19,10 @@ import (
 // parties.
 var ErrPort = errors.New("no port that is connected to on the public Internet")
 
+// ErrAddress is the error for an address that is neither public nor in a network that the
+// operator allows.
+var ErrAddress = errors.New("no address on the public Internet")
+
 // Guard decides whether the server may connect to an IP address and port. Create it with
 // New; the zero value does not work.
 type Guard struct {
@@ -54,7 +58,7 @@ func (g Guard) Control(network, address string, conn syscall.RawConn) error {
 		return nil
 	}
 	if err := g.public.Safe(network, address, conn); err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return fmt.Errorf("connect: %w: %w", ErrAddress, err)
 	}
 	if !slices.Contains(g.ports, to.Port()) {
 		return ErrPort

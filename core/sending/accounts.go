@@ -58,9 +58,10 @@ var _ Account = (*Accounts)(nil)
 // connection, or zero without a connection. looked is when the connection was last read
 // from the database.
 type openAccount struct {
-	account Account
-	updated time.Time
-	looked  time.Time
+	account  Account
+	provider Provider
+	updated  time.Time
+	looked   time.Time
 }
 
 // isFresh reports whether the account may be used without reading its connection again. It
@@ -93,20 +94,33 @@ func (a *Accounts) Forget(orgID string) {
 // accountOf returns the organization's account. It fails with a *Failure if the connection
 // cannot be read or the account cannot be opened.
 func (a *Accounts) accountOf(ctx context.Context, orgID string) (Account, error) {
+	entry, err := a.entryOf(ctx, orgID)
+	return entry.account, err
+}
+
+// entryOf returns the organization's open account; see accountOf.
+func (a *Accounts) entryOf(ctx context.Context, orgID string) (openAccount, error) {
 	now := a.clock()
 	a.mu.RLock()
 	entry := a.entries[orgID]
 	a.mu.RUnlock()
 	if entry.isFresh(now) {
-		return entry.account, nil
+		return entry, nil
 	}
 	return a.look(ctx, orgID, now)
+}
+
+// ProviderOf returns the kind of the organization's sending account; [Simulated] if none is
+// connected. It fails as calls of the account do if the connection cannot be read.
+func (a *Accounts) ProviderOf(ctx context.Context, orgID string) (Provider, error) {
+	entry, err := a.entryOf(ctx, orgID)
+	return entry.provider, err
 }
 
 // look reads the organization's connection and returns its account, which it opens if the
 // connection is new or has changed. Concurrent calls may all read the connection; only one
 // opens the account.
-func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Account, error) {
+func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (openAccount, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	c, err := a.connections.Connection(ctx, orgID)
@@ -114,7 +128,7 @@ func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Accou
 		c, err = Connection{Provider: Simulated}, nil
 	}
 	if err != nil {
-		return nil, lookFailure(ctx, err)
+		return openAccount{}, lookFailure(ctx, err)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -122,20 +136,20 @@ func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Accou
 	switch {
 	case known && entry.updated.Equal(c.UpdatedAt):
 	case c.Provider == Simulated:
-		entry = openAccount{account: a.otherwise, updated: c.UpdatedAt}
+		entry = openAccount{account: a.otherwise, provider: Simulated, updated: c.UpdatedAt}
 	default:
 		account, err := a.openAccount(c)
 		if err != nil {
-			return nil, err
+			return openAccount{}, err
 		}
-		entry = openAccount{account: account, updated: c.UpdatedAt}
+		entry = openAccount{account: account, provider: c.Provider, updated: c.UpdatedAt}
 	}
 	entry.looked = now
 	if !known && len(a.entries) >= maxOpenAccounts {
 		a.evict()
 	}
 	a.entries[orgID] = entry
-	return entry.account, nil
+	return entry, nil
 }
 
 func (a *Accounts) openAccount(c Connection) (Account, error) {

@@ -1,4 +1,6 @@
-// Package templates has the email templates of an organization. The organization's sending
-// account stores them. A job copies them into the database, so that reading them does not
-// call the account. It renders templates, and writes nothing to the account.
+// Package templates has the email templates of an organization: those that its sending
+// account stores, and those that Mailhelm manages with their versions. One job copies the
+// account's own templates into the database, so that reading them does not call the
+// account. Another job deploys managed templates to the account. The package also renders
+// templates, and finishes content before it is sent.
 package templates

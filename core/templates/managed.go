@@ -68,8 +68,10 @@ type ManagedStore interface {
 	// core.CodeNotFound for an unknown slug or version, and for a copy of the account's
 	// template.
 	VersionBySlug(ctx context.Context, orgID, slug string, number int) (Version, error)
-	// Versions returns the newest versions of a template, the newest first, at most limit.
-	Versions(ctx context.Context, orgID, templateID string, limit int) ([]Version, error)
+	// Versions returns the versions of a template with numbers below before, the newest first,
+	// at most limit. They have no HTML and no text, because a list of many versions would be
+	// too large with them.
+	Versions(ctx context.Context, orgID, templateID string, before, limit int) ([]Version, error)
 	// ManagedNames returns the deployed names of all managed templates.
 	ManagedNames(ctx context.Context, orgID string) ([]string, error)
 }

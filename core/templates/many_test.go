@@ -104,7 +104,7 @@ func (m *manyTemplates) run(t *testing.T) []string {
 
 func (m *manyTemplates) count(t *testing.T) int {
 	t.Helper()
-	n, err := m.Store.CountTemplates(t.Context(), m.org, "")
+	n, err := m.Store.CountTemplates(t.Context(), m.org, templates.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ const (
 
 // Sync copies one organization's templates from its account into the database, and deletes
 // stored templates that the account no longer lists. It skips the managed templates that
-// Mailhelm has deployed. Contents can be read only one by one,
+// Mailhelm has deployed, and deploys again those that the account lacks. Contents can be read only one by one,
 // so a run reads at most maxRead of them: those of new templates first, then those whose
 // last attempt to read was longest ago. Refused attempts count too, so that the same
 // refused templates do not come first in every run. Each content is stored after its read,
@@ -65,11 +65,18 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
+	deployed, err := deployedNames(ctx, t.Deployed, orgID)
+	if err != nil {
+		return err
+	}
 	listed, err := t.listAccountTemplates(ctx, orgID)
 	if sending.IsAbsent(err) || sending.IsUnsupported(err) {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := forgetMissing(ctx, t.Config, orgID, listed, deployed); err != nil {
 		return err
 	}
 	managed, err := t.Managed.ManagedNames(ctx, orgID)

@@ -32,6 +32,8 @@ type Template struct {
 	Topic string `json:"-"`
 	// TestData is a JSON object whose members are sets of sample values, "" for none.
 	TestData string `json:"-"`
+	// Tags has the names of its tags, sorted. Only the read of a single template loads them.
+	Tags []string `json:"-"`
 	// Deployed says how far a managed template has come to the account.
 	Deployed Deployment `json:"-"`
 }
@@ -147,7 +149,7 @@ func detail(t Template, content sending.Template) (Detail, error) {
 	variables, diagnostics := scan(content)
 	d := Detail{
 		Template: t.complete(), HTML: content.HTML, Text: content.Text, Variables: variables,
-		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: []string{},
+		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: append([]string{}, t.Tags...),
 		VersionNumber: t.VersionNumber, TestData: map[string]any{},
 	}
 	if len(diagnostics) > 0 {
@@ -177,6 +179,8 @@ func deployFailure(kind sending.FailureKind) string {
 		return "The organization has no sending account. The template is deployed when one is connected."
 	case sending.Unsupported:
 		return "The sending account is a mail server, which stores no templates. Mailhelm renders each message itself."
+	case NameTaken:
+		return "The sending account has another template of the deployed name, and Mailhelm does not replace it. Delete it there; Mailhelm tries again."
 	case sending.Invalid:
 		return "The sending account refused the content. Save another version."
 	case sending.Full:

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config configures [Templates]. All fields are required.
+// Config configures [Templates]. All fields are required, except those whose comment gives
+// nil a meaning.
 type Config struct {
 	Store   Store
 	Managed ManagedStore
@@ -21,6 +23,12 @@ type Config struct {
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
+	// Deployed has the deployed templates, which the sync compares with the account. If it is
+	// nil, the sync does not find out that the account lacks some.
+	Deployed DeployStore
+	// Queue takes the deployment of a saved template. If it is nil, the periodic job deploys
+	// the template.
+	Queue jobs.Queue
 	// Results stores how each sync of the periodic job ended. If it is nil, results are not
 	// stored.
 	Results sending.SyncRecorder
@@ -39,8 +47,9 @@ type Account interface {
 type Store interface {
 	// Templates returns one page of templates, newest first, ordered by CreatedAt and id.
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
-	CountTemplates(ctx context.Context, orgID, query string) (int, error)
-	// Template returns the template with the slug, and its content.
+	// CountTemplates returns the number of templates that f selects, on all pages.
+	CountTemplates(ctx context.Context, orgID string, f Filter) (int, error)
+	// Template returns the template with the slug, with its tags, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
 	// SaveTemplate stores a template that was read from the account; the parameter named at
 	// is the time of reading. For a new template it also stores createdAt. If the content
@@ -58,8 +67,11 @@ type Store interface {
 // Filter narrows the templates.
 type Filter struct {
 	Query string // part of the name, slug or subject; "" matches all
-	After *core.After
-	Limit int
+	Tag   string // the name of a tag; "" matches all
+	// Untagged selects templates without tags. Tag must be "" then.
+	Untagged bool
+	After    *core.After
+	Limit    int
 }
 
 // Templates has the operations on templates and the job that copies them from the sending
@@ -82,4 +94,14 @@ func (t *Templates) Operations() []core.Operation {
 // its sending account, by the template's name.
 func (t *Templates) ReadTimes(ctx context.Context, orgID string) (map[string]time.Time, error) {
 	return t.Store.ReadTemplates(ctx, orgID)
+}
+
+// Record returns the template with the slug, without its content, and with its tags. It
+// fails with core.CodeNotFound for an unknown slug.
+func (t *Templates) Record(ctx context.Context, orgID, slug string) (Template, error) {
+	row, _, err := t.Store.Template(ctx, orgID, slug)
+	if err != nil {
+		return Template{}, err
+	}
+	return row.complete(), nil
 }

@@ -2,7 +2,6 @@ package templates
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -58,7 +57,7 @@ func (t *Templates) templatesAuthor() core.Operation {
 		Purpose: "Creates a template or saves a new version of one. " +
 			"Use it to write mail; to change a template, get its content hash from templates_list. " +
 			"Returns the content hash, the version number and what could be better. It does not send.",
-		Example:  `{"slug": "harvest-news", "subject": "New harvest, {{first_name}}", "html": "<p>Dear {{first_name}}, the new harvest is here.</p><p><a href=\"{{unsubscribe_url}}\">Unsubscribe</a></p>"}`,
+		Example:  `{"slug": "harvest-tasting", "subject": "New harvest, {{first_name}}", "html": "<p>Dear {{first_name}}, the new harvest is here.</p><p><a href=\"{{unsubscribe_url}}\">Unsubscribe</a></p>"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TemplatesManage},
 		GitOwned: core.GitPullRequest,
@@ -85,13 +84,15 @@ func (t *Templates) prepareTemplate(_ context.Context, c *core.Call, in AuthorTe
 	if in.Text != nil {
 		content.Text = *in.Text
 	}
-	faults = append(faults, checkContent(content)...)
+	for _, fault := range contentFaults(content) {
+		faults = append(faults, fault.fieldError())
+	}
 	if fault := checkName(DeployedName(c.Principal.Org.Slug, in.Slug)); fault != "" {
 		faults = append(faults, core.FieldError{Field: "slug", Reason: fault})
 	}
 	encoded, fault := encodeTestData(in.TestData)
 	if fault != "" {
-		faults = append(faults, core.FieldError{Field: "testdata", Reason: fault})
+		faults = append(faults, core.FieldError{Field: testDataPart, Reason: fault})
 	}
 	if len(faults) > 0 {
 		return in, core.InvalidFields(faults...)
@@ -111,7 +112,11 @@ func (t *Templates) authorTemplate(ctx context.Context, c *core.Call, in AuthorT
 	if err != nil {
 		return AuthoredTemplate{}, err
 	}
+	before := stored.Newest.Number
 	stored, summary, err := write(ctx, c, stored, in)
+	if err == nil && stored.Newest.Number != before {
+		err = enqueueDeployment(ctx, t.Queue, org)
+	}
 	if err != nil {
 		return AuthoredTemplate{}, err
 	}
@@ -222,35 +227,6 @@ func (in AuthorTemplateIn) applyTo(before Version, c *core.Call) Version {
 	}
 	next.Hash = HashOf(next.Content())
 	return next
-}
-
-// checkContent returns the faults of the parts of a template. Empty parts have none, except
-// the HTML.
-func checkContent(content sending.Template) []core.FieldError {
-	var faults []core.FieldError
-	for _, s := range sources(content) {
-		if len(s.source) > handlebars.MaxSource {
-			faults = append(faults, core.FieldError{Field: s.name, Reason: fmt.Sprintf("has %d bytes; at most %d are allowed", len(s.source), handlebars.MaxSource)})
-			continue
-		}
-		_, err := handlebars.Parse(s.source, s.mode)
-		var found handlebars.Faults
-		switch {
-		case errors.As(err, &found):
-			for _, fault := range found {
-				faults = append(faults, core.FieldError{Field: s.name, Reason: fault.Error()})
-			}
-		case err != nil:
-			faults = append(faults, core.FieldError{Field: s.name, Reason: err.Error()})
-		}
-	}
-	if len(faults) == 0 && !mailhtml.HasTag(content.HTML) {
-		faults = append(faults, core.FieldError{Field: htmlPart, Reason: "has no HTML tag; write paragraphs as <p>...</p>"})
-	}
-	if !isOneLine(content.Subject) {
-		faults = append(faults, core.FieldError{Field: subjectPart, Reason: "must be one line"})
-	}
-	return faults
 }
 
 // isOneLine reports whether a subject has no line end.

@@ -26,7 +26,9 @@ func (t *Templates) templatesList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TemplatesView},
-		Do:      t.listTemplates,
+
+		ArgumentScopes: map[string]core.Scope{"tag": core.TagsView, "untagged": core.TagsView},
+		Do:             t.listTemplates,
 	})
 }
 
@@ -34,16 +36,33 @@ func (t *Templates) listTemplates(ctx context.Context, c *core.Call, in ListTemp
 	if in.Tag != "" && in.Untagged {
 		return core.Page[Template]{}, core.Invalid("untagged", "excludes `tag`")
 	}
-	org, filter := c.Principal.Org.ID, fmt.Sprintf("templates %q %q %v", in.Query, in.Tag, in.Untagged)
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil || in.Tag != "" { // templates have no tags yet
+	if err := checkTagScope(c, in); err != nil {
 		return core.Page[Template]{}, err
 	}
-	page, err := t.page(ctx, org, filter, Filter{Query: in.Query, After: after, Limit: core.Limit(in.Limit)})
+	org, filter := c.Principal.Org.ID, fmt.Sprintf("templates %q %q %v", in.Query, in.Tag, in.Untagged)
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil {
+		return core.Page[Template]{}, err
+	}
+	f := Filter{Query: in.Query, Tag: in.Tag, Untagged: in.Untagged, After: after, Limit: core.Limit(in.Limit)}
+	page, err := t.page(ctx, org, filter, f)
 	if err == nil && c.Surface == core.Agent {
-		page.Total, err = t.Store.CountTemplates(ctx, org, in.Query)
+		page.Total, err = t.Store.CountTemplates(ctx, org, f)
 	}
 	return page, err
+}
+
+// checkTagScope refuses a filter by tags without the scope of tags.
+func checkTagScope(c *core.Call, in ListTemplatesIn) error {
+	for _, filter := range []struct {
+		argument string
+		used     bool
+	}{{"tag", in.Tag != ""}, {"untagged", in.Untagged}} {
+		if filter.used && !c.Principal.Scopes.Has(core.TagsView) {
+			return core.MissingScope(c, filter.argument, core.TagsView)
+		}
+	}
+	return nil
 }
 
 // Search returns a page of an organization's templates whose name, slug or subject contains

@@ -2,7 +2,6 @@ package templates
 
 import (
 	"context"
-	"maps"
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -72,21 +71,9 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
-	data := maps.Clone(sampleLinks)
-	if in.Profile != "" {
-		values, err := profile(row.TestData, in.Profile)
-		if err != nil {
-			return RenderedTemplate{}, err
-		}
-		maps.Copy(data, values)
-	}
-	maps.Copy(data, in.Data)
-	if in.ContactID != "" {
-		own, err := t.People.MessageData(ctx, org, in.ContactID)
-		if err != nil {
-			return RenderedTemplate{}, err
-		}
-		maps.Copy(data, own)
+	data, err := t.dataOf(ctx, org, row.TestData, PreviewData{Profile: in.Profile, Values: in.Data, ContactID: in.ContactID})
+	if err != nil {
+		return RenderedTemplate{}, err
 	}
 	compiled, err := Compile(content)
 	if err != nil {

@@ -38,6 +38,25 @@ func (t *Templates) copied(ctx context.Context, orgID, slug string) (Version, er
 	}, nil
 }
 
+// History returns a page of the versions of a managed template without their HTML and text,
+// the newest first, and the number to pass as before for the next page, 0 on the last page.
+// before 0 selects the first page. limit is the page size. History fails with
+// core.CodeNotFound for an unknown slug and for a copy of the account's template.
+func (t *Templates) History(ctx context.Context, orgID, slug string, before, limit int) (versions []Version, next int, err error) {
+	found, err := t.Managed.ManagedBySlug(ctx, orgID, slug)
+	if err != nil {
+		return nil, 0, err
+	}
+	if before == 0 {
+		before = found.Newest.Number + 1
+	}
+	versions, err = t.Managed.Versions(ctx, orgID, found.ID, before, limit)
+	if n := len(versions); n > 0 && versions[n-1].Number > 1 {
+		next = versions[n-1].Number
+	}
+	return versions, next, err
+}
+
 // Content returns the parts of the version, as [Compile] takes them.
 func (v Version) Content() sending.Template {
 	return sending.Template{Subject: v.Subject, HTML: v.HTML, Text: v.Text}

@@ -28,9 +28,9 @@ func (b *Broadcasts) Operations() []core.Operation {
 
 // TestBroadcastIn names a broadcast and the addresses that get a test.
 type TestBroadcastIn struct {
-	ID          string         `json:"id" only:"rest" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast."`
-	BroadcastID string         `json:"broadcast_id" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
-	Recipients  []string       `json:"recipients" jsonschema:"minItems=1,maxItems=10" jsonschema_description:"1 to 10 addresses that get the message. Consent and suppression are not checked."`
+	ID          string         `json:"id" only:"rest" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast."`
+	BroadcastID string         `json:"broadcast_id" only:"agent" jsonschema:"maxLength=64" jsonschema_description:"Id of the broadcast, from broadcasts_compose."`
+	Recipients  []string       `json:"recipients" jsonschema:"minItems=1,maxItems=10" jsonschema_description:"Addresses that get the message, 1 to 10. Consent and suppression are not checked."`
 	SampleData  map[string]any `json:"sample_data,omitempty" jsonschema:"maxProperties=200" jsonschema_description:"Values that replace those of the broadcast. Attributes of a contact with the address win."`
 
 	// result has the outcomes of the messages. Prepare sets it.
@@ -44,6 +44,7 @@ func (b *Broadcasts) broadcastsTestSend() core.Operation {
 		Purpose: "Sends the message of a broadcast to 1 to 10 addresses, with [TEST] before the subject. " +
 			"Use it before sending. Returns the outcome of each address. It does not change the broadcast, and 10 tests an hour are allowed.",
 		Example:       `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101", "recipients": ["ada.almeida@example.com"]}`,
+		AgentExample:  `{"broadcast_id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101", "recipients": ["ada.almeida@example.com"]}`,
 		Effect:        core.Writes,
 		ReachesPeople: true,
 		IgnoresKey:    true,

@@ -46,7 +46,7 @@ func (t *Templates) Operations() []core.Operation { return []core.Operation{t.te
 // TestTemplateIn names a template and the addresses that get a test.
 type TestTemplateIn struct {
 	Slug       string         `json:"slug" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The template's slug, from templates_list."`
-	Recipients []string       `json:"recipients" jsonschema:"minItems=1,maxItems=10" jsonschema_description:"1 to 10 addresses that get the message."`
+	Recipients []string       `json:"recipients" jsonschema:"minItems=1,maxItems=10" jsonschema_description:"Addresses that get the message, 1 to 10."`
 	Data       map[string]any `json:"data,omitempty" jsonschema:"maxProperties=200" jsonschema_description:"Values by variable. Default: none."`
 
 	// result has the outcomes of the messages. Prepare sets it.
@@ -58,7 +58,7 @@ func (t *Templates) templatesTestSend() core.Operation {
 		Name:  "templates_test_send",
 		Title: "Send a test of a template",
 		Purpose: "Sends a template to 1 to 10 addresses, with [TEST] before the subject. " +
-			"Use it to see a mail in a real mailbox. Returns the outcome of each address. It shares 10 tests an hour with broadcasts_test_send.",
+			"Use it to see a mail in a real mailbox. Returns the outcome of each address. It does not change anything, and shares 10 tests an hour with broadcasts_test_send.",
 		Example:       `{"slug": "welcome", "recipients": ["ada.almeida@example.com"], "data": {"first_name": "Ada"}}`,
 		Effect:        core.Writes,
 		ReachesPeople: true,

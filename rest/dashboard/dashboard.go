@@ -19,7 +19,11 @@ const (
 // Areas are the entries of the sidebar, in order.
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Home", Key: "h"},
+	{Group: groupSend, Path: frame.Path + "/broadcasts", Name: "Broadcasts", Needs: members.MayViewCampaigns, Key: "b"},
 	{Group: groupSend, Path: frame.Path + "/templates", Name: "Templates", Needs: members.MayViewContent, Key: "e"},
+	{Group: groupSend, Path: frame.Path + "/tags", Name: "Tags", Needs: members.MayViewContent},
+	{Group: groupSend, Path: frame.Path + "/approvals", Name: "Approvals", Needs: members.MayViewCampaigns, Key: "p"},
+	{Group: groupSend, Path: frame.Path + "/send-policy", Name: "Send policy", Needs: members.MayManageOrg},
 	{Group: groupAudience, Path: frame.Path + "/contacts", Name: "Contacts", Needs: members.MayViewContacts, Key: "c"},
 	{Group: groupAudience, Path: frame.Path + "/lists", Name: "Lists", Needs: members.MayViewLists, Key: "l"},
 	{Group: groupAudience, Path: frame.Path + "/topics", Name: "Topics", Needs: members.MayViewContacts, Key: "t"},
@@ -36,10 +40,12 @@ var Areas = []frame.Area{
 	{Group: groupDevelopers, Path: frame.Path + "/grants", Name: "Access"},
 	{Group: groupDevelopers, Path: frame.Path + "/clients", Name: "Applications", Needs: members.MayManageCredentials},
 	{Group: groupDevelopers, Path: frame.Path + "/keys", Name: "API keys", Needs: members.MayManageCredentials, Key: "k"},
+	{Group: groupDevelopers, Path: frame.Path + "/webhooks", Name: "Event webhooks", Needs: members.MayManageCredentials, Key: "w"},
 	{Group: groupOrganization, Path: frame.Path + "/account", Name: "Sending account", Needs: members.MayViewAccount},
 	{Group: groupOrganization, Path: frame.Path + "/channels", Name: "Channels", Needs: members.MayViewSending},
 	{Group: groupOrganization, Path: frame.Path + "/members", Name: "Members"},
 	{Group: groupOrganization, Path: frame.Path + "/settings", Name: "Settings", Needs: members.MayManageOrg},
+	{Group: groupOrganization, Path: frame.Path + "/mail-settings", Name: "Mail settings", Needs: members.MayManageOrg},
 	{Group: groupOrganization, Path: frame.Path + "/audit", Name: "Audit log", Needs: members.MayViewAudit},
 }
 

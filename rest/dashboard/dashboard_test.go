@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
@@ -17,10 +18,12 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailsettings"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -47,14 +50,17 @@ func TestGoldenContents(t *testing.T) {
 	mail, err5 := messages.New(f, messages.Config{})
 	directory, err6 := contacts.New(f, contacts.Config{})
 	definitions, err7 := registry.New(f, registry.Config{})
-	letters, err8 := templates.New(f, nil)
+	labels, err10 := tags.New(f, tags.Config{})
+	ofMail, err11 := mailsettings.New(f, nil)
+	letters, err8 := templates.New(f, templates.Config{})
 	divided, err9 := segments.New(f, segments.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9} {
+	decided, err12 := approvals.New(f, approvals.Config{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, directory, files, groups, definitions, divided, letters, outcomes, mail, credentials, company)
+	pages, err := dashboard.Mount(f, start, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, company)
 	if err != nil {
 		t.Fatal(err)
 	}

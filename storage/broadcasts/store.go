@@ -3,16 +3,21 @@ package broadcasts
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/tags"
 )
 
 // Store stores broadcasts.
 type Store struct{ db *engine.DB }
+
+// pageFrom is the beginning of the queries for pages of broadcasts.
+const pageFrom = `
+		SELECT ` + shortColumns + ` FROM broadcasts AS b
+		WHERE b.org_id = $1 AND (b.created_at, b.id) < ($2, $3) AND b.search LIKE $4 ESCAPE '\' AND b.state LIKE $5`
 
 var (
 	_ broadcasts.Store     = Store{}
@@ -37,14 +42,21 @@ var (
 			updated_at = $31, application = $32, revision = $33
 		WHERE org_id = $34 AND id = $35`)
 	deleteBroadcast  = engine.Register("delete broadcast", `DELETE FROM broadcasts WHERE org_id = $1 AND id = $2`)
+	deleteTags       = engine.Register("delete tags of a broadcast", `DELETE FROM broadcast_tags WHERE org_id = $1 AND broadcast_id = $2`)
 	deleteRecipients = engine.Register("delete recipients of a broadcast", `DELETE FROM handover_recipients WHERE org_id = $1 AND send_id = $2`)
 	broadcastByID    = engine.RegisterPoint("broadcast", `SELECT `+columns+` FROM broadcasts AS b WHERE b.org_id = $1 AND b.id = $2`)
 	lockBroadcast    = engine.Register("lock broadcast", `SELECT `+columns+` FROM broadcasts AS b WHERE b.org_id = $1 AND b.id = $2 /*pg FOR UPDATE*/`)
 	// broadcastsPage selects a page of broadcasts after the cursor, newest first, through the
 	// index broadcasts_newest. It compares the other conditions row by row.
-	broadcastsPage = engine.Register("broadcasts page", `
-		SELECT `+shortColumns+` FROM broadcasts AS b
-		WHERE b.org_id = $1 AND (b.created_at, b.id) < ($2, $3) AND b.search LIKE $4 ESCAPE '\' AND b.state LIKE $5
+	broadcastsPage = engine.Register("broadcasts page", pageFrom+`
+		ORDER BY b.created_at DESC, b.id DESC LIMIT $6`)
+	// taggedPage and untaggedPage select pages of the broadcasts with a tag and of those
+	// without any.
+	taggedPage = engine.Register("tagged broadcasts page", pageFrom+`
+		AND `+tags.OfBroadcasts.Has("b", "$6")+`
+		ORDER BY b.created_at DESC, b.id DESC LIMIT $7`)
+	untaggedPage = engine.Register("untagged broadcasts page", pageFrom+`
+		AND `+tags.OfBroadcasts.HasNone("b")+`
 		ORDER BY b.created_at DESC, b.id DESC LIMIT $6`)
 	countByState = engine.Register("count broadcasts", `
 		SELECT state, count(*) AS broadcasts FROM broadcasts WHERE org_id = $1 GROUP BY state`)
@@ -114,6 +126,9 @@ func (s Store) Delete(ctx context.Context, orgID, id string) error {
 		if err := s.db.Change(ctx, resource, deleteBroadcast, orgID, id); err != nil {
 			return err
 		}
+		if _, err := s.db.Exec(ctx, deleteTags, orgID, id); err != nil {
+			return err
+		}
 		_, err := s.db.Exec(ctx, deleteRecipients, orgID, id)
 		return err
 	})
@@ -128,15 +143,19 @@ func (s Store) Broadcast(ctx context.Context, orgID, id string) (broadcasts.Broa
 }
 
 func (s Store) Broadcasts(ctx context.Context, orgID string, f broadcasts.Filter) ([]broadcasts.Broadcast, error) {
-	if f.Tag != "" {
-		return nil, errors.ErrUnsupported
-	}
 	created, id := engine.PageStart(f.After)
 	state := string(f.State)
 	if state == "" {
 		state = "%"
 	}
-	return engine.ListParsed(ctx, s.db, row.broadcast, broadcastsPage, orgID, created, id, engine.SearchPattern(f.Query), state, f.Limit)
+	query, args := broadcastsPage, []any{orgID, created, id, engine.SearchPattern(f.Query), state}
+	switch {
+	case f.Tag != "":
+		query, args = taggedPage, append(args, f.Tag)
+	case f.Untagged:
+		query = untaggedPage
+	}
+	return engine.ListParsed(ctx, s.db, row.broadcast, query, append(args, f.Limit)...)
 }
 
 func (s Store) CountByState(ctx context.Context, orgID string) (map[broadcasts.State]int, error) {

@@ -50,6 +50,8 @@ var (
 		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND `+hasOutcome+` GROUP BY state
 		UNION ALL SELECT 'pending' AS state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'pending'
 		UNION ALL SELECT 'handing_over' AS state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'handing_over'`)
+	countTiers = engine.Register("count filtered recipients", `
+		SELECT tier, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'filtered' AND `+hasOutcome+` GROUP BY tier`)
 	oldestClaim = engine.Register("oldest claim of a send", `
 		SELECT changed_at FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'handing_over' ORDER BY changed_at LIMIT 1`)
 	firstPending = engine.Register("first pending recipient of a send", `
@@ -82,6 +84,19 @@ func (s OutcomeStore) Counts(ctx context.Context, orgID, sendID string) (map[han
 		if r.Recipients > 0 {
 			counts[r.State] = r.Recipients
 		}
+	}
+	return counts, err
+}
+
+func (s OutcomeStore) Tiers(ctx context.Context, orgID, sendID string) (map[handover.Tier]int, error) {
+	type row struct {
+		Tier       handover.Tier `db:"tier"`
+		Recipients int           `db:"recipients"`
+	}
+	rows, err := engine.List[row](ctx, s.db, countTiers, orgID, sendID)
+	counts := map[handover.Tier]int{}
+	for _, r := range rows {
+		counts[r.Tier] = r.Recipients
 	}
 	return counts, err
 }

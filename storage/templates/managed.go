@@ -54,9 +54,10 @@ var (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
 	// setManaged replaces the content of a managed template whose newest version has the
-	// expected hash and number.
+	// expected hash and number. A failure to deploy the version before is forgotten.
 	setManaged = engine.Register("set managed template", `
-		UPDATE templates SET subject = $1, html = $2, body_text = $3, content_hash = $4, search = $5, updated_at = $6, version_number = $7, test_data = $8
+		UPDATE templates SET subject = $1, html = $2, body_text = $3, content_hash = $4, search = $5, updated_at = $6, version_number = $7, test_data = $8,
+			deploy_failure = '', deploy_tried_at = 0
 		WHERE org_id = $9 AND id = $10 AND source = 'managed' AND content_hash = $11 AND version_number = $12`)
 	setTestData = engine.Register("set test data", `UPDATE templates SET test_data = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
 	// managedBySlug finds a managed template through the unique key of its slug.
@@ -70,8 +71,9 @@ var (
 		JOIN template_versions AS v ON v.org_id = t.org_id AND v.template_id = t.id
 		WHERE t.org_id = $1 AND t.slug = $2 AND t.source = 'managed' AND v.version_number = $3`)
 	templateVersions = engine.Register("template versions", `
-		SELECT `+versionColumns+` FROM template_versions AS v
-		WHERE v.org_id = $1 AND v.template_id = $2 ORDER BY v.version_number DESC LIMIT $3`)
+		SELECT v.version_number, v.subject, '' AS html, '' AS body_text, v.content_hash, v.message, v.saved_by_kind, v.saved_by, v.user_id, v.saved_at
+		FROM template_versions AS v
+		WHERE v.org_id = $1 AND v.template_id = $2 AND v.version_number < $3 ORDER BY v.version_number DESC LIMIT $4`)
 	managedNames = engine.Register("names of managed templates", `SELECT name FROM templates WHERE org_id = $1 AND source = 'managed'`)
 )
 
@@ -143,8 +145,8 @@ func (s ManagedStore) VersionBySlug(ctx context.Context, orgID, slug string, num
 	return row.version(), err
 }
 
-func (s ManagedStore) Versions(ctx context.Context, orgID, templateID string, limit int) ([]templates.Version, error) {
-	return engine.ListAs(ctx, s.db, versionRow.version, templateVersions, orgID, templateID, limit)
+func (s ManagedStore) Versions(ctx context.Context, orgID, templateID string, before, limit int) ([]templates.Version, error) {
+	return engine.ListAs(ctx, s.db, versionRow.version, templateVersions, orgID, templateID, before, limit)
 }
 
 func (s ManagedStore) ManagedNames(ctx context.Context, orgID string) ([]string, error) {

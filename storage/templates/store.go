@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/tags"
 )
 
 // Store stores copies of the email templates of sending accounts.
@@ -71,17 +72,39 @@ type droppedTemplate struct {
 	ReadAt engine.Time `json:"read_at"`
 }
 
+// The beginnings of the queries for pages and numbers of templates.
+const (
+	pageFrom = `
+		SELECT ` + templateColumns + ` FROM templates
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'`
+	countFrom = `
+		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`
+)
+
 var (
 	// templatesPage selects a page of templates after the cursor, newest first, through the
 	// index templates_newest. It compares the search text row by row.
-	templatesPage = engine.Register("templates page", `
-		SELECT `+templateColumns+` FROM templates
-		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'
+	templatesPage = engine.Register("templates page", pageFrom+`
+		ORDER BY created_at DESC, id DESC LIMIT $5`)
+	// taggedPage and untaggedPage select pages of the templates with a tag and of those
+	// without any.
+	taggedPage = engine.Register("tagged templates page", pageFrom+`
+		AND `+tags.OfTemplates.Has("templates", "$5")+`
+		ORDER BY created_at DESC, id DESC LIMIT $6`)
+	untaggedPage = engine.Register("untagged templates page", pageFrom+`
+		AND `+tags.OfTemplates.HasNone("templates")+`
 		ORDER BY created_at DESC, id DESC LIMIT $5`)
 	// countTemplates counts the templates that match a search text. It reads all templates
 	// of the organization for that.
-	countTemplates = engine.Register("count templates", `
-		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`)
+	countTemplates = engine.Register("count templates", countFrom)
+	countTagged    = engine.Register("count tagged templates", countFrom+`
+		AND `+tags.OfTemplates.Has("templates", "$3"))
+	countUntagged = engine.Register("count untagged templates", countFrom+`
+		AND `+tags.OfTemplates.HasNone("templates"))
+	// tagsOfTemplate selects the names of the tags of one template.
+	tagsOfTemplate = engine.Register("names of tags of template", `
+		SELECT g.name FROM template_tags AS x JOIN tags AS g ON g.org_id = x.org_id AND g.id = x.tag_id
+		WHERE x.org_id = $1 AND x.template_id = $2 ORDER BY g.name`)
 	// templateBySlug selects a template through the unique key of its slug.
 	templateBySlug = engine.RegisterPoint("template", `
 		SELECT `+templateColumns+`, html, body_text, test_data FROM templates
@@ -125,11 +148,25 @@ func (r templateRow) template() templates.Template {
 
 func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
 	created, id := engine.PageStart(f.After)
-	return engine.ListAs(ctx, s.db, templateRow.template, templatesPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
+	query, args := templatesPage, []any{orgID, created, id, engine.SearchPattern(f.Query)}
+	switch {
+	case f.Tag != "":
+		query, args = taggedPage, append(args, f.Tag)
+	case f.Untagged:
+		query = untaggedPage
+	}
+	return engine.ListAs(ctx, s.db, templateRow.template, query, append(args, f.Limit)...)
 }
 
-func (s Store) CountTemplates(ctx context.Context, orgID, query string) (int, error) {
-	counts, err := engine.Values[int](ctx, s.db, countTemplates, orgID, engine.SearchPattern(query))
+func (s Store) CountTemplates(ctx context.Context, orgID string, f templates.Filter) (int, error) {
+	query, args := countTemplates, []any{orgID, engine.SearchPattern(f.Query)}
+	switch {
+	case f.Tag != "":
+		query, args = countTagged, append(args, f.Tag)
+	case f.Untagged:
+		query = countUntagged
+	}
+	counts, err := engine.Values[int](ctx, s.db, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -143,6 +180,9 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 	}
 	t := row.template()
 	t.TestData = row.TestData
+	if t.Tags, err = engine.Values[string](ctx, s.db, tagsOfTemplate, orgID, row.ID); err != nil {
+		return templates.Template{}, sending.Template{}, err
+	}
 	return t, sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
 }
 

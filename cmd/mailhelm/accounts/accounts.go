@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -68,14 +69,15 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 }
 
 // syncs returns the jobs that copy channels, templates and topics from an organization's
-// sending account into Mailhelm's database. A job that copies another kind of data must be
-// added to this list.
+// sending account into Mailhelm's database, the job that deploys templates there, and the
+// sweep of segments, which copies the suppression list. A job that copies another kind of
+// data must be added to this list.
 func syncs(orgID string) []jobs.Args {
-	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
+	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}, templates.DeployArgs{OrgID: orgID}, segments.SweepArgs{OrgID: orgID}}
 }
 
 // SyncAccount returns a function that enqueues all jobs that copy data from an
-// organization's account. Call it after the organization has connected another account: a
+// organization's account or to it. Call it after the organization has connected another account: a
 // job that is already running may have read the earlier account.
 func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error {
 	return func(ctx context.Context, orgID string) error {
@@ -89,7 +91,7 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 }
 
 // SyncAccountOnce returns a function that enqueues the jobs that copy data from an
-// organization's account. The function leaves out each job that it enqueued earlier and
+// organization's account or to it. The function leaves out each job that it enqueued earlier and
 // that is still waiting or running; see [jobs.Queue]. It reports whether it enqueued any
 // job.
 func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {

@@ -1,7 +1,3 @@
-// Package admin holds the commands of an operator. They manage organizations, people,
-// credentials and sending accounts directly in a database; a server may run on it at the
-// same time. The packages in core make the changes; this package reads flags and prints
-// results.
 package admin
 
 import (
@@ -27,6 +23,7 @@ type Command struct {
 	Grant      grantCommands      `cmd:"" help:"List and revoke grants: permissions that people gave to clients."`
 	Keys       signingCommands    `cmd:"" help:"List and rotate the keys that sign access tokens."`
 	Account    accountCommands    `cmd:"" help:"Manage sending accounts."`
+	Webhook    webhookCommands    `cmd:"" help:"Manage endpoints that receive message events."`
 	Production productionCommands `cmd:"" help:"Close requests for production access."`
 	Audit      auditCommands      `cmd:"" help:"Read the audit log."`
 }

@@ -84,6 +84,12 @@ type Config struct {
 	// MailServerNetworks are private networks, in CIDR form, in which people may connect
 	// SMTP servers in the dashboard. The public Internet is always allowed.
 	MailServerNetworks []string
+	// WebhookNetworks are private networks, in CIDR form, in which people may have webhook
+	// endpoints. The public Internet is always allowed.
+	WebhookNetworks []string
+	// WebhookCAs are the certificate authorities trusted for webhook endpoints; nil means the
+	// system's.
+	WebhookCAs *x509.CertPool
 	// AmazonClient sends the requests to Amazon SES and Amazon SNS; nil means the default
 	// HTTP clients of Mailhelm.
 	AmazonClient *http.Client
@@ -102,6 +108,9 @@ type Config struct {
 	// Recipients determines how the simulator's recipients react to mail. The zero value
 	// delivers every message.
 	Recipients simulator.Behaviour
+	// KeptMails is the number of the newest messages of each organization that the simulator
+	// keeps with their content. Zero means the simulator's default, a negative number none.
+	KeptMails int
 	// Operations are offered over REST and MCP in addition to the built-in operations, with
 	// the same checks of credentials and rate limits. The program mailhelm adds none.
 	Operations []core.Operation
@@ -174,6 +183,12 @@ func (c Config) MailNetworks() ([]netip.Prefix, error) {
 	return networksOf("--mail-server-networks", c.MailServerNetworks)
 }
 
+// HookNetworks returns the private networks in which people may have webhook endpoints. It
+// fails if a network is invalid; the error names the flag and that network.
+func (c Config) HookNetworks() ([]netip.Prefix, error) {
+	return networksOf("--webhook-networks", c.WebhookNetworks)
+}
+
 // networksOf parses networks in CIDR form and clears the bits after the prefix. setting is
 // the flag that set the networks. The error names it and the first invalid text.
 func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
@@ -223,6 +238,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.MailNetworks(); err != nil {
+		return err
+	}
+	if _, err := c.HookNetworks(); err != nil {
 		return err
 	}
 	if _, err := c.Proxies(); err != nil {

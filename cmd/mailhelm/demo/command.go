@@ -91,7 +91,7 @@ func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()
 	return demodata.Past{
-		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
+		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Webhooks: h.Webhooks(), Clock: h.Clock(),
 		Progress: func(done, all int) {
 			line.Resize(int64(all))
 			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, demodata.HistoryDays))

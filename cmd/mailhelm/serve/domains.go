@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -21,10 +22,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/sendevents"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,8 +35,9 @@ import (
 
 // newDomains creates the values that implement the operations, such as *contacts.Contacts
 // and *messages.Messages. Operations, pages and jobs share these values. newDomains starts
-// no job and contacts no account. Call it once for each host, because it registers metrics.
-func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
+// no job and contacts no account. app is the address of the dashboard. Call it once for each
+// host, because it registers metrics.
+func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
@@ -51,29 +55,33 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	written := templates.New(templates.Config{
 		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: messageData{s.db.Contacts()}, Registry: attributeNames{s.db.Attributes()},
-		Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+		Deployed: s.db.Deployments(), Queue: s.queue, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
-	s.handover = newHandover(cfg, s, sendingAccount)
+	recorded := messages.New(messages.Config{
+		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), s.hooks}, Clock: cfg.Clock,
+		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
+	})
+	s.handover = newHandover(cfg, s, sendingAccount, recorded)
 	tests := newTestSends(cfg, s, s.handover)
-	finish := func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil }
+	gate := newGate(cfg, s, app)
+	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
-		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish,
+		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
 	return catalogue.Domains{
-		Account: sendingAccount,
-		Messages: messages.New(messages.Config{
-			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock)}, Clock: cfg.Clock,
-			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
-		}),
+		Account:     sendingAccount,
+		Messages:    recorded,
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
 		Templates:   written,
 		Broadcasts:  mailed,
+		Approvals:   &approvals.Desk{Gate: gate, Broadcasts: mailed},
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
 			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
 		}),
 		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
+		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
 		Activities:     done,
 		Segments:       divided,
 		Contacts: contacts.New(contacts.Config{
@@ -154,7 +162,7 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
-		newSegments(db, nil, clock, log), newObserver(db, clock),
+		newSegments(db, nil, clock, log), newObserver(db, clock), webhooks.NewObserver(db.Webhooks(), clock),
 	}})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -34,8 +35,8 @@ type Host struct {
 	servers *network.Servers
 	// spans exports tracing spans. It does nothing if no OTLP endpoint is configured.
 	spans *tracing.Exporter
-	// unfollow stops two goroutines and waits for their end: the one that reloads the
-	// signing keys and the one that delivers simulated events.
+	// unfollow stops goroutines and waits for their end: those that reload the signing keys,
+	// deliver simulated events and send webhooks.
 	unfollow func()
 	// undispatch stops the dispatcher of broadcasts and waits until its calls of sending
 	// accounts have ended. It is nil in a process with the role api.
@@ -120,7 +121,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
 	}
-	h.domains = newDomains(h.cfg, h.stores, metrics)
+	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
@@ -147,14 +148,23 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		}
 		h.undispatch = h.stores.dispatch(h.cfg, h.domains.Broadcasts)
 	}
-	unfollowKeys, unfollowEvents := h.stores.follow(h.cfg.Log), func() {}
-	if simulated != nil {
-		unfollowEvents = simulated.follow()
-	}
-	h.unfollow = func() { unfollowEvents(); unfollowKeys() }
+	h.follow(simulated)
 	h.servers = network.Serve(open, handlers, receiver, h.cfg.Log)
 	h.publish(ctx)
 	return nil
+}
+
+// follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
+// are sent by every process that runs jobs.
+func (h *Host) follow(simulated *simulatedEvents) {
+	unfollowKeys, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), func() {}, func() {}
+	if simulated != nil {
+		unfollowEvents = simulated.follow()
+	}
+	if h.jobs != nil {
+		unsend = sendWebhooks(h.cfg, h.stores)
+	}
+	h.unfollow = func() { unfollowEvents(); unsend(); unfollowKeys() }
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is
@@ -205,6 +215,10 @@ func (h *Host) Domains() catalogue.Domains { return h.domains }
 // secrets. After changing a connection, call [Host.Forget], so that this process uses the
 // change at once.
 func (h *Host) Connections() sending.Connections { return h.stores.connections }
+
+// Webhooks returns the value that manages webhook endpoints. It checks no permissions. It is
+// for code in this process that sets up data.
+func (h *Host) Webhooks() webhooks.Webhooks { return newWebhooks(h.cfg, h.stores) }
 
 // Forget removes an organization's connection from this process's cache. The next use of
 // the sending account reads the connection from the database. It may be repeated.

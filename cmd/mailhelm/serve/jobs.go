@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -36,8 +37,10 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.SyncWorker())
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
+	engine.AddWorker(queue, newDeployer(cfg, s).Worker())
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, domains.Broadcasts.RecountWorker(s.db.Orgs().OrgIDs))
+	engine.AddWorker(queue, domains.Approvals.Gate.ExpireWorker(s.db, s.db.Orgs().OrgIDs))
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
 		From: []messages.Purger{s.db.Messages(), s.db.Reports(), s.db.Usage()},
 		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
@@ -45,6 +48,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
 		From: s.db.Activities(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
+	engine.AddWorker(queue, webhooks.PurgeWorker(s.db.Webhooks(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/core/usage"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
@@ -51,6 +53,8 @@ type stores struct {
 	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process
 	usage      *usage.Counter // counts calls at the agent endpoint
+	// hooks creates webhook deliveries of events.
+	hooks *webhooks.Observer
 	// links makes the links with which recipients unsubscribe.
 	links *unsubscribe.Links
 	// handover passes mail to the sending accounts. newDomains sets it.
@@ -108,7 +112,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
 		return err
 	}
-	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock, Behaviour: cfg.Recipients}); err != nil {
+	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{
+		Clock: cfg.Clock, Behaviour: cfg.Recipients, KeptMails: max(0, cmp.Or(cfg.KeptMails, simulator.DefaultKeptMails)),
+	}); err != nil {
 		return err
 	}
 	s.process = replay.NewProcess(replay.ProcessConfig{
@@ -121,6 +127,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
 		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
 	})
+	s.hooks = webhooks.NewObserver(s.db.Webhooks(), cfg.Clock)
 	s.usage = usage.NewCounter(s.db.Usage(), cfg.Log)
 	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
 		return err

@@ -107,11 +107,25 @@ func (f *Fetcher) Get(ctx context.Context, url string) ([]byte, error) {
 // response is not within Config, Do fails with [ErrTooSlow], [ErrTooLong], [ErrCompressed]
 // or [ErrContentType]. It sets the User-Agent header of the request.
 func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(request.Context(), f.config.Time)
+	defer cancel()
+	response, err := f.roundTrip(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if err := f.config.check(response); err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	return f.read(ctx, response.Body)
+}
+
+// roundTrip sends a request, whose response the caller closes. It fails with the errors of
+// Do for a URL that is not fetched and for a missing response.
+func (f *Fetcher) roundTrip(ctx context.Context, request *http.Request) (*http.Response, error) {
 	if !slices.Contains(f.config.Schemes, request.URL.Scheme) {
 		return nil, fmt.Errorf("fetch: %w", ErrScheme)
 	}
-	ctx, cancel := context.WithTimeout(request.Context(), f.config.Time)
-	defer cancel()
 	request = request.WithContext(ctx)
 	request.Header.Set("User-Agent", f.config.UserAgent)
 	// RoundTrip is called directly, because an http.Client would follow redirects.
@@ -119,11 +133,29 @@ func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	defer response.Body.Close()
-	if err := f.config.check(response); err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
+	return response, nil
+}
+
+// Response is the response to a request of [Fetcher.Send].
+type Response struct {
+	Status int
+	// Body is the beginning of the body, at most Config.MaxBody bytes.
+	Body []byte
+}
+
+// Send sends a request and returns the response, whatever its status and type of content.
+// Once the status has arrived, a slow, broken or longer body is no error: the part that
+// arrived is returned. Without a response it fails with the errors of [Fetcher.Do].
+func (f *Fetcher) Send(request *http.Request) (Response, error) {
+	ctx, cancel := context.WithTimeout(request.Context(), f.config.Time)
+	defer cancel()
+	response, err := f.roundTrip(ctx, request)
+	if err != nil {
+		return Response{}, err
 	}
-	return f.read(ctx, response.Body)
+	defer response.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(response.Body, int64(f.config.MaxBody)))
+	return Response{Status: response.StatusCode, Body: body}, nil
 }
 
 // read returns the whole body.

@@ -164,6 +164,7 @@ func (d *dispatch) submit(m sending.Message) (string, error) {
 	default:
 		f.recipients()
 	}
+	f.keep(number, m, content)
 	return f.mail.MessageID, d.w.err
 }
 

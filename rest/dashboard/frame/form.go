@@ -2,6 +2,7 @@ package frame
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/mailhelm/mailhelm/core/people"
 )
@@ -14,13 +15,17 @@ const FieldToken = "token"
 type Form struct{ Action, Token string }
 
 // FormTo returns the action and the token of a form that the visitor sends to a path of
-// this host.
+// this host. The path may have percent-encoded segments, such as a slug with "/".
 func FormTo(v people.Visitor, path string) Form {
-	return Form{Action: path, Token: v.FormToken(question(path))}
+	decoded, err := url.PathUnescape(path)
+	if err != nil {
+		decoded = path
+	}
+	return Form{Action: path, Token: v.FormToken(question(decoded))}
 }
 
 // question returns the text from which a form's token is computed. path is the path to
-// which the form is submitted.
+// which the form is submitted, without percent-encoding.
 func question(path string) string { return "dashboard\x00" + path }
 
 // checkToken returns a handler that calls next for forms with a valid token. It refuses
@@ -30,6 +35,19 @@ func (p *Pages) checkToken(next Handler) Handler {
 		if !v.FormTokenMatches(r.PostForm.Get(FieldToken), question(r.URL.Path)) {
 			p.Refuse(w, r, v, http.StatusForbidden, "This page was outdated",
 				"Nothing was changed. You may have signed in again or switched to another organization since then. Open the page again and repeat your change.")
+			return
+		}
+		next(w, r, v)
+	}
+}
+
+// readLargeForm returns a handler that parses the form of a route with MaxForm and calls
+// next. It runs after the sign-in check, so that other clients cannot send large forms.
+func (p *Pages) readLargeForm(next Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+		p.Site.AllowUpload(w, r)
+		if err := r.ParseForm(); err != nil {
+			p.Refuse(w, r, v, http.StatusBadRequest, "The form could not be read", "It may be too large. Go back, shorten it and send it again.")
 			return
 		}
 		next(w, r, v)

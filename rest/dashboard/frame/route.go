@@ -23,6 +23,9 @@ type Route struct {
 	AlsoNeeds []members.Permission
 	// Get must not change data. A method whose handler is nil is answered with 405.
 	Get, Post Handler
+	// MaxForm is the maximum size of the form that Post handles, in bytes, if it is larger than
+	// other forms may be. 0 means the limit of the sign-in pages.
+	MaxForm int64
 	// Upload handles a form that sends a file, instead of Post. MaxUpload is the maximum
 	// size of the request in bytes.
 	Upload    UploadHandler
@@ -55,6 +58,10 @@ func (p *Pages) handler(r Route) http.Handler {
 	methods := map[string]http.HandlerFunc{}
 	if r.Get != nil {
 		methods[http.MethodGet] = p.admit(r.Needs, r.Get)
+	}
+	if r.Post != nil && r.MaxForm > 0 {
+		methods[http.MethodPost] = p.admit(r.Needs, p.readLargeForm(p.checkToken(r.Post)))
+		return p.Site.ProtectUpload(methods, r.MaxForm)
 	}
 	if r.Post != nil {
 		methods[http.MethodPost] = p.admit(r.Needs, p.checkToken(r.Post))

@@ -3,16 +3,16 @@ package templates
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/mailhtml"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	stored "github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -22,217 +22,153 @@ var pages embed.FS
 // TemplatesPath is the path of the list of templates.
 const TemplatesPath = frame.Path + "/templates"
 
-// Stored reads Mailhelm's copies of the sending account's templates, as far as no operation
-// does.
+// newPath is the path of the editor for a new template. No slug contains "~".
+const newPath = TemplatesPath + "/~new"
+
+// Stored reads templates, as far as no operation does.
 type Stored interface {
 	// ReadTimes returns the time at which each template was last read from the account, by
 	// the template's name.
 	ReadTimes(ctx context.Context, orgID string) (map[string]time.Time, error)
 	// Search returns a page of templates whose name, slug or subject contains the query.
 	Search(ctx context.Context, orgID, query, cursor string, limit int) (core.Page[stored.Template], error)
+	// Review checks content that may be unsaved.
+	Review(ctx context.Context, orgID string, d stored.Draft) (stored.Review, error)
+	// Preview renders content that may be unsaved.
+	Preview(ctx context.Context, orgID string, d stored.Draft, with stored.PreviewData) (stored.Preview, error)
+	// Version returns one version of a template; number 0 is the newest.
+	Version(ctx context.Context, orgID, slug string, number int) (stored.Version, error)
+	// History returns a page of versions without their HTML and text, the newest first, and
+	// the number to pass as before for the next page, 0 on the last page.
+	History(ctx context.Context, orgID, slug string, before, limit int) (versions []stored.Version, next int, err error)
+}
+
+// Config configures the pages. All fields are required.
+type Config struct {
+	Stored Stored
+	Actors actors.Actors
 }
 
 // Templates has the pages about templates; see dashboard.Room.
 type Templates struct {
-	stored Stored
+	Config
 	*frame.Pages
 }
 
 // New returns the pages of this package. It fails if the templates of the pages cannot be
 // read.
-func New(f *frame.Frame, copies Stored) (*Templates, error) {
+func New(f *frame.Frame, cfg Config) (*Templates, error) {
 	own, err := f.Pages(pages)
 	if err != nil {
 		return nil, err
 	}
-	return &Templates{copies, own}, nil
+	return &Templates{cfg, own}, nil
 }
+
+// maxForm is the maximum size of the editor's form in bytes. A browser writes up to six bytes
+// for each byte of the content, so the limit is far above the 500 KB that a template may have:
+// a template that is somewhat too long is then shown again with the reason.
+const maxForm = 4 << 20
 
 // Routes returns the routes of all pages of this package.
 func (h *Templates) Routes() []frame.Route {
+	view, manage, contacts := members.MayViewContent, members.MayManageContent, []members.Permission{members.MayViewContacts}
+	editor, versions := editorPages{h}, versionPages{h}
 	return []frame.Route{
-		{Path: "/templates", Needs: members.MayViewContent, Get: h.showTemplates},
-		{Path: "/templates/{slug}", Needs: members.MayViewContent, Get: h.showTemplate},
-		{Path: "/templates/{slug}/preview", Needs: members.MayViewContent, Get: h.showPreview},
+		{Path: "/templates", Needs: view, Get: h.showTemplates},
+		{Path: "/templates/~new", Needs: manage, AlsoNeeds: contacts, Get: editor.showNew, Post: editor.createTemplate, MaxForm: maxForm},
+		{Path: "/templates/{slug}", Needs: view, AlsoNeeds: contacts, Get: h.showTemplate},
+		{Path: "/templates/{slug}/preview", Needs: view, AlsoNeeds: contacts, Get: h.showPreview},
+		{Path: "/templates/{slug}/source", Needs: view, Get: h.showSource},
+		{Path: "/templates/{slug}/edit", Needs: manage, AlsoNeeds: contacts, Get: editor.showEdit, Post: editor.editTemplate, MaxForm: maxForm},
+		{Path: "/templates/{slug}/versions", Needs: view, Get: versions.showVersions},
+		{Path: "/templates/{slug}/versions/{number}", Needs: view, Get: versions.showVersion},
+		{Path: "/templates/{slug}/versions/{number}/restore", Needs: manage, Get: versions.showRestore, Post: versions.restoreVersion},
+		{Path: "/templates/{slug}/compare", Needs: view, Get: versions.showCompare},
 	}
 }
 
 // template has the members of a template that the pages show.
 type template struct {
-	Slug         string   `json:"slug"`
-	Name         string   `json:"name"`
-	DeployedName string   `json:"deployed_name"`
-	Subject      string   `json:"subject"`
-	Version      string   `json:"version"`
-	LastModified string   `json:"last_modified_at"`
-	HTML         string   `json:"html"`
-	Text         string   `json:"text"`
-	Diagnostics  []string `json:"diagnostics"`
-	Variables    []struct {
+	Slug            string          `json:"slug"`
+	Name            string          `json:"name"`
+	DeployedName    string          `json:"deployed_name"`
+	Subject         string          `json:"subject"`
+	Version         string          `json:"version"`
+	ContentHash     string          `json:"content_hash"`
+	LastModified    string          `json:"last_modified_at"`
+	Source          string          `json:"source"`
+	HTML            string          `json:"html"`
+	Text            string          `json:"text"`
+	Diagnostics     []string        `json:"diagnostics"`
+	Tags            []string        `json:"tags"`
+	VersionNumber   int             `json:"version_number"`
+	DeployedVersion *int            `json:"deployed_version"`
+	DeployFailure   *string         `json:"deploy_failure"`
+	TestData        json.RawMessage `json:"testdata"`
+	Variables       []struct {
 		Name     string `json:"name"`
 		Required bool   `json:"required"`
 	} `json:"variables"`
 }
 
-// listPage is the data of the page that lists templates.
-type listPage struct {
-	All   string
-	Query string // the text to search for
-	Rows  []row
-	Pager frame.Pager
-	Empty frame.Empty
-	// MayReport is true if the rows have figures.
-	MayReport bool
+// isManaged reports whether Mailhelm stores the template with its versions.
+func (t template) isManaged() bool { return t.Source == stored.Managed }
+
+// draft returns the content of the template with its test data.
+func (t template) draft() (stored.Draft, error) {
+	d := stored.Draft{Subject: t.Subject, HTML: t.HTML, Text: t.Text}
+	if len(t.TestData) == 0 {
+		return d, nil
+	}
+	if err := json.Unmarshal(t.TestData, &d.TestData); err != nil {
+		return d, core.Internal(err)
+	}
+	return d, nil
 }
 
-// row is the data of a template in the list.
-type row struct {
-	Path, Name, Slug, Subject string
-	Changed, Read             frame.When
-	Figures                   figures
+// pathOf returns the path of the page of a template, and of the pages below it. A slug may
+// contain "/", which is escaped.
+func pathOf(slug string, below ...string) string {
+	path := TemplatesPath + "/" + url.PathEscape(slug)
+	for _, part := range below {
+		path += "/" + part
+	}
+	return path
 }
 
-// showTemplates shows the templates of the sending account, the newest first.
-func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	query := r.URL.Query()
-	found, next, err := h.find(r, v)
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	reads, err := h.stored.ReadTimes(r.Context(), v.Org.ID)
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	data := listPage{All: TemplatesPath, Query: query.Get("q"), MayReport: v.Member.Has(members.MayViewAnalytics), Empty: frame.Empty{
-		Text: "The sending account has no templates. Templates that are created there appear here within 15 minutes.",
-	}}
-	if data.Query != "" {
-		data.Empty = frame.Empty{Text: "No template has this text in its name, slug or subject."}
-	}
-	performance, err := h.performance(r, v, "")
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	for _, t := range found {
-		data.Rows = append(data.Rows, row{
-			Path: TemplatesPath + "/" + url.PathEscape(t.Slug), Name: frame.PlainName(t.Name), Slug: t.Slug, Subject: frame.PlainName(t.Subject),
-			Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), Figures: performance[strings.ToLower(t.DeployedName)],
-		})
-	}
-	data.Pager = frame.PagerOf(TemplatesPath, query, len(data.Rows), next, -1)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "templates", Title: "Templates", Data: data, Head: frame.Head{
-		Title: "Templates", Lead: "Email templates of the sending account, as Mailhelm last read them. Figures are of the last 30 days.",
-	}})
+// formHere returns a form that is sent to the requested page. The token belongs to the
+// unescaped path, which the frame checks.
+func formHere(r *http.Request, v people.Visitor) frame.Form {
+	form := frame.FormTo(v, r.URL.Path)
+	form.Action = r.URL.EscapedPath()
+	return form
 }
 
-// maxQuery is the maximum length of the text to search for, in bytes.
-const maxQuery = 100
-
-// find returns a page of templates and the cursor of the next page. The page's address
-// states the text to search for.
-func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string, error) {
-	q, cursor := r.URL.Query().Get("q"), r.URL.Query().Get(frame.ParamCursor)
-	if q == "" {
-		return h.list(r, v, cursor)
-	}
-	if len(q) > maxQuery {
-		return nil, "", core.Invalid("q", "must have at most 100 bytes")
-	}
-	page, err := h.stored.Search(r.Context(), v.Org.ID, strings.ToValidUTF8(q, ""), cursor, frame.PageSize)
-	if err != nil {
-		return nil, "", err
-	}
-	var found []template
-	for _, t := range page.Items {
-		found = append(found, template{Slug: t.Slug, Name: t.Name, DeployedName: t.DeployedName, Subject: t.Subject, LastModified: t.LastModified.Format(time.RFC3339)})
-	}
-	return found, page.Next, nil
-}
-
-// list returns a page of all templates and the cursor of the next page.
-func (h *Templates) list(r *http.Request, v people.Visitor, cursor string) ([]template, string, error) {
-	var page frame.List[template]
-	err := h.Read(r, v, "templates_list", frame.SetArguments(map[string]any{"limit": frame.PageSize, "cursor": cursor}), &page)
-	return page.Data, page.Next(), err
-}
-
-// templatePage is the data of the page of one template.
-type templatePage struct {
-	Name, Slug, Version string
-	Subject, Text, HTML string
-	Changed, Read       frame.When
-	Variables           []variable
-	Faults              []string // what is wrong with the template
-	// Findings are what the mail should do better. They do not keep it from being sent.
-	Findings []finding
-	Figures  figures
-	// MayReport is true if the visitor may see the figures and the messages. Messages is the
-	// list of messages that were sent with the template.
-	MayReport bool
-	Messages  string
-	// Preview is the page with the rendered HTML, "" if the template has no HTML.
-	Preview string
-}
-
-// variable is a variable that a template uses.
-type variable struct {
-	Name     string
-	Required bool
-}
-
-// finding is something that a mail should do better.
-type finding struct {
-	Severity mailhtml.Severity
-	Message  string
-	Line     int // in the HTML; 0 if it is about the whole mail
-}
-
-// findingsOf checks the content of a template.
-func findingsOf(t template) []finding {
-	var all []finding
-	for _, f := range mailhtml.Lint(mailhtml.Input{Subject: t.Subject, HTML: t.HTML, Text: t.Text}) {
-		message, _ := core.VisibleText(f.Message)
-		all = append(all, finding{f.Severity, message, f.Line})
-	}
-	return all
-}
-
-// showTemplate shows one template with its content as text.
-func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+// read reads the template that the request names. If it returns false, it has written an
+// answer.
+func (h *Templates) read(w http.ResponseWriter, r *http.Request, v people.Visitor) (template, bool) {
 	var t template
 	if err := h.Read(r, v, "templates_get", map[string]any{"slug": r.PathValue("slug")}, &t); err != nil {
 		h.Fail(w, r, v, err)
-		return
+		return t, false
 	}
-	reads, err := h.stored.ReadTimes(r.Context(), v.Org.ID)
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
+	return t, true
+}
+
+// mayWrite reports whether the visitor may save templates here: a connected repository owns
+// those of its organization.
+func mayWrite(v people.Visitor) bool {
+	return v.Member.Has(members.MayManageContent) && !v.Org.GitConnected
+}
+
+// refuseGitOwned refuses to change a template of an organization whose templates come from a
+// repository. It reports whether it has written an answer.
+func (h *Templates) refuseGitOwned(w http.ResponseWriter, r *http.Request, v people.Visitor) bool {
+	if !v.Org.GitConnected {
+		return false
 	}
-	performance, err := h.performance(r, v, t.DeployedName)
-	if err != nil {
-		h.Fail(w, r, v, err)
-		return
-	}
-	data := templatePage{
-		Name: frame.PlainName(t.Name), Slug: t.Slug, Version: t.Version, Subject: t.Subject, Text: t.Text, HTML: t.HTML,
-		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), Faults: t.Diagnostics, Findings: findingsOf(t),
-		MayReport: v.Member.Has(members.MayViewAnalytics), Figures: performance[strings.ToLower(t.DeployedName)],
-		Messages: frame.Address(frame.Path+"/messages", frame.Parameters{"template": t.DeployedName}),
-	}
-	for _, used := range t.Variables {
-		data.Variables = append(data.Variables, variable{frame.PlainName(used.Name), used.Required})
-	}
-	if t.HTML != "" {
-		data.Preview = TemplatesPath + "/" + url.PathEscape(t.Slug) + "/preview"
-		allowPreview(w)
-	}
-	head := frame.Head{Title: data.Name}
-	if data.MayReport {
-		head.Actions = []frame.Action{{Path: data.Messages, Name: "View messages"}}
-	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "template", Title: data.Name, Head: head, Data: data})
+	e := core.RefuseGitOwned("template")
+	h.Refuse(w, r, v, e.HTTPStatus(), "Templates are defined by the connected repository.", e.NextStep())
+	return true
 }

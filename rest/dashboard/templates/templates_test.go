@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	stored "github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
@@ -29,14 +30,18 @@ const escaped = `<\/pre><script>alert(1)<\/script>\"'&\u202e`
 const welcome = `"slug":"welcome-1","name":"` + escaped + `","subject":"Hello {{name}} ` + escaped + `","channel":null,"version":"abc1234","content_hash":"abc1234567","deployed_name":"` + escaped + `","last_modified_at":"2026-03-12T14:30:00Z","source":"import"`
 
 const templateDetail = `{` + welcome + `,"html":"<p>` + escaped + `</p>","text":"Hi {{name}}","variables":[{"name":"name","required":true,"default":null},{"name":"city","required":false,"default":null}],` +
-	`"validation_status":"invalid","diagnostics":["` + "`html`" + ` leaves a block open."],"topic":null,"tags":[],` +
+	`"validation_status":"invalid","diagnostics":["` + "`html`" + ` leaves a block open."],"topic":null,"tags":["` + escaped + `"],` +
 	`"version_number":0,"deployed_version":null,"deploy_failure":null,"testdata":{}}`
 
-// reads are the times of the last reads from the account.
-type reads map[string]time.Time
+// copies has prepared reads. Drafts are reviewed and rendered by core/templates.
+type copies struct {
+	*stored.Templates
+	reads    map[string]time.Time
+	versions []stored.Version // the oldest first
+}
 
 // Search returns the template that the office has under the name "welcome", on a first page.
-func (reads) Search(_ context.Context, orgID, query, cursor string, limit int) (core.Page[stored.Template], error) {
+func (copies) Search(_ context.Context, orgID, query, cursor string, limit int) (core.Page[stored.Template], error) {
 	if query != "WEL" || cursor != "" || limit != frame.PageSize || orgID == "" {
 		return core.Page[stored.Template]{}, nil
 	}
@@ -44,7 +49,52 @@ func (reads) Search(_ context.Context, orgID, query, cursor string, limit int) (
 	return core.Page[stored.Template]{Items: []stored.Template{found}, Next: "NEXT"}, nil
 }
 
-func (r reads) ReadTimes(context.Context, string) (map[string]time.Time, error) { return r, nil }
+func (c copies) ReadTimes(context.Context, string) (map[string]time.Time, error) { return c.reads, nil }
+
+func (c copies) Version(_ context.Context, _, slug string, number int) (stored.Version, error) {
+	if number == 0 {
+		number = len(c.versions)
+	}
+	if slug != "news/weekly" || number > len(c.versions) {
+		return stored.Version{}, core.NotFound("template version")
+	}
+	return c.versions[number-1], nil
+}
+
+func (c copies) History(_ context.Context, _, slug string, before, limit int) (versions []stored.Version, next int, err error) {
+	if slug != "news/weekly" || limit != frame.PageSize {
+		return nil, 0, core.NotFound("template")
+	}
+	for _, v := range c.versions {
+		if before == 0 || v.Number < before {
+			versions = append([]stored.Version{v}, versions...)
+		}
+	}
+	if before == 3 {
+		next = 1
+	}
+	return versions, next, nil
+}
+
+// names has the attributes of the office.
+type names struct{}
+
+func (names) AttributeNames(context.Context, string) ([]string, error) {
+	return []string{"first_name", "city"}, nil
+}
+
+// recipients has the data of one contact.
+type recipients struct{}
+
+// contactID is the id of the only contact.
+const contactID = "55555555-5555-4555-8555-555555555555"
+
+func (recipients) MessageData(_ context.Context, _, id string) (map[string]any, error) {
+	if id != contactID {
+		return nil, core.NotFound("contact")
+	}
+	return map[string]any{"first_name": "Ann<b>", "email": "ann@example.com"}, nil
+}
 
 // office is an organization whose operations have prepared results.
 type office struct {
@@ -64,7 +114,13 @@ func newOffice(t *testing.T) *office {
 			`"clicks":700,"unique_clicks":600,"bounce_rate":0.0243,"complaint_rate":0.0005,"open_rate":0.5,"click_rate":0.05}]}`,
 	}}
 	o.Frame.Operations = o.operations
-	room, err := templates.New(o.Frame, reads{"welcome": frametest.Now().Add(-time.Hour), "</pre><script>alert(1)</script>\"'&\u202e": frametest.Now().Add(-10 * time.Minute)})
+	room, err := templates.New(o.Frame, templates.Config{
+		Stored: copies{
+			Templates: stored.New(stored.Config{Registry: names{}, People: recipients{}}), versions: versions(o.User.ID),
+			reads: map[string]time.Time{"welcome": frametest.Now().Add(-time.Hour), "</pre><script>alert(1)</script>\"'&\u202e": frametest.Now().Add(-10 * time.Minute)},
+		},
+		Actors: actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
+	})
 	o.Must(err)
 	o.pages = o.Open(room)
 	return o
@@ -85,6 +141,7 @@ func TestGoldenPages(t *testing.T) {
 	o.Allow(members.MayViewContent)
 	shown("templates_of_member", templates.TemplatesPath+"?cursor=C&from=51")
 	shown("template_of_member", templates.TemplatesPath+"/welcome-1")
+	shown("source_of_member", templates.TemplatesPath+"/welcome-1/source")
 	o.operations.Results["templates_list"] = `{"data":[],"pagination":{"has_more":false,"next_cursor":null}}`
 	shown("templates_none", templates.TemplatesPath)
 }

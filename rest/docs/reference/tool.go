@@ -40,7 +40,7 @@ func (c Config) toolPage(o operation) (article.Article, error) {
 
 // toolExamples returns the example of a call of a tool, and its result.
 func toolExamples(o operation) ([]article.Example, error) {
-	arguments := o.Example
+	arguments := o.ExampleOn(core.Agent)
 	if arguments == "" {
 		arguments = "{}"
 	}

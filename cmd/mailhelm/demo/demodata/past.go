@@ -13,12 +13,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // Past creates a connected sending account and 90 days of email events for the demo
 // organization, the members that its segments had in this time, the calls of an assistant,
-// and an import of a contact file. All fields except Progress are required.
+// an import of a contact file, and a webhook endpoint. All fields except Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
@@ -27,7 +28,9 @@ type Past struct {
 	// see [sending.Connecting].
 	Forget  func(orgID string)
 	Domains catalogue.Domains
-	Clock   core.Clock
+	// Webhooks manages webhook endpoints.
+	Webhooks webhooks.Webhooks
+	Clock    core.Clock
 	// Progress, if not nil, receives the number of events stored so far and the total
 	// number.
 	Progress func(done, all int)
@@ -70,12 +73,15 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		return err
 	}
 	return p.DB.InTx(ctx, func(ctx context.Context) error {
-		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.assistant, p.importFile} {
+		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.write, p.assistant, p.importFile} {
 			if err := step(ctx, orgID); err != nil {
 				return err
 			}
 		}
 		if err := p.record(ctx, orgID, events); err != nil {
+			return err
+		}
+		if err := p.webhook(ctx, orgID, events); err != nil {
 			return err
 		}
 		if err := p.exclude(ctx, orgID, events); err != nil {

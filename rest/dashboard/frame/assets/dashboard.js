@@ -119,30 +119,84 @@ for (const button of written ? document.querySelectorAll("button[data-insert]") 
   });
 }
 
-// Live previews: a field with data-preview names the element that the answer to its form
-// replaces. The form is sent as its button "preview" sends it, which changes nothing.
-if (written) {
-  let latest = 0;
-  let timer = 0;
-  const preview = async () => {
-    const mine = ++latest;
-    const target = document.querySelector(written.dataset.preview);
-    const body = new URLSearchParams(new FormData(written.form));
-    body.set("do", "preview");
-    target.setAttribute("aria-busy", "true");
-    try {
-      const answer = await fetch(written.form.action, { method: "POST", body, redirect: "manual" });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const found = page.querySelector(written.dataset.preview);
-      if (mine === latest && found) target.replaceChildren(...found.childNodes);
-    } catch {
-      // The network failed. The button of the form still works.
-    } finally {
-      if (mine === latest) target.removeAttribute("aria-busy");
-    }
-  };
-  written.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(preview, 400); });
+// rewrite sends a form as its button with the value what sends it, which changes nothing. It
+// replaces the content of the element that the selector names by that of the answer.
+const rewrites = new Map(); // the number of the latest request by selector
+async function rewrite(form, what, selector) {
+  const mine = (rewrites.get(selector) ?? 0) + 1;
+  rewrites.set(selector, mine);
+  const target = document.querySelector(selector);
+  const body = new URLSearchParams(new FormData(form));
+  body.set("do", what);
+  target.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = page.querySelector(selector);
+    if (mine === rewrites.get(selector) && found) target.replaceChildren(...found.childNodes);
+  } catch {
+    // The network failed. The button of the form still works.
+  } finally {
+    if (mine === rewrites.get(selector)) target.removeAttribute("aria-busy");
+  }
 }
+
+// Live previews: a field with data-preview names the element that shows what was written.
+if (written) {
+  let timer = 0;
+  written.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => rewrite(written.form, "preview", written.dataset.preview), 400);
+  });
+}
+
+// Live counts: a choice with data-count names the element that counts what was chosen.
+for (const choice of document.querySelectorAll("select[data-count]")) {
+  choice.addEventListener("change", () => rewrite(choice.form, "count", choice.dataset.count));
+}
+
+// Sources: a field with data-numbers has line numbers beside it. Tab indents in it; Escape
+// gives the Tab key back until the field gets the focus again.
+for (const field of document.querySelectorAll("textarea[data-numbers]")) {
+  const numbers = field.previousElementSibling;
+  const count = () => {
+    const lines = field.value.split("\n").length;
+    field.rows = lines + 1;
+    if (numbers.textContent.split("\n").length > lines) return;
+    numbers.textContent = Array.from({ length: lines + 300 }, (_, i) => i + 1).join("\n");
+  };
+  let indents = true;
+  field.addEventListener("input", count);
+  field.addEventListener("focus", () => { indents = true; });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") indents = false;
+    if (event.key !== "Tab" || !indents || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    document.execCommand("insertText", false, "  "); // keeps the history of changes
+  });
+  for (const hint of field.form.querySelectorAll("[data-shown]")) hint.hidden = false;
+  count();
+}
+
+// Links to a place in a field: <a href="#html" data-line="3" data-column="7">.
+for (const link of document.querySelectorAll("a[data-line]")) {
+  link.addEventListener("click", (event) => {
+    const field = document.querySelector(link.getAttribute("href"));
+    if (!field) return;
+    event.preventDefault();
+    const lines = field.value.split("\n");
+    const line = Math.min(Number(link.dataset.line), lines.length);
+    const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+    const before = [...lines[line - 1]].slice(0, Number(link.dataset.column) - 1).join("").length;
+    field.focus();
+    field.setSelectionRange(start + before, Math.min(start + before + 1, field.value.length));
+    const scroller = field.closest(".numbered");
+    if (scroller) scroller.scrollTop = (field.scrollHeight * (line - 1)) / Math.max(1, field.rows) - scroller.clientHeight / 3;
+  });
+}
+
+// Previews of a draft: a button with data-press is pressed when the page has loaded.
+for (const button of document.querySelectorAll("button[data-press]")) button.form.requestSubmit(button);
 
 // Charts: the pointer, and the arrow keys on a focused chart, show the values of a day.
 // Enter opens the messages of a marked day.

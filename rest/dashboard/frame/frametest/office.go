@@ -141,6 +141,7 @@ func (d *Delay) InTx(ctx context.Context, fn func(context.Context) error) error 
 type Form struct {
 	Name  string
 	Needs members.Permission
+	Also  []members.Permission // further permissions that the form needs
 	Path  string
 	Form  url.Values
 	Done  int // the expected status of the answer to this form
@@ -158,7 +159,7 @@ func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms 
 			"the permission": func() { o.TakeAway(members.MayViewSending) },
 			"the membership": o.Remove,
 		} {
-			o.Allow(f.Needs, members.MayViewSending)
+			o.Allow(append(f.Also, f.Needs, members.MayViewSending)...)
 			o.Delay.First = lose
 			if status, _ := Post(o.T, pages, o.Site.Visitor, f.Path, f.Form); status != http.StatusForbidden || o.Delay.First != nil {
 				o.T.Errorf("%s without %s: %d", f.Name, how, status)
@@ -167,7 +168,7 @@ func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms 
 				o.T.Errorf("%s without %s changed (-before +after):\n%s", f.Name, how, diff)
 			}
 		}
-		o.Allow(f.Needs, members.MayViewSending)
+		o.Allow(append(f.Also, f.Needs, members.MayViewSending)...)
 		if status, page := Post(o.T, pages, o.Site.Visitor, f.Path, f.Form); status != f.Done || cmp.Equal(before, state()) {
 			o.T.Errorf("%s with the permission: %d %s", f.Name, status, page)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // Get requests a page of the handler and returns the status and the body of the answer.
@@ -22,7 +23,7 @@ func Get(t *testing.T, pages http.Handler, address string) (int, string) {
 // body of the answer.
 func Post(t *testing.T, pages http.Handler, v people.Visitor, path string, form url.Values) (int, string) {
 	t.Helper()
-	sent := url.Values{"token": {v.FormToken("dashboard\x00" + path)}}
+	sent := url.Values{"token": {frame.FormTo(v, path).Token}}
 	for name, values := range form {
 		sent[name] = values
 	}

@@ -11,13 +11,17 @@ import (
 //go:embed answers
 var answers embed.FS
 
-// The ids, and an address, that the examples of operations name. Each stands for an object that the test
-// which makes the calls creates, and replaces with the real one.
+// The ids, and an address, that the examples of operations and their answers name. Each
+// stands for an object that the test which makes the calls creates, and replaces with the
+// real one. The broadcasts DraftID, SentID and ScheduledID are those of the demo.
 const (
 	AttributeID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a101"
 	PropertyID  = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a102"
 	JobID       = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a103"
 	MessageID   = "0107019a4c1f2d33-6b1f0c52-7f5e-4f7e-9d4b-2f8a3c1e5d60-000000"
+	DraftID     = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101"
+	SentID      = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b102"
+	ScheduledID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b103"
 	Suppressed  = "partner.1@shops.example.net"
 )
 

@@ -1,0 +1,110 @@
+package admin
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/webhooks"
+)
+
+// webhookUpdate is `mailhelm admin webhook update`. A flag that is not given keeps the
+// stored value.
+type webhookUpdate struct {
+	webhookTarget
+	URL         *string  `name:"url" help:"An https URL." placeholder:"URL" once:""`
+	Events      []string `help:"Event names separated by commas, or all. They replace the events so far." placeholder:"NAME" once:""`
+	Description *string  `help:"What the endpoint is for; empty removes it." once:""`
+	Enable      bool     `help:"Send events to the endpoint again, also after it failed for five days." once:"" xor:"enabled"`
+	Disable     bool     `help:"Send no events to the endpoint. Deliveries that wait are sent when it is enabled again." once:"" xor:"enabled"`
+}
+
+// Run changes the endpoint and prints it.
+func (c *webhookUpdate) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
+		changed, err := s.hooks(nil).Edit(ctx, s.operator.Actor, org.ID, e.ID, c.settings(e))
+		if err != nil {
+			return err
+		}
+		return s.printWebhook(org.ID, changed, "")
+	})
+}
+
+// settings returns the settings of the endpoint with the values of the given flags.
+func (c *webhookUpdate) settings(e webhooks.Endpoint) webhooks.Settings {
+	s := webhooks.Settings{URL: e.URL, Description: e.Description, Types: e.Types, Enabled: (e.Enabled || c.Enable) && !c.Disable}
+	if c.URL != nil {
+		s.URL = *c.URL
+	}
+	if c.Description != nil {
+		s.Description = *c.Description
+	}
+	if c.Events != nil {
+		s.Types = parseEvents(c.Events)
+	}
+	return s
+}
+
+// webhookRotate is `mailhelm admin webhook rotate`.
+type webhookRotate struct {
+	webhookTarget
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+}
+
+// Run gives the endpoint a new secret and prints it. The old secret also signs for 24
+// hours. It fails without the server's master key.
+func (c *webhookRotate) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
+		master, err := s.masterKey(c.MasterKey)
+		if err != nil {
+			return err
+		}
+		changed, secret, err := s.hooks(master).Rotate(ctx, s.operator.Actor, org.ID, e.ID)
+		if err != nil {
+			return err
+		}
+		return s.printWebhook(org.ID, changed, secret)
+	})
+}
+
+// webhookTest is `mailhelm admin webhook test`.
+type webhookTest struct{ webhookTarget }
+
+// Run creates a delivery with an invented event, which a running server sends, and prints
+// the delivery.
+func (c *webhookTest) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
+		d, err := s.hooks(nil).SendTest(ctx, s.operator.Actor, org.ID, e.ID)
+		if err != nil {
+			return withRemedy(err)
+		}
+		return s.printDelivery(d)
+	})
+}
+
+// webhookResend is `mailhelm admin webhook resend`.
+type webhookResend struct {
+	webhookTarget
+	Delivery string `arg:"" help:"Id of the delivery."`
+}
+
+// Run makes the delivery due at once, with the same webhook-id, and prints it.
+func (c *webhookResend) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
+		if err := s.hooks(nil).Resend(ctx, s.operator.Actor, org.ID, e.ID, c.Delivery); err != nil {
+			return withRemedy(err)
+		}
+		d, err := s.DB.Webhooks().Delivery(ctx, org.ID, e.ID, c.Delivery)
+		if err != nil {
+			return err
+		}
+		return s.printDelivery(d)
+	})
+}
+
+// withRemedy returns an error whose text includes what to do next.
+func withRemedy(err error) error {
+	e := core.AsError(err)
+	return errors.New(e.Message + " " + e.NextStep())
+}

@@ -1,0 +1,51 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// newMailSettings returns the mail settings of organizations. A change deploys all managed
+// templates again, because the account has them as they were finished before.
+func newMailSettings(cfg config.Config, s *stores) *mailsettings.MailSettings {
+	return mailsettings.New(mailsettings.Config{Store: s.db.MailSettings(), Clock: cfg.Clock, OnChange: func(ctx context.Context, orgID string) error {
+		return s.queue.Enqueue(ctx, templates.DeployArgs{OrgID: orgID})
+	}})
+}
+
+// newDeployer returns the value that puts managed templates into sending accounts.
+func newDeployer(cfg config.Config, s *stores) *templates.Deployer {
+	return templates.NewDeployer(templates.DeployConfig{
+		Store: s.db.Deployments(), Managed: s.db.ManagedTemplates(), Account: s.accounts, Settings: newMailSettings(cfg, s), Orgs: s.db.Orgs().OrgIDs,
+		Clock: cfg.Clock, Log: cfg.Log, Wait: waitFor,
+	})
+}
+
+// finishContent returns the function that finishes content before it is sent, with the mail
+// settings of the organization.
+func finishContent(settings *mailsettings.MailSettings) func(context.Context, string, sending.Template) (sending.Template, error) {
+	return func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error) {
+		s, err := settings.Of(ctx, orgID)
+		if err != nil {
+			return sending.Template{}, err
+		}
+		return templates.Finish(content, s), nil
+	}
+}
+
+// waitFor waits for a time. It fails if ctx ends before.
+func waitFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,97 @@
+// Package post sends webhooks over HTTP. It follows no redirect, checks the IP address of
+// each connection, and reads at most 64 KB of a response.
+package post
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/outbound"
+	"github.com/mailhelm/mailhelm/core/outbound/fetch"
+	"github.com/mailhelm/mailhelm/core/standardhooks"
+)
+
+// The limits of a response in bytes, and of the part of its body that is kept.
+const (
+	maxBody   = 64 << 10
+	maxHeader = 16 << 10
+	maxText   = 200 // characters
+)
+
+// Config configures a [Sender]. The zero value is right for production.
+type Config struct {
+	// Allowed has networks that may be reached on any port, in addition to port 443 on the
+	// public Internet.
+	Allowed []netip.Prefix
+	// Roots has the trusted certificate authorities; nil means those of the system.
+	Roots *x509.CertPool
+	// Resolver looks up host names; nil means the resolver of the system.
+	Resolver *net.Resolver
+}
+
+// Sender sends webhooks. It is safe for use by several goroutines.
+type Sender struct{ fetcher *fetch.Fetcher }
+
+// New returns a Sender.
+func New(cfg Config) Sender {
+	return Sender{fetch.New(fetch.Config{
+		Guard: outbound.New(cfg.Allowed, 443), Schemes: []string{"https"}, Time: standardhooks.Timeout,
+		MaxBody: maxBody, MaxHeader: maxHeader, UserAgent: "Mailhelm (webhooks)", RootCAs: cfg.Roots, Resolver: cfg.Resolver,
+	})}
+}
+
+// Post makes one attempt to deliver a message. Every outcome is in the answer, also of an
+// attempt that the end of ctx interrupted.
+func (s Sender) Post(ctx context.Context, r standardhooks.Request) standardhooks.Answer {
+	request, err := newRequest(ctx, r)
+	if err != nil {
+		return standardhooks.Answer{Problem: standardhooks.NotSent}
+	}
+	response, err := s.fetcher.Send(request)
+	if err != nil {
+		return standardhooks.Answer{Problem: problemOf(err)}
+	}
+	return standardhooks.Answer{Status: response.Status, Text: core.Quotable(string(response.Body), maxText)}
+}
+
+// newRequest returns the signed HTTP request of an attempt.
+func newRequest(ctx context.Context, r standardhooks.Request) (*http.Request, error) {
+	signature, err := standardhooks.Sign(r.ID, r.At, r.Body, r.Secrets...)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("webhook-id", r.ID)
+	request.Header.Set("webhook-timestamp", strconv.FormatInt(r.At.Unix(), 10))
+	request.Header.Set("webhook-signature", signature)
+	return request, nil
+}
+
+// problemOf returns the reason for which an attempt got no response.
+func problemOf(err error) standardhooks.Problem {
+	_, unknown := errors.AsType[*net.DNSError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case errors.Is(err, outbound.ErrPort), errors.Is(err, outbound.ErrAddress):
+		return standardhooks.RefusedAddress
+	case errors.Is(err, fetch.ErrTooSlow):
+		return standardhooks.TimedOut
+	case unknown:
+		return standardhooks.UnknownHost
+	case certificate:
+		return standardhooks.BadCertificate
+	}
+	return standardhooks.NotConnected
+}

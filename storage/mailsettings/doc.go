@@ -1,0 +1,2 @@
+// Package mailsettings stores the mail settings of organizations.
+package mailsettings

@@ -1,0 +1,2 @@
+// Package tags stores the tags of templates and broadcasts.
+package tags

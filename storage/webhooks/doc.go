@@ -1,0 +1,2 @@
+// Package webhooks stores endpoints that receive message events, and the deliveries to them.
+package webhooks
