@@ -56,8 +56,7 @@ CREATE INDEX broadcasts_by_audience ON broadcasts (org_id, audience_kind, audien
 
 -- Pages of results, the newest first, for each outcome. It lacks recipients without an outcome:
 -- claims then do not change it, and the copy of an audience does not fill it.
-CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient)
-	WHERE state IN ('sent', 'failed', 'filtered');
+CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient) WHERE state IN ('sent', 'failed', 'filtered');
 
 -- stopped_at is the time since which no mail of the organization leaves.
 CREATE TABLE handover_stops (
