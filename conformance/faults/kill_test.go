@@ -25,8 +25,14 @@ func size() (kills, recipients int) {
 	return 3, 1_000
 }
 
-// longestLife is how long a server runs at most after its start, before it is killed.
-const longestLife = 400 * time.Millisecond
+const (
+	// longestLife is how long a server runs at most after its start, before it is killed.
+	longestLife = 300 * time.Millisecond
+	// mostMessages is how many messages a server passes at most before it is killed.
+	mostMessages = 600
+	// patience is how long a server may take to send what is left, and to take all events.
+	patience = 10 * time.Minute
+)
 
 // TestKilledServers kills servers while they send broadcasts. The account throttles, and calls
 // time out, some after the account has accepted the message. On PostgreSQL, the database
@@ -63,7 +69,7 @@ func interrupt(t *testing.T, postgres bool, faults []simulator.Fault) {
 		id, began := s.begin(t, at), time.Now()
 		killed := done
 		for s.isSending(t, id) && done < kills {
-			<-time.After(time.Duration(chance.Int64N(int64(longestLife))))
+			s.live(t, id, chance)
 			if restarts && done == killed {
 				s.postgres.Stop(t)
 				s.postgres.Start(t)
@@ -76,6 +82,23 @@ func interrupt(t *testing.T, postgres bool, faults []simulator.Fault) {
 		s.check(t, id)
 		t.Logf("broadcast with %d kills, %v: %d accepted, %d unknown", done-killed, time.Since(began).Round(time.Second), s.accepted(t, id), s.unknown(t, id))
 	}
+}
+
+// live waits for the end of the life of a server: after a random time, or after it has passed a
+// random number of messages to the account.
+func (s *scene) live(t *testing.T, id string, chance *rand.Rand) {
+	t.Helper()
+	if chance.IntN(4) == 0 {
+		<-time.After(time.Duration(chance.Int64N(int64(longestLife))))
+		return
+	}
+	until := s.accepted(t, id) + chance.IntN(mostMessages)
+	product.Await(t, patience, func() error {
+		if s.accepted(t, id) < until && s.isSending(t, id) {
+			return errors.New("the server passes no messages")
+		}
+		return nil
+	})
 }
 
 // isSending reports whether recipients are pending.
@@ -104,7 +127,7 @@ func (s *scene) unknown(t *testing.T, id string) int {
 // another end the broadcast, whose clock is ahead by the patience for unknown outcomes.
 func (s *scene) complete(t *testing.T, at *server, id string) {
 	t.Helper()
-	product.Await(t, 3*time.Minute, func() error {
+	product.Await(t, patience, func() error {
 		if n := s.inState(t, id, handover.Pending); n > 0 {
 			return fmt.Errorf("%d recipients are pending\n%s", n, at.logged())
 		}

@@ -128,6 +128,7 @@ func (s *scene) noteMessages(t *testing.T) {
 	t.Helper()
 	for _, statement := range []string{
 		`CREATE TABLE handed_over (send TEXT, recipient TEXT)`,
+		`CREATE INDEX handed_over_sends ON handed_over (send)`,
 		`CREATE TRIGGER note_message AFTER INSERT ON outbox WHEN json_extract(new.event, '$.eventType') = 'Send' BEGIN
 			INSERT INTO handed_over VALUES (json_extract(new.event, '$.mail.tags.mailhelm_send[0]'), json_extract(new.event, '$.mail.tags.mailhelm_recipient[0]'));
 		END`,

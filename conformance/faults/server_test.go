@@ -67,7 +67,7 @@ func serveUntilKilled(text string) error {
 		return err
 	}
 	h.Account().Faults().Set(l.Faults...)
-	if _, err := fmt.Println(h.Addresses().API); err != nil {
+	if _, err := fmt.Fprintln(os.Stdout, h.Addresses().API); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, os.Stdin)

@@ -19,6 +19,10 @@ type mailing struct {
 	send Broadcast // as it was when the mailing was opened
 	mail *composition.Mail
 
+	// rate is that of the send, as Running has read it for the current step. A step calls
+	// Running and Claimed in one transaction, which locks the send.
+	rate int
+
 	mu sync.Mutex
 	// members are the recipients of the current step, by contact id.
 	members map[string]Member
@@ -49,6 +53,7 @@ func (m *mailing) Running(ctx context.Context, orgID string, want int, now time.
 	if err != nil || progress.State != Sending || progress.Paused == PausedByPerson {
 		return handover.Allowance{}, err
 	}
+	m.rate = progress.Rate
 	if progress.Rate == 0 {
 		return handover.Allowance{Recipients: want}, nil
 	}
@@ -62,11 +67,10 @@ func (m *mailing) Running(ctx context.Context, orgID string, want int, now time.
 func each(rate int) time.Duration { return time.Minute / time.Duration(rate) }
 
 func (m *mailing) Claimed(ctx context.Context, orgID string, recipients int, now time.Time) error {
-	progress, err := m.b.Store.LockProgress(ctx, orgID, m.send.ID)
-	if err != nil || progress.Rate == 0 {
-		return err
+	if m.rate == 0 {
+		return nil
 	}
-	return m.b.Store.SetPace(ctx, orgID, m.send.ID, now.Add(time.Duration(recipients)*each(progress.Rate)))
+	return m.b.Store.SetPace(ctx, orgID, m.send.ID, now.Add(time.Duration(recipients)*each(m.rate)))
 }
 
 func (m *mailing) Application() string { return m.send.Application }

@@ -581,7 +581,7 @@ CREATE TABLE handover_recipients (
 
 CREATE INDEX handover_recipients_open ON handover_recipients (org_id, changed_at) WHERE state = 'handing_over';
 
-CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient);
+CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient) WHERE state IN ('sent', 'failed', 'filtered');
 
 CREATE INDEX handover_recipients_pending ON handover_recipients (org_id, send_id, not_before, recipient) WHERE state = 'pending';
 

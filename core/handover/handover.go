@@ -67,8 +67,9 @@ const (
 	// messages in batchTime, so that a pause of the send takes effect soon.
 	batch     = 50
 	batchTime = 5 * time.Second
-	// parallel is the number of messages that a step passes to the account at the same time.
-	parallel = 10
+	// parallel is the number of messages that a step passes to the account at the same time. An
+	// account far away takes some tens of milliseconds for each.
+	parallel = 25
 	// callTimeout limits a call of the account, and storeTimeout the storing of answers. Both
 	// continue when the server stops: the outcome of a call that is cut off is unknown.
 	callTimeout  = 20 * time.Second

@@ -16,12 +16,15 @@ var _ handover.OutcomeStore = OutcomeStore{}
 // NewOutcomeStore returns the store of outcomes on the database.
 func NewOutcomeStore(db *engine.DB) OutcomeStore { return OutcomeStore{db} }
 
+// hasOutcome is the condition of the partial index handover_recipients_outcomes.
+const hasOutcome = `state IN ('sent', 'failed', 'filtered')`
+
 // pageOfState selects a page of the recipients in one state, through the index
 // handover_recipients_outcomes. place is the position after which it begins, more a further
 // condition, and limit the parameter of the limit.
 func pageOfState(state, place, more, limit string) string {
 	return `SELECT ` + recipientColumns + ` FROM handover_recipients
-		WHERE org_id = $1 AND send_id = $2 AND state = ` + state + ` AND (changed_at, recipient) < (` + place + `)` + more + `
+		WHERE org_id = $1 AND send_id = $2 AND state = ` + state + ` AND ` + hasOutcome + ` AND (changed_at, recipient) < (` + place + `)` + more + `
 		ORDER BY changed_at DESC, recipient DESC LIMIT ` + limit
 }
 
@@ -42,10 +45,13 @@ var (
 	outcomesOfState  = engine.Register("outcomes page of a state", pageOfState("$3", "$4, $5", "", "$6"))
 	searchOutcomes   = engine.Register("search outcomes", pageOfAll(hasPart("$5"), "$6"))
 	searchOutcomesOf = engine.Register("search outcomes of a state", pageOfState("$3", "$4, $5", hasPart("$6"), "$7"))
-	countRecipients  = engine.Register("count recipients", `
-		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 GROUP BY state`)
+	// countRecipients counts each state through the index that has it.
+	countRecipients = engine.Register("count recipients", `
+		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND `+hasOutcome+` GROUP BY state
+		UNION ALL SELECT 'pending' AS state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'pending'
+		UNION ALL SELECT 'handing_over' AS state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'handing_over'`)
 	countTiers = engine.Register("count filtered recipients", `
-		SELECT tier, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'filtered' GROUP BY tier`)
+		SELECT tier, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'filtered' AND `+hasOutcome+` GROUP BY tier`)
 	oldestClaim = engine.Register("oldest claim of a send", `
 		SELECT changed_at FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'handing_over' ORDER BY changed_at LIMIT 1`)
 	firstPending = engine.Register("first pending recipient of a send", `
@@ -75,7 +81,9 @@ func (s OutcomeStore) Counts(ctx context.Context, orgID, sendID string) (map[han
 	rows, err := engine.List[row](ctx, s.db, countRecipients, orgID, sendID)
 	counts := map[handover.State]int{}
 	for _, r := range rows {
-		counts[r.State] = r.Recipients
+		if r.Recipients > 0 {
+			counts[r.State] = r.Recipients
+		}
 	}
 	return counts, err
 }

@@ -27,8 +27,20 @@ const givenUp = `(state = 'failed' AND reason = '` + handover.OutcomeUnknown + `
 // changed are the FROM and WHERE clauses of statements that change the recipients of $2, a JSON
 // array of rows. All three columns of the primary key are in the rows: if the organization
 // and the send were parameters, both databases would read all recipients of the send.
+//
+// PostgreSQL has no statistics of a new send. The first condition is always true. It lets
+// PostgreSQL expect one row of the array, so that it finds each recipient by the primary key
+// instead of reading all recipients of all sends.
 var changed = `FROM ` + engine.ParameterRows(`$2`) + `
-		WHERE org_id = v ->> 'org' AND send_id = v ->> 'send' AND recipient = v ->> 'key'`
+		WHERE /*pg v ->> 'key' = coalesce(v ->> 'key', '') AND*/ org_id = v ->> 'org' AND send_id = v ->> 'send' AND recipient = v ->> 'key'`
+
+// isPending and isHandingOver are the SQL conditions that a recipient has these states. In
+// PostgreSQL they are expressions without an index: it would read all recipients in the state
+// for each row.
+const (
+	isPending     = `state /*pg || ''*/ = 'pending'`
+	isHandingOver = `state /*pg || ''*/ = 'handing_over'`
+)
 
 // sameAttempt is the SQL condition that a row of the parameter is about the last attempt.
 const sameAttempt = `attempt = CAST(v ->> 'attempt' AS bigint)`
@@ -51,19 +63,19 @@ var (
 		ORDER BY not_before, recipient LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/`)
 	claimRecipients = engine.Register("claim recipients", `
 		UPDATE handover_recipients SET state = 'handing_over', attempt = attempt + 1, claimed_by = v ->> 'process', changed_at = $1
-		`+changed+` AND state = 'pending' AND not_before <= $3`)
+		`+changed+` AND `+isPending+` AND not_before <= $3`)
 	filterRecipients = engine.Register("filter recipients", `
 		UPDATE handover_recipients SET state = 'filtered', tier = v ->> 'tier', changed_at = $1
-		`+changed+` AND state = 'pending'`)
+		`+changed+` AND `+isPending)
 	acceptRecipients = engine.Register("accept recipients", `
 		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
-		`+changed+` AND `+sameAttempt+` AND (state = 'handing_over' OR `+givenUp+`)`)
+		`+changed+` AND `+sameAttempt+` AND (`+isHandingOver+` OR `+givenUp+`)`)
 	refuseRecipients = engine.Register("refuse recipients", `
 		UPDATE handover_recipients SET state = 'failed', reason = v ->> 'reason', changed_at = $1
-		`+changed+` AND `+sameAttempt+` AND (state = 'handing_over' OR `+givenUp+`)`)
+		`+changed+` AND `+sameAttempt+` AND (`+isHandingOver+` OR `+givenUp+`)`)
 	releaseRecipients = engine.Register("release recipients", `
 		UPDATE handover_recipients SET state = 'pending', not_before = CAST(v ->> 'not_before' AS bigint), changed_at = $1
-		`+changed+` AND `+sameAttempt+` AND state = 'handing_over'`)
+		`+changed+` AND `+sameAttempt+` AND `+isHandingOver)
 	observeRecipients = engine.Register("observe recipients", `
 		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
 		`+changed+` AND state NOT IN ('sent', 'filtered')`)

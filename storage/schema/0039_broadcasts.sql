@@ -54,8 +54,9 @@ CREATE INDEX broadcasts_open ON broadcasts (state, schedule_at) WHERE state IN (
 -- Broadcasts that use a list, a segment or a template.
 CREATE INDEX broadcasts_by_audience ON broadcasts (org_id, audience_kind, audience_id);
 
--- Pages of results, the newest first, for each outcome.
-CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient);
+-- Pages of results, the newest first, for each outcome. It lacks recipients without an outcome:
+-- claims then do not change it, and the copy of an audience does not fill it.
+CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient) WHERE state IN ('sent', 'failed', 'filtered');
 
 -- stopped_at is the time since which no mail of the organization leaves.
 CREATE TABLE handover_stops (
