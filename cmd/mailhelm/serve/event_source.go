@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/rest"
@@ -15,7 +16,7 @@ import (
 // not apply to it, because the senders have no Mailhelm credential. It authenticates each
 // event by the signature of the notification, or by the ingest key.
 func eventSource(
-	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers,
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedevents.Events, seen observers,
 ) http.Handler {
 	amazon := ingest.NewAmazon(ingest.AmazonConfig{
 		Fetch: ingest.NewFetcher(ingest.FetcherConfig{Client: cfg.AmazonClient}), Roots: cfg.NotificationCAs, Clock: cfg.Clock,

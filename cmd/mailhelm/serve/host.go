@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -125,12 +126,14 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
-	var simulated *simulatedEvents
+	var simulated *simulatedevents.Events
 	if h.leave, err = h.stores.live(ctx); err != nil {
 		return err
 	}
 	if h.cfg.Role != config.Worker {
-		if simulated, err = newSimulatedEvents(h.stores, h.addresses.API, h.cfg.Clock, h.cfg.Log); err != nil {
+		if simulated, err = simulatedevents.New(simulatedevents.Config{
+			Outbox: h.stores.account.Outbox(), Connections: h.stores.connections, Base: h.addresses.API, Clock: h.cfg.Clock, Log: h.cfg.Log,
+		}); err != nil {
 			return err
 		}
 		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.domains, simulated, observers{metrics, h.spans.Tracer()})
@@ -157,10 +160,10 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 
 // follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
 // are sent by every process that runs jobs.
-func (h *Host) follow(simulated *simulatedEvents) {
+func (h *Host) follow(simulated *simulatedevents.Events) {
 	unfollowKeys, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), func() {}, func() {}
 	if simulated != nil {
-		unfollowEvents = simulated.follow()
+		unfollowEvents = simulated.Follow()
 	}
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)

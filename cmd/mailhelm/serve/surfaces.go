@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -25,8 +26,8 @@ type observers struct {
 
 // surfaces returns the sites of all HTTP services except the admin address. All operations
 // get the same authentication, rate limits and audit. It also sets s.principals and
-// simulated.to.Handler. Call it once, before s.follow and simulated.follow.
-func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]network.Site, error) {
+// the handler of simulated events. Call it once, before s.follow and simulated.Follow.
+func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedevents.Events, seen observers) ([]network.Site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		return nil, err
 	}
 	events := eventSource(cfg, public, s, domains, simulated, seen)
-	simulated.to.Handler = events
+	simulated.ServeBy(events)
 	web := []network.Site{
 		{Service: config.APIService, Origin: public.API, Handler: routeBelow(ingest.Path, events, api.Handler())},
 		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},

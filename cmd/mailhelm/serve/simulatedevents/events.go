@@ -1,4 +1,6 @@
-package serve
+// Package simulatedevents delivers the events of simulated sending accounts to the handler
+// that receives the events of real accounts.
+package simulatedevents
 
 import (
 	"context"
@@ -26,41 +28,48 @@ const (
 	deliverBatch = 500
 )
 
-// simulatedEvents delivers the events of simulated accounts to the handler that receives
+// Events delivers the events of simulated accounts to the handler that receives
 // those of real accounts. It signs and posts them like Amazon SNS, but calls the handler in
 // this process, without a network connection.
-type simulatedEvents struct {
+type Events struct {
 	outbox      *simulator.Outbox
 	connections sending.Connections
 	clock       core.Clock
 	log         *slog.Logger
 	publisher   *notify.Publisher
-	// to is the transport that passes requests to the handler that receives events. Set its
-	// field Handler before the first delivery.
+	// to passes requests to the handler that receives events.
 	to   *inprocess.Transport
 	base string // the public API's address
 }
 
-// newSimulatedEvents returns a simulatedEvents that posts to base, the public address of
-// the API. The caller must set e.to.Handler before it calls e.follow, where e is the
-// result.
-func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logger) (*simulatedEvents, error) {
-	e := &simulatedEvents{
-		outbox: s.account.Outbox(), connections: s.connections, clock: clock, log: log,
-		to: &inprocess.Transport{}, base: base,
-	}
+// Config is what the deliveries need.
+type Config struct {
+	Outbox      *simulator.Outbox
+	Connections sending.Connections
+	Base        string // the public address of the API, as "https://api.example.com"
+	Clock       core.Clock
+	Log         *slog.Logger
+}
+
+// New returns the deliveries of the events in cfg.Outbox. The caller must call e.ServeBy
+// before it calls e.Follow, where e is the result.
+func New(cfg Config) (*Events, error) {
+	e := &Events{outbox: cfg.Outbox, connections: cfg.Connections, clock: cfg.Clock, log: cfg.Log, to: &inprocess.Transport{}, base: cfg.Base}
 	var err error
-	e.publisher, err = notify.New(notify.Config{Outbox: e.outbox, Client: &http.Client{Transport: e.to}, Clock: clock})
+	e.publisher, err = notify.New(notify.Config{Outbox: e.outbox, Client: &http.Client{Transport: e.to}, Clock: e.clock})
 	if err != nil {
 		return nil, fmt.Errorf("events of simulated accounts: %w", err)
 	}
 	return e, nil
 }
 
+// ServeBy sets the handler that receives the events.
+func (e *Events) ServeBy(handler http.Handler) { e.to.Handler = handler }
+
 // Key returns the public key that verifies the signatures of simulated events. It fails
 // with ingest.ErrUntrusted unless certificateURL is the certificate URL of simulated
 // events.
-func (e *simulatedEvents) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
+func (e *Events) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	key, err := e.publisher.Key(ctx, certificateURL)
 	return key, asIngestError(err)
 }
@@ -68,7 +77,7 @@ func (e *simulatedEvents) Key(ctx context.Context, certificateURL string) (*rsa.
 // Confirm confirms the subscription to a simulated account's SNS topic. subscribeURL is the
 // link that the topic sent. It fails with ingest.ErrUntrusted for the link of another
 // sender.
-func (e *simulatedEvents) Confirm(ctx context.Context, subscribeURL, topic string) error {
+func (e *Events) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	return asIngestError(e.publisher.Confirm(ctx, subscribeURL, topic))
 }
 
@@ -81,10 +90,10 @@ func asIngestError(err error) error {
 	return err
 }
 
-// follow starts to deliver due events every second. The returned function stops the
-// deliveries and waits for one that is in progress. Call follow once, after setting
-// e.to.Handler.
-func (e *simulatedEvents) follow() func() {
+// Follow starts to deliver due events every second. The returned function stops the
+// deliveries and waits for one that is in progress. Call Follow once, after
+// ServeBy.
+func (e *Events) Follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(deliverEvery)
 	var running sync.WaitGroup
@@ -107,7 +116,7 @@ func (e *simulatedEvents) follow() func() {
 
 // deliver delivers the due events of every organization. If the delivery to one
 // organization fails, it logs the error and continues with the next.
-func (e *simulatedEvents) deliver(ctx context.Context) {
+func (e *Events) deliver(ctx context.Context) {
 	orgs, err := e.outbox.WaitingOrgs(ctx, e.clock())
 	if err != nil {
 		e.complain(ctx, "", err)
@@ -122,7 +131,7 @@ func (e *simulatedEvents) deliver(ctx context.Context) {
 // deliverTo delivers at most deliverBatch due events of one organization. It first confirms
 // the subscription to the account's SNS topic if necessary. It does nothing unless the
 // organization has connected a simulated account with an SNS topic.
-func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
+func (e *Events) deliverTo(ctx context.Context, orgID string) error {
 	c, err := e.connections.Connection(ctx, orgID)
 	if core.AsError(err) != nil && core.AsError(err).Code == core.CodeNotFound {
 		return nil // the organization's events wait until it connects an account
@@ -146,7 +155,7 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 // complain logs a failed delivery, which is tried again after deliverEvery. After the end
 // of ctx it logs nothing, because stopping causes such failures. orgID is "" if the failure
 // concerns no single organization.
-func (e *simulatedEvents) complain(ctx context.Context, orgID string, err error) {
+func (e *Events) complain(ctx context.Context, orgID string, err error) {
 	if ctx.Err() == nil {
 		e.log.WarnContext(ctx, "events of a simulated account were not delivered", "org_id", orgID, "error", err)
 	}
