@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -23,6 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/webhooks"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
+	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
 	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
 	"github.com/mailhelm/mailhelm/storage/channels"
@@ -210,6 +212,12 @@ func (db *DB) OpenBroadcasts() broadcasts.OpenStore { return broadcaststore.New(
 
 // Audiences returns the store that reads and copies the members of lists and segments.
 func (db *DB) Audiences() broadcasts.AudienceStore { return broadcaststore.NewAudienceStore(db.DB) }
+
+// Approvals returns the store of sends that wait for a person.
+func (db *DB) Approvals() approvals.Store { return approvalstore.New(db.DB) }
+
+// SendPolicies returns the store of the policies that hold sends back.
+func (db *DB) SendPolicies() approvals.PolicyStore { return approvalstore.NewPolicyStore(db.DB) }
 
 // TestSends returns the store of test sends.
 func (db *DB) TestSends() testsends.Store { return testsendstore.New(db.DB) }

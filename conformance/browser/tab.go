@@ -179,6 +179,22 @@ func (tab *Tab) Choose(selector, value string) {
 	tab.run("choose in "+selector, chromedp.SetValue(chromedp.CSS(selector), value))
 }
 
+// ChooseText selects the first option of a select element whose text contains a text, as a
+// person does: scripts of the page see the change. It fails the test if there is none.
+func (tab *Tab) ChooseText(selector, text string) {
+	tab.t.Helper()
+	const choose = `((e, text) => {
+		const option = e && [...e.options].find((o) => o.textContent.includes(text));
+		if (!option) return false;
+		e.value = option.value;
+		e.dispatchEvent(new Event("change", { bubbles: true }));
+		return true;
+	})(document.querySelector(%q), %q)`
+	if !evaluate[bool](tab, fmt.Sprintf(choose, selector, text)) {
+		tab.t.Fatalf("browser: %s has no option %q", selector, text)
+	}
+}
+
 // Submit clicks an element that leads to another page, and waits for that page.
 func (tab *Tab) Submit(selector string) {
 	tab.t.Helper()

@@ -39,7 +39,7 @@ type toolCall struct {
 func journey(segment, slug, test string) []toolCall {
 	draft := map[string][]string{"broadcast_id": {"composed", "broadcast_id"}}
 	return []toolCall{
-		{Name: "segments_preview_predicate", As: "people", Args: map[string]any{"source": `attr.plan = "reader"`}},
+		{Name: "segments_preview_predicate", As: "people", Args: map[string]any{"source": `attr.city = "Readertown"`}},
 		{Name: "templates_author", As: "template", Args: map[string]any{
 			"slug": slug, "subject": "Issue for {{first_name}}",
 			"html": `<html><body><h1>Dear {{first_name}}</h1><p>Grüße, {{offer}}. <a href="https://example.com/read?id={{reader_no}}">Read</a></p></body></html>`,
@@ -65,7 +65,7 @@ func TestJourneyOfABroadcast(t *testing.T) {
 		inbox := p.ReceiveMail(t)
 		people := addReaders(t, p)
 		boss := owner(t, p)
-		boss.saveSegment("Readers", "readers", `attr.plan = "reader"`)
+		boss.saveSegment("Readers", "readers", `attr.city = "Readertown"`)
 		awaitMembers(t, p, "readers", readers)
 		token := p.Token(t, p.MCPURL)
 
@@ -124,7 +124,11 @@ var segmentForm = regexp.MustCompile(`(?s)<form[^>]* action="/dashboard/segments
 // saveSegment saves a segment in the editor.
 func (b *browser) saveSegment(name, key, source string) {
 	b.t.Helper()
-	form := formValues(b.mustFind(b.open("/dashboard/segments/new"), segmentForm))
+	found := segmentForm.FindStringSubmatch(b.open("/dashboard/segments/new"))
+	if found == nil {
+		b.t.Fatal("the page has no editor of segments")
+	}
+	form := formValues(found[1])
 	form.Set("name", name)
 	form.Set("key", key)
 	form.Set("source", source)
@@ -133,7 +137,7 @@ func (b *browser) saveSegment(name, key, source string) {
 	}
 }
 
-// addReaders stores contacts whose attribute plan is reader and returns them.
+// addReaders stores contacts who live in Readertown and returns them.
 func addReaders(t *testing.T, p *product.Product) []contacts.Contact {
 	t.Helper()
 	people := make([]contacts.Contact, readers)
@@ -141,7 +145,7 @@ func addReaders(t *testing.T, p *product.Product) []contacts.Contact {
 		for i := range people {
 			people[i] = contacts.Contact{
 				ID: core.NewID(), Email: fmt.Sprintf("reader.%d@example.com", i), Status: contacts.Active,
-				Attributes:       map[string]any{"plan": "reader", "first_name": fmt.Sprint("Reader", i)},
+				Attributes:       map[string]any{"city": "Readertown", "first_name": fmt.Sprint("Reader", i)},
 				TopicPreferences: []topics.Preference{{Topic: "events", SubscriptionStatus: "OPT_IN"}}, Lists: []lists.Ref{},
 				CreatedAt: p.Clock.Now(), UpdatedAt: p.Clock.Now(),
 			}

@@ -31,6 +31,12 @@ var domainEdges = map[[2]string]string{
 	{"account", "channels"}:            "whether mail can be sent depends on channels, identities and tracking domains",
 	{"account", "jobs"}:                "following a request for production access is a job",
 	{"activities", "jobs"}:             "a job purges activities after the retention",
+	{"approvals", "access"}:            "what people decide about sends is in the audit log",
+	{"approvals", "handover"}:          "the daily cap and the stop of all mail apply where mail leaves",
+	{"approving", "access"}:            "decisions about sends are in the audit log",
+	{"approving", "approvals"}:         "policies say which sends wait, and decisions are stored as approvals",
+	{"approving", "broadcasts"}:        "an approval is about the send of a broadcast",
+	{"approving", "jobs"}:              "a job ends approvals that waited too long",
 	{"attributes", "jobs"}:             "stored contacts follow a changed registry in a job",
 	{"attributes", "predicate"}:        "numbers have the bounds of predicates, and the audience schema describes the predicate language",
 	{"attributes", "sending"}:          "the description of the audience names the account's topics",
@@ -132,6 +138,7 @@ var domainEdges = map[[2]string]string{
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
+	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",
 	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }

@@ -44,6 +44,9 @@ type Options struct {
 	// Recipients says how the recipients of simulated mail behave, such as how many
 	// addresses bounce. The zero value delivers all mail.
 	Recipients simulator.Behaviour
+	// KeptMails is the number of messages that the simulated account keeps with their
+	// content; see [config.Config]. Tests that measure sending set -1, which keeps none.
+	KeptMails int
 	// RateLimit is the number of calls a minute that the demo organization may make; nil
 	// means no limit.
 	RateLimit *int
@@ -170,7 +173,7 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	cfg.PasswordCost = passwords.LeastCost()
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
-	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
+	cfg.OTLPEndpoint, cfg.Recipients, cfg.KeptMails = opts.OTLPEndpoint, opts.Recipients, opts.KeptMails
 	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs

@@ -30,6 +30,9 @@ type Config struct {
 	// RefreshSuppressions reads the suppression list of the sending account, which judges
 	// recipients, unless it was read within the last minutes.
 	RefreshSuppressions func(ctx context.Context, orgID string) error
+	// Approvals holds sends back until a person approves them. nil means that all sends go at
+	// once.
+	Approvals Approvals
 	// Wake lets the [Dispatcher] of this process look for broadcasts at once. nil means that
 	// there is none.
 	Wake func()

@@ -34,5 +34,8 @@ func (b *Broadcasts) delete(ctx context.Context, c *core.Call, in DeleteBroadcas
 		return core.Deleted{}, core.Invalid("id", "names a broadcast that sends; wait until it has ended, or pause it on the dashboard")
 	}
 	c.SetSubject(found.ID)
+	if err := b.void(ctx, org, found.ID, VoidedByDelete, c.Now); err != nil {
+		return core.Deleted{}, err
+	}
 	return core.Deleted{Deleted: true}, b.Store.Delete(ctx, org, found.ID)
 }

@@ -18,6 +18,7 @@ type Status struct {
 	CompletedAt *time.Time `json:"completed_at" jsonschema:"nullable"`
 	Summary     *Summary   `json:"summary" jsonschema:"nullable" jsonschema_description:"Counts of recipients; null before the send begins."`
 	Paused      *Pause     `json:"paused" jsonschema:"nullable"`
+	Approval    *Approval  `json:"approval" jsonschema:"nullable" jsonschema_description:"Decision of a person about the send; null: none was asked for."`
 	Next        string     `json:"next_step" voice:"ours" jsonschema_description:"What to do next, in a sentence."`
 }
 
@@ -40,21 +41,26 @@ func (b *Broadcasts) broadcastsGetStatus() core.Operation {
 			if err != nil {
 				return Status{}, err
 			}
+			approval, err := b.approvalOf(ctx, c.Principal.Org.ID, found.ID)
 			return Status{
 				BroadcastID: found.ID, Name: found.Name, State: found.State, ScheduleAt: found.ScheduleAt, StartedAt: found.StartedAt,
-				CompletedAt: found.CompletedAt, Summary: summaryOf(found), Paused: found.Paused, Next: nextStep(found),
-			}, nil
+				CompletedAt: found.CompletedAt, Summary: summaryOf(found), Paused: found.Paused, Approval: approval,
+				Next: nextStep(found, approval),
+			}, err
 		},
 	})
 }
 
 // nextStep says what the caller can do next.
-func nextStep(of Broadcast) string {
+func nextStep(of Broadcast, approval *Approval) string {
 	if of.Paused != nil {
 		return pauseStep(*of.Paused)
 	}
 	switch of.State {
 	case Draft:
+		if step := approvalStep(approval); step != "" {
+			return step
+		}
 		return "Preview it with broadcasts_preview and test it with broadcasts_test_send, then send it with broadcasts_send."
 	case Scheduled:
 		return "It starts by itself. A person can reschedule or cancel it on the dashboard."

@@ -57,8 +57,18 @@ func (b *Broadcasts) page(ctx context.Context, orgID string, f Filter, cursor st
 		f.After, f.Limit = after, limit
 		rows, err := b.Store.Broadcasts(ctx, orgID, f)
 		records := make([]Record, len(rows))
+		ids := make([]string, len(rows))
 		for i, row := range rows {
-			records[i] = recordOf(row)
+			records[i], ids[i] = recordOf(row), row.ID
+		}
+		if err != nil {
+			return nil, err
+		}
+		approvals, err := b.approvalsOf(ctx, orgID, ids)
+		for i, id := range ids {
+			if a, has := approvals[id]; has {
+				records[i].Approval = &a
+			}
 		}
 		return records, err
 	}

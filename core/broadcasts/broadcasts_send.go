@@ -22,12 +22,14 @@ const maxAhead = 366 * 24 * time.Hour
 const (
 	statusSending   = "sending"
 	statusScheduled = "scheduled"
+	// statusAwaiting: the broadcast stays a draft until a person approves the send.
+	statusAwaiting = "awaiting_approval"
 )
 
 // Started is the result of sending a broadcast.
 type Started struct {
 	ID string
-	// Status is sending or scheduled.
+	// Status is sending, scheduled or awaiting_approval.
 	Status  string
 	Summary string
 }
@@ -69,6 +71,8 @@ type SendPreview struct {
 	// Content is a hash of what the messages share.
 	Content  string `json:"content_hash"`
 	Revision int    `json:"revision"`
+	// NeedsApproval is true if the send would wait for a person.
+	NeedsApproval bool `json:"needs_approval"`
 }
 
 // BlankVariable is a variable that renders blank for some members of an audience.
@@ -83,7 +87,7 @@ func (b *Broadcasts) broadcastsSend() core.Operation {
 		Title: "Send a broadcast",
 		Purpose: "Sends a draft to its audience, now or at a time. " +
 			"Call it after a preview and a test. Over the agent endpoint the first call returns what would happen, and a second call confirms it. " +
-			"Returns the status. It does not wait for the end; broadcasts_get_status has the counts.",
+			"Returns the status; at `awaiting_approval` a person decides. It does not wait for the end; broadcasts_get_status has the counts.",
 		Example:       `{"id": "` + exampleID + `"}`,
 		AgentExample:  agentExample,
 		Effect:        core.Destroys,
@@ -115,7 +119,12 @@ func (b *Broadcasts) confirmSend(ctx context.Context, c *core.Call, in SendBroad
 	if err != nil {
 		return nil, err
 	}
-	return &core.Confirmation{Message: preview.sentence(), Preview: preview}, nil
+	if b.Approvals != nil {
+		if preview.NeedsApproval, err = b.Approvals.Needs(ctx, c.Principal.Org.ID, authorOf(c), found.Target, preview); err != nil {
+			return nil, err
+		}
+	}
+	return &core.Confirmation{Message: preview.Sentence(), Preview: preview}, nil
 }
 
 // sendable returns the broadcast if it may be sent.
@@ -167,8 +176,15 @@ func (b *Broadcasts) send(ctx context.Context, c *core.Call, in SendBroadcastIn)
 	if err != nil {
 		return Started{}, err
 	}
-	found.Application, found.UpdatedAt = applicationOf(c), c.Now
 	c.SetSubject(found.ID)
+	held, err := b.hold(ctx, c, found, in.ScheduledAt)
+	if err != nil {
+		return Started{}, err
+	}
+	if held != nil {
+		return Started{ID: found.ID, Status: statusAwaiting, Summary: waitsText(*held)}, nil
+	}
+	found.Application, found.UpdatedAt = applicationOf(c), c.Now
 	out := Started{ID: found.ID, Status: statusSending}
 	if in.ScheduledAt != nil {
 		at := in.ScheduledAt.UTC()

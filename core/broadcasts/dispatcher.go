@@ -189,6 +189,9 @@ func (d *Dispatcher) begin(ctx context.Context, send OpenSend) error {
 		if err != nil {
 			return err
 		}
+		if held, err := d.b.holdStart(ctx, send.OrgID, found, now); err != nil || held {
+			return err
+		}
 		_, err = d.b.start(ctx, send.OrgID, found, now)
 		return err
 	})

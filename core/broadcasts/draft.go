@@ -74,6 +74,17 @@ func (d Definition) check() []core.FieldError {
 	if strings.TrimSpace(d.Name) == "" {
 		add("name", "must not be blank")
 	}
+	for _, limit := range d.limits() {
+		if length := utf8.RuneCountInString(limit.text); length > limit.most {
+			add(limit.field, fmt.Sprintf("has %d characters; at most %d are allowed", length, limit.most))
+		}
+	}
+	if d.RatePerMinute < 0 || d.RatePerMinute > maxRate {
+		add("rate_per_minute", fmt.Sprintf("must be from 1 to %d", maxRate))
+	}
+	if d.TemplateVersion < 0 {
+		add("template_version", "must be at least 1")
+	}
 	switch {
 	case d.TemplateID == "" && d.HTML == "":
 		add("template_id", "or `html` is required, because a broadcast needs one content")
@@ -97,6 +108,21 @@ func (d Definition) check() []core.FieldError {
 		}
 	}
 	return faults
+}
+
+// limit is the maximum length of a field, in characters.
+type limit struct {
+	field, text string
+	most        int
+}
+
+// limits returns the maximum lengths that the schemas of operations state too. Pages, which
+// change a broadcast without an operation, rely on the check.
+func (d Definition) limits() []limit {
+	return []limit{
+		{"name", d.Name, 200}, {"template_id", d.TemplateID, 256}, {"text", d.Text, maxHTML}, {"subject", d.Subject, 998},
+		{"preview_text", d.PreviewText, 300}, {"from_identity", d.FromIdentity, 320},
+	}
 }
 
 // checkTopic returns the fault of the topic, nil for none.

@@ -31,6 +31,13 @@ func (b *Broadcasts) change(ctx context.Context, orgID, id string, revision int,
 		}
 		changed.UpdatedAt = b.Clock()
 		changed.Revision = found.Revision + 1
+		why := VoidedByEdit
+		if changed.State == Cancelled {
+			why = VoidedByCancel
+		}
+		if err := b.void(ctx, orgID, id, why, changed.UpdatedAt); err != nil {
+			return err
+		}
 		return b.Store.Update(ctx, orgID, changed)
 	})
 	return changed, err

@@ -32,6 +32,7 @@ type Record struct {
 	DefaultData     map[string]any `json:"default_template_data" voice:"untrusted" jsonschema_description:"Values of variables for all recipients."`
 	Summary         *Summary       `json:"summary" jsonschema:"nullable" jsonschema_description:"Null before the send begins."`
 	Paused          *Pause         `json:"paused" jsonschema:"nullable" jsonschema_description:"Why it waits; null: it does not."`
+	Approval        *Approval      `json:"approval" jsonschema:"nullable" jsonschema_description:"Decision of a person about the send; null: none was asked for."`
 	RatePerMinute   *int           `json:"rate_per_minute" jsonschema:"nullable" jsonschema_description:"Greatest number of messages a minute; null: as many as the account takes."`
 }
 
@@ -103,7 +104,12 @@ func (b *Broadcasts) broadcastsGet() core.Operation {
 		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in in) (Record, error) {
 			found, err := b.Store.Broadcast(ctx, c.Principal.Org.ID, in.ID)
-			return recordOf(found), err
+			if err != nil {
+				return Record{}, err
+			}
+			record := recordOf(found)
+			record.Approval, err = b.approvalOf(ctx, c.Principal.Org.ID, found.ID)
+			return record, err
 		},
 	})
 }

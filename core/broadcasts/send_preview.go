@@ -48,9 +48,9 @@ func (b *Broadcasts) sendPreview(ctx context.Context, orgID string, of Broadcast
 	}, nil
 }
 
-// sentence says in a few sentences what the send would do. Agents and people see the same
+// Sentence says in a few sentences what the send would do. Agents and people see the same
 // text.
-func (p SendPreview) sentence() string {
+func (p SendPreview) Sentence() string {
 	when := "now"
 	if p.ScheduledAt != nil {
 		when = "at " + p.ScheduledAt.UTC().Format(time.RFC3339)
@@ -74,6 +74,9 @@ func (p SendPreview) sentence() string {
 			parts = append(parts, fmt.Sprintf("%s for %d", core.Quote(v.Variable), v.Members))
 		}
 		fmt.Fprintf(&s, " Blank in the message: %s.", strings.Join(parts, ", "))
+	}
+	if p.NeedsApproval {
+		s.WriteString(" Nothing is sent before a person approves it.")
 	}
 	return s.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -46,6 +47,8 @@ type Domains struct {
 	Activities  *activities.Activities
 	Segments    *segments.Segments
 	Broadcasts  *broadcasts.Broadcasts
+	// Approvals is where people decide about sends. It has no operations.
+	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
 	TemplateTests  *testsends.Templates
 	BroadcastTests *testsends.Broadcasts

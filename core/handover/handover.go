@@ -76,6 +76,10 @@ const (
 	// maxAhead is how far ahead of its time a worker claims recipients. If the rate of the
 	// account is used up for longer, no recipient is claimed.
 	maxAhead = 2 * time.Second
+	// headroom is how much longer than the rate of the account demands a message takes. An
+	// account counts the messages of each second. At its exact rate, two messages that arrive
+	// a little nearer to each other than planned would exceed it.
+	headroom = 1.05
 	// retryAfter is the wait after an account that accepts no message now, unless it asks for
 	// another.
 	retryAfter = 30 * time.Second
@@ -124,14 +128,14 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	return done, err
 }
 
-// each returns the time that each message takes at the rate of the account, 0 for an account
-// without a limit.
+// each returns the time that each message takes a little below the rate of the account, 0 for
+// an account without a limit.
 func (h *Handover) each(ctx context.Context, orgID string) (time.Duration, error) {
 	perSecond, err := h.Rate(ctx, orgID)
 	if err != nil || perSecond <= 0 {
 		return 0, err
 	}
-	return time.Duration(float64(time.Second) / perSecond), nil
+	return time.Duration(float64(time.Second) * headroom / perSecond), nil
 }
 
 // batchAt returns how many recipients a step claims if each message takes the time each.

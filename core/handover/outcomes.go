@@ -25,6 +25,8 @@ type OutcomeStore interface {
 	Outcomes(ctx context.Context, orgID, sendID string, f OutcomeFilter) ([]Recipient, error)
 	// Counts returns the numbers of recipients of a send, by state.
 	Counts(ctx context.Context, orgID, sendID string) (map[State]int, error)
+	// Tiers returns the numbers of filtered recipients of a send, by tier.
+	Tiers(ctx context.Context, orgID, sendID string) (map[Tier]int, error)
 	// Unresolved returns the time of the oldest claim whose outcome is unknown, and the
 	// earliest time at which a pending recipient may be claimed; zero for none.
 	Unresolved(ctx context.Context, orgID, sendID string) (claimedAt, pendingAt time.Time, err error)

@@ -39,7 +39,8 @@ const (
 	MayWriteActivities      Permission = "activities.write"
 	MayViewCampaigns        Permission = "campaigns.view" // broadcasts and workflows
 	MayManageCampaigns      Permission = "campaigns.manage"
-	MayViewInbound          Permission = "inbound.view" // inboxes and received mail
+	MayApproveSends         Permission = "campaigns.approve" // no scope covers it, so no token has it
+	MayViewInbound          Permission = "inbound.view"      // inboxes and received mail
 	MayManageInbound        Permission = "inbound.manage"
 	MayViewDomainAuth       Permission = "domain_auth.view"
 	MayManageDomainAuth     Permission = "domain_auth.manage"
@@ -103,7 +104,7 @@ var permissions = sortPermissions(
 	MayViewUndeliverable, MayManageUndeliverable, MayConfigureUndelivered, MayViewSending, MayAdoptChannels,
 	MayTriggerSync, MayViewProduction, MaySubmitProduction, MayViewContent, MayManageContent, MayTestContent,
 	MayViewContacts, MayManageContacts, MayViewLists, MayManageLists, MayViewSegments, MayManageSegments,
-	MayManageAttributes, MayViewActivities, MayWriteActivities, MayViewCampaigns, MayManageCampaigns,
+	MayManageAttributes, MayViewActivities, MayWriteActivities, MayViewCampaigns, MayManageCampaigns, MayApproveSends,
 	MayViewInbound, MayManageInbound, MayViewDomainAuth, MayManageDomainAuth, MayManageCredentials,
 	MayManageMembers, MayManageOrg, MayViewAudit,
 )

@@ -54,7 +54,8 @@ var permissionAreas = []PermissionArea{
 		{MayManageContent, "Change templates, assets and tags."},
 		{MayTestContent, "Send a template to a test address."},
 		{MayViewCampaigns, "See broadcasts and workflows."},
-		{MayManageCampaigns, "Change, start and stop broadcasts and workflows."},
+		{MayManageCampaigns, "Change, start and stop broadcasts and workflows, and stop all mail."},
+		{MayApproveSends, "Approve and reject sends that applications and API keys ask for. No token gets this permission."},
 	}},
 	{"Received mail", []PermissionWords{
 		{MayViewInbound, "See inboxes and received mail."},

@@ -46,7 +46,7 @@ func viewing() []Permission {
 func marketing() []Permission {
 	return slices.Concat(viewing(), []Permission{
 		MaySearchRecipients, MayManageSuppression, MayManageUndeliverable, MayManageContent, MayTestContent, MayManageContacts,
-		MayManageLists, MayManageSegments, MayManageCampaigns,
+		MayManageLists, MayManageSegments, MayManageCampaigns, MayApproveSends,
 	})
 }
 

@@ -18,7 +18,7 @@ var rolesOf = map[string]string{
 	"inbound.view": "viewer marketer developer", "domain_auth.view": "viewer marketer developer",
 	"analytics.search.recipients": "marketer developer", "content.manage": "marketer developer", "content.test": "marketer developer",
 	"contacts.manage": "marketer developer", "lists.manage": "marketer developer", "segments.manage": "marketer developer",
-	"suppression.manage": "marketer", "undeliverable.manage": "marketer", "campaigns.manage": "marketer",
+	"suppression.manage": "marketer", "undeliverable.manage": "marketer", "campaigns.manage": "marketer", "campaigns.approve": "marketer",
 	"undeliverable.configure": "developer", "channels.adopt": "developer", "sync.trigger": "developer", "ses.production_access.submit": "developer",
 	"attributes.manage": "developer", "activities.write": "developer", "inbound.manage": "developer", "domain_auth.manage": "developer",
 	"credentials.manage": "developer", "audit.view": "developer",

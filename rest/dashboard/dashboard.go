@@ -19,8 +19,11 @@ const (
 // Areas are the entries of the sidebar, in order.
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Home", Key: "h"},
+	{Group: groupSend, Path: frame.Path + "/broadcasts", Name: "Broadcasts", Needs: members.MayViewCampaigns, Key: "b"},
 	{Group: groupSend, Path: frame.Path + "/templates", Name: "Templates", Needs: members.MayViewContent, Key: "e"},
 	{Group: groupSend, Path: frame.Path + "/tags", Name: "Tags", Needs: members.MayViewContent},
+	{Group: groupSend, Path: frame.Path + "/approvals", Name: "Approvals", Needs: members.MayViewCampaigns, Key: "p"},
+	{Group: groupSend, Path: frame.Path + "/send-policy", Name: "Send policy", Needs: members.MayManageOrg},
 	{Group: groupAudience, Path: frame.Path + "/contacts", Name: "Contacts", Needs: members.MayViewContacts, Key: "c"},
 	{Group: groupAudience, Path: frame.Path + "/lists", Name: "Lists", Needs: members.MayViewLists, Key: "l"},
 	{Group: groupAudience, Path: frame.Path + "/topics", Name: "Topics", Needs: members.MayViewContacts, Key: "t"},

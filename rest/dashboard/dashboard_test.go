@@ -9,7 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
+	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -53,12 +55,14 @@ func TestGoldenContents(t *testing.T) {
 	ofMail, err11 := mailsettings.New(f, nil)
 	letters, err8 := templates.New(f, templates.Config{})
 	divided, err9 := segments.New(f, segments.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11} {
+	decided, err12 := approvals.New(f, approvals.Config{})
+	sends, err13 := broadcasts.New(f, broadcasts.Config{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, directory, files, groups, definitions, divided, letters, labels, ofMail, outcomes, mail, credentials, company)
+	pages, err := dashboard.Mount(f, start, sends, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, company)
 	if err != nil {
 		t.Fatal(err)
 	}

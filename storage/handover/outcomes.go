@@ -44,6 +44,8 @@ var (
 	searchOutcomesOf = engine.Register("search outcomes of a state", pageOfState("$3", "$4, $5", hasPart("$6"), "$7"))
 	countRecipients  = engine.Register("count recipients", `
 		SELECT state, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 GROUP BY state`)
+	countTiers = engine.Register("count filtered recipients", `
+		SELECT tier, count(*) AS recipients FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'filtered' GROUP BY tier`)
 	oldestClaim = engine.Register("oldest claim of a send", `
 		SELECT changed_at FROM handover_recipients WHERE org_id = $1 AND send_id = $2 AND state = 'handing_over' ORDER BY changed_at LIMIT 1`)
 	firstPending = engine.Register("first pending recipient of a send", `
@@ -74,6 +76,19 @@ func (s OutcomeStore) Counts(ctx context.Context, orgID, sendID string) (map[han
 	counts := map[handover.State]int{}
 	for _, r := range rows {
 		counts[r.State] = r.Recipients
+	}
+	return counts, err
+}
+
+func (s OutcomeStore) Tiers(ctx context.Context, orgID, sendID string) (map[handover.Tier]int, error) {
+	type row struct {
+		Tier       handover.Tier `db:"tier"`
+		Recipients int           `db:"recipients"`
+	}
+	rows, err := engine.List[row](ctx, s.db, countTiers, orgID, sendID)
+	counts := map[handover.Tier]int{}
+	for _, r := range rows {
+		counts[r.Tier] = r.Recipients
 	}
 	return counts, err
 }

@@ -124,6 +124,14 @@ func (w *world) change(ctx context.Context, t *testing.T, path []string, name st
 	if diff := cmp.Diff(map[handover.State]int{w.row.State: 1}, counts); diff != "" || err != nil {
 		t.Fatalf("%v, %s: counts: %v %s", path, name, err, diff)
 	}
+	tiers, err := w.outcomes.Tiers(ctx, w.org, w.id)
+	want := map[handover.Tier]int{}
+	if w.row.State == handover.Filtered {
+		want[w.row.Tier] = 1
+	}
+	if diff := cmp.Diff(want, tiers); diff != "" || err != nil {
+		t.Fatalf("%v, %s: filtered: %v %s", path, name, err, diff)
+	}
 	pending, err := w.store.Pending(ctx, w.org, w.id, w.now, 10)
 	if _, claimable := w.row.Claim("p", w.now); err != nil || (len(pending) == 1) != claimable {
 		t.Fatalf("%v, %s: %d recipients may be claimed: %v", path, name, len(pending), err)

@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -68,10 +69,11 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 }
 
 // syncs returns the jobs that copy channels, templates and topics from an organization's
-// sending account into Mailhelm's database, and the job that deploys templates there. A job
-// that copies another kind of data must be added to this list.
+// sending account into Mailhelm's database, the job that deploys templates there, and the
+// sweep of segments, which copies the suppression list. A job that copies another kind of
+// data must be added to this list.
 func syncs(orgID string) []jobs.Args {
-	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}, templates.DeployArgs{OrgID: orgID}}
+	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}, templates.DeployArgs{OrgID: orgID}, segments.SweepArgs{OrgID: orgID}}
 }
 
 // SyncAccount returns a function that enqueues all jobs that copy data from an

@@ -108,6 +108,9 @@ type Config struct {
 	// Recipients determines how the simulator's recipients react to mail. The zero value
 	// delivers every message.
 	Recipients simulator.Behaviour
+	// KeptMails is the number of the newest messages of each organization that the simulator
+	// keeps with their content. Zero means the simulator's default, a negative number none.
+	KeptMails int
 	// Operations are offered over REST and MCP in addition to the built-in operations, with
 	// the same checks of credentials and rate limits. The program mailhelm adds none.
 	Operations []core.Operation

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/composition"
@@ -23,6 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
+	approvalpages "github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 )
 
 // newHandover returns the one way in which mail of organizations leaves.
@@ -178,7 +180,8 @@ func newBroadcasts(cfg config.Config, s *stores, parts broadcastParts) *broadcas
 		Store: s.db.Broadcasts(), Audience: s.db.Audiences(), Outcomes: s.db.Outcomes(), Transactor: s.db,
 		Audiences: audiences{s.db.Lists(), s.db.Segments()}, Topics: topicNames{s.db.Topics()}, Templates: parts.templates,
 		Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Registry: attributeNames{s.db.Attributes()}, Links: parts.links,
-		Finish: parts.finish, RefreshSuppressions: parts.segments.RefreshSuppressed, Wake: parts.wake, Clock: cfg.Clock, Log: cfg.Log,
+		Finish: parts.finish, RefreshSuppressions: parts.segments.RefreshSuppressed, Wake: parts.wake, Approvals: parts.approvals,
+		Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
 
@@ -219,6 +222,16 @@ type broadcastParts struct {
 	links     broadcasts.Links
 	finish    func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error)
 	wake      func()
+	approvals broadcasts.Approvals
+}
+
+// newGate returns the value that holds back the sends for which a policy wants the approval
+// of a person. app is the address of the dashboard.
+func newGate(cfg config.Config, s *stores, app string) approving.Gate {
+	return approving.Gate{
+		Store: s.db.Approvals(), Policies: s.db.SendPolicies(), Audit: s.db.Audit(), Clock: cfg.Clock,
+		PageURL: func(id string) string { return app + approvalpages.PathOf(id) },
+	}
 }
 
 // dispatch starts the dispatcher of broadcasts of this process. The returned function stops

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 
@@ -9,18 +10,23 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	corecontacts "github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
+	approvalpages "github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
+	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -32,6 +38,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
+	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
@@ -50,7 +57,7 @@ func newDashboard(
 	}
 	around := frame.New(frame.Config{
 		Site: entrance, Organizations: s.db.Members(), Membership: membership, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
-		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
+		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), MailStopped: mailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
 	if err != nil {
@@ -64,6 +71,7 @@ func newDashboard(
 	company, err := b.organization(entrance, membership)
 	b.add(company, err)
 	b.addMail()
+	b.add(b.approvals())
 	b.addAudience()
 	b.add(b.home())
 	b.add(b.developers(principals))
@@ -94,13 +102,39 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 	b.rooms, b.failed = append(b.rooms, room), append(b.failed, err)
 }
 
-// addMail adds the rooms about templates, messages and the results of sending.
+// addMail adds the rooms about broadcasts, templates, messages and the results of sending.
 func (b *roomBuilder) addMail() {
 	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates}))
 	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
+	b.add(broadcasts.New(b.around, broadcasts.Config{
+		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: audiences{b.s.db.Lists(), b.s.db.Segments()},
+		Outcomes: b.s.db.Outcomes(), Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,
+	}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
+	b.add(simulated.New(b.around, simulated.Config{
+		Account: b.s.account, Connections: b.s.connections, UnsubscribeURL: b.public.App + unsubscribe.Path,
+	}))
 	b.add(insight.New(b.around, insight.Config{Reports: b.domains.Reports, Undeliverable: b.domains.Suppression}))
+}
+
+// approvals returns the pages with which people keep control of what applications send.
+func (b *roomBuilder) approvals() (*approvalpages.Approvals, error) {
+	db := b.s.db
+	return approvalpages.New(b.around, approvalpages.Config{
+		Desk: b.domains.Approvals, Store: db.SendPolicies(), Policies: approvals.Policies{Store: db.SendPolicies(), Audit: db.Audit(), Clock: b.cfg.Clock},
+		Limits: approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: b.cfg.Clock}, Stops: db.HandoverLimits(),
+		Grants: db.Grants(), Clients: db.Clients(), Actors: b.actors, Wake: b.domains.Broadcasts.LookForWork,
+	})
+}
+
+// mailStopped returns a function that reports whether all mail of an organization is
+// stopped.
+func mailStopped(limits handover.LimitStore) func(ctx context.Context, orgID string) (bool, error) {
+	return func(ctx context.Context, orgID string) (bool, error) {
+		stop, err := limits.Stopped(ctx, orgID)
+		return stop != nil, err
+	}
 }
 
 // addAudience adds the rooms about contacts and the definitions that divide them.
@@ -124,7 +158,7 @@ func (b *roomBuilder) home() (*home.Home, error) {
 		Keys: db.Keys(), Clients: db.Clients(), Grants: db.Grants(), Members: db.Members(), Factors: b.factors,
 		Reports: b.domains.Reports, Account: b.domains.Account, Syncs: db.SyncResults(), Audit: db.Audit(),
 		Silence:       silence.Finder{Messages: db.Messages(), Slugs: b.domains.Channels, Clock: b.cfg.Clock},
-		Undeliverable: b.domains.Suppression, Actors: b.actors,
+		Undeliverable: b.domains.Suppression, Approvals: b.domains.Approvals, Actors: b.actors,
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,

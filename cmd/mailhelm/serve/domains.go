@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -34,8 +35,9 @@ import (
 
 // newDomains creates the values that implement the operations, such as *contacts.Contacts
 // and *messages.Messages. Operations, pages and jobs share these values. newDomains starts
-// no job and contacts no account. Call it once for each host, because it registers metrics.
-func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
+// no job and contacts no account. app is the address of the dashboard. Call it once for each
+// host, because it registers metrics.
+func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
@@ -61,9 +63,10 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
 	tests := newTestSends(cfg, s, s.handover)
+	gate := newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
-		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish,
+		templates: sentTemplates{written}, segments: divided, links: unsubscribeLinks{s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
 	return catalogue.Domains{
 		Account:     sendingAccount,
@@ -73,6 +76,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Channels:    through,
 		Templates:   written,
 		Broadcasts:  mailed,
+		Approvals:   &approving.Desk{Gate: gate, Broadcasts: mailed},
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
 			Sends: tests, Content: newestTemplate(written), Finish: finish, Senders: senderIdentities{s.db.Channels(), s.db.Orgs()}, Links: unsubscribeLinks{s.links},
 		}),

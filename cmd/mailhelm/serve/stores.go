@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,7 +112,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
 		return err
 	}
-	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock, Behaviour: cfg.Recipients}); err != nil {
+	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{
+		Clock: cfg.Clock, Behaviour: cfg.Recipients, KeptMails: max(0, cmp.Or(cfg.KeptMails, simulator.DefaultKeptMails)),
+	}); err != nil {
 		return err
 	}
 	s.process = replay.NewProcess(replay.ProcessConfig{

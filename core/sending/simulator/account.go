@@ -10,17 +10,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-const selectAccount = `
-SELECT account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate,
-	sent_last_24_hours + (SELECT coalesce(sum(recipients), 0) FROM sent WHERE org_id = $1 AND at > $2), review
+const (
+	// selectAccount does not count the messages of the last 24 hours: that takes milliseconds
+	// after a broadcast, and every write reads the account.
+	selectAccount = `
+SELECT account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours, review
 FROM accounts WHERE org_id = $1`
+
+	selectRecentlySent = `SELECT coalesce(sum(recipients), 0) FROM sent WHERE org_id = $1 AND at > $2`
+)
 
 // Overview returns quota and state.
 func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	var o sending.Overview
 	err := s.call(ctx, MethodOverview, func(ctx context.Context) error {
 		var err error
-		o, err = readOverview(ctx, s.selectAccount, orgID, s.clock())
+		if o, err = readAccount(ctx, s.selectAccount, orgID); err != nil {
+			return err
+		}
+		var sent int64
+		err = s.selectRecentlySent.QueryRowContext(ctx, orgID, s.clock().Add(-day).UnixMicro()).Scan(&sent)
+		o.SentLast24Hours += sent
 		return err
 	})
 	if err != nil {
@@ -32,9 +42,10 @@ func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overvie
 // day is the period of the account's daily sending quota.
 const day = 24 * time.Hour
 
-func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Time) (sending.Overview, error) {
+// readAccount reads the account. SentLast24Hours has only the messages that Seed set as sent.
+func readAccount(ctx context.Context, stmt *sql.Stmt, orgID string) (sending.Overview, error) {
 	var o sending.Overview
-	err := stmt.QueryRowContext(ctx, orgID, now.Add(-day).UnixMicro()).Scan(&o.AccountID, &o.Region, &o.Sandbox,
+	err := stmt.QueryRowContext(ctx, orgID).Scan(&o.AccountID, &o.Region, &o.Sandbox,
 		&o.SendingEnabled, &o.Max24HourSend, &o.MaxSendRate, &o.SentLast24Hours, &o.Review)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, noAccount()

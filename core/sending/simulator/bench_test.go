@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -80,5 +82,22 @@ func BenchmarkOpen(b *testing.B) {
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkSend sends a message of 20 KB, with and without keeping it.
+func BenchmarkSend(b *testing.B) {
+	for name, kept := range map[string]int{"kept": simulator.DefaultKeptMails, "not kept": 0} {
+		b.Run(name, func(b *testing.B) {
+			s := keeping(b, kept)
+			m := message("ann@example.net")
+			m.Content.HTML = strings.Repeat("<p>Hello, this is a paragraph.</p>\n", 600)
+			for b.Loop() {
+				if _, err := s.Send(b.Context(), "org", m); err != nil {
+					b.Fatal(err)
+				}
+				s.now = s.now.Add(time.Minute)
+			}
+		})
 	}
 }

@@ -35,7 +35,7 @@ func (w *change) exec(text string, args ...any) int64 {
 // account.
 func (s *Simulator) write(ctx context.Context, orgID string, do func(w *change)) error {
 	return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
-		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil {
+		if _, err := readAccount(ctx, tx.StmtContext(ctx, s.accountInTx), orgID); err != nil {
 			return err
 		}
 		w := &change{ctx: ctx, tx: tx, orgID: orgID}

@@ -28,13 +28,10 @@ func throttledError(cause error, wait time.Duration) error {
 // dispatch is one call of Send or SendBulk, with the state of the account that was read at
 // its start.
 type dispatch struct {
-	s       *Simulator
-	w       *change
-	now     time.Time
-	account sending.Overview
-	// the number of messages that Seed set as sent in the last 24 hours; recorded messages
-	// are counted separately
-	seededSent int64
+	s          *Simulator
+	w          *change
+	now        time.Time
+	account    sending.Overview
 	verified   []string // identities, in lower case
 	suppresses []string // the reasons, such as BOUNCE, for which suppressed addresses get no message
 	env        sending.Envelope
@@ -48,7 +45,7 @@ type dispatch struct {
 func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error) {
 	d := &dispatch{s: s, w: w, now: s.clock().UTC(), env: env, templates: map[string]sending.Template{}}
 	var err error
-	if d.account, err = readOverview(w.ctx, w.tx.StmtContext(w.ctx, s.accountInTx), w.orgID, d.now); err != nil {
+	if d.account, err = readAccount(w.ctx, w.tx.StmtContext(w.ctx, s.accountInTx), w.orgID); err != nil {
 		return nil, err
 	}
 	if !d.account.SendingEnabled {
@@ -57,16 +54,12 @@ func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error)
 	if err := checkEnvelope(env); err != nil {
 		return nil, err
 	}
-	for _, read := range []func() error{d.readSeededSent, d.readPolicy, d.readVerified} {
+	for _, read := range []func() error{d.readPolicy, d.readVerified} {
 		if err := read(); err != nil {
 			return nil, err
 		}
 	}
 	return d, d.checkFrom()
-}
-
-func (d *dispatch) readSeededSent() error {
-	return d.w.tx.QueryRowContext(d.w.ctx, `SELECT sent_last_24_hours FROM accounts WHERE org_id = $1`, d.w.orgID).Scan(&d.seededSent)
 }
 
 // readPolicy reads the suppression policy of the configuration set: the reasons for which

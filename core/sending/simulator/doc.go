@@ -33,8 +33,10 @@
 //
 // # What it does not imitate
 //
-// No mail is generated or stored: of the content, the records have only the subject. Block
-// helpers in templates are not rendered, see [Render]. Every configuration set publishes
+// No mail is generated: of the content, the records have only the subject. The newest
+// messages are kept with their content, so that a person can read them, see
+// [Simulator.Mails]. Block helpers in templates are not rendered, see [Render]. Every
+// configuration set publishes
 // all its events to one outbox; there are no event destinations. A bounced message is not
 // sent again, and bounce rates have no consequences.
 //

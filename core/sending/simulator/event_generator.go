@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sentmail"
 )
 
 // Behaviour has the probabilities, from 0 to 1, of bounces, delays and what recipients do
@@ -54,6 +55,8 @@ type eventGenerator struct {
 	d      *dispatch
 	random *rand.Rand
 	mail   mailObject
+	// outcome is the most severe outcome that the events so far report.
+	outcome sentmail.Outcome
 }
 
 func (d *dispatch) eventGenerator(number int64, m sending.Message, subject string) *eventGenerator {
@@ -207,6 +210,7 @@ func (f *eventGenerator) store(at time.Time, e event, unsubscribes string) {
 	if f.d.w.err != nil {
 		return
 	}
+	f.noteOutcome(e.EventType)
 	e.Mail = f.mail.mailFor(e)
 	text, err := e.encode()
 	if err != nil {

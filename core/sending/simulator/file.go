@@ -25,9 +25,12 @@ var secondSchema string
 //go:embed schema_3.sql
 var thirdSchema string
 
+//go:embed schema_4.sql
+var fourthSchema string
+
 // schemas are the migrations from an empty file to the current schema. A file of version n
 // still needs the migrations from index n on. A released migration is never changed.
-var schemas = []string{firstSchema, secondSchema, thirdSchema}
+var schemas = []string{firstSchema, secondSchema, thirdSchema, fourthSchema}
 
 const (
 	// applicationID marks the SQLite file as a simulated account ("MHsa"), so that databases

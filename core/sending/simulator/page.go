@@ -23,7 +23,7 @@ func (s *Simulator) page(ctx context.Context, stmt *sql.Stmt, l listing, take fu
 	if err != nil {
 		return "", err
 	}
-	if _, err := readOverview(ctx, s.selectAccount, l.orgID, s.clock()); err != nil {
+	if _, err := readAccount(ctx, s.selectAccount, l.orgID); err != nil {
 		return "", err
 	}
 	args := append([]any{l.orgID, after}, more...)

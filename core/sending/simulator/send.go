@@ -164,6 +164,7 @@ func (d *dispatch) submit(m sending.Message) (string, error) {
 	default:
 		f.recipients()
 	}
+	f.keep(number, m, content)
 	return f.mail.MessageID, d.w.err
 }
 
@@ -199,18 +200,24 @@ const (
 
 // checkQuotas fails with Throttled if the recipients exceed the rate per second or the
 // daily quota. A message with more recipients than the rate is accepted if nothing was sent
-// in the last second. A rate of zero means no limit.
+// in the last second. A rate of zero and a negative quota mean no limit. They are not counted,
+// because a count of a day's messages takes milliseconds.
 func (d *dispatch) checkQuotas(recipients int) error {
 	n := int64(recipients)
-	used, oldest, err := d.sentSince(time.Second)
-	if err != nil {
-		return err
+	if rate := d.account.MaxSendRate; rate > 0 {
+		used, oldest, err := d.sentSince(time.Second)
+		if err != nil {
+			return err
+		}
+		if used > 0 && used+n > rate {
+			return throttledError(ErrSendingRate, oldest.Add(time.Second).Sub(d.now))
+		}
 	}
-	if rate := d.account.MaxSendRate; rate > 0 && used > 0 && used+n > rate {
-		return throttledError(ErrSendingRate, oldest.Add(time.Second).Sub(d.now))
+	if d.account.Max24HourSend < 0 {
+		return nil
 	}
-	used, oldest, err = d.sentSince(day)
-	if err != nil || d.account.Max24HourSend < 0 || d.seededSent+used+n <= d.account.Max24HourSend {
+	used, oldest, err := d.sentSince(day)
+	if err != nil || d.account.SentLast24Hours+used+n <= d.account.Max24HourSend {
 		return err
 	}
 	if used == 0 {

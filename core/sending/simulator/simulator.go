@@ -30,6 +30,7 @@ type Simulator struct {
 
 	seed      uint64
 	behaviour Behaviour
+	keptMails int
 	preparedStatements
 }
 
@@ -47,6 +48,9 @@ type Options struct {
 	Seed uint64
 	// Behaviour sets what recipients do.
 	Behaviour Behaviour
+	// KeptMails is the number of the newest messages of each organization that are kept with
+	// their content, for people who read them; see [Simulator.Mails]. Zero keeps none.
+	KeptMails int
 }
 
 const (
@@ -63,7 +67,7 @@ func Open(path string, opts Options) (*Simulator, error) {
 	defer cancel()
 	s := &Simulator{
 		clock: opts.Clock, timeout: opts.CallTimeout, pageSize: opts.PageSize, faults: newFaults(opts.Seed),
-		seed: opts.Seed, behaviour: opts.Behaviour,
+		seed: opts.Seed, behaviour: opts.Behaviour, keptMails: opts.KeptMails,
 	}
 	s.outbox = &Outbox{s: s}
 	if s.clock == nil {
@@ -116,14 +120,17 @@ func (s *Simulator) WithPageSize(size int) *Simulator {
 // preparedStatements has the SQL statements that were prepared when the file was opened.
 type preparedStatements struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
+	selectRecentlySent                                       *sql.Stmt
 	selectList, selectTopics                                 *sql.Stmt
 	selectContact, selectContacts                            *sql.Stmt
 	selectSuppressed, selectSuppressedPage                   *sql.Stmt
 	selectTemplate, selectTemplatesPage                      *sql.Stmt
+	selectMails, selectMail                                  *sql.Stmt
 	// The following statements use the connection for writes.
 	suppressedInTx                           *sql.Stmt
 	accountInTx, listInTx, topicsInTx        *sql.Stmt
 	insertContact, putContact, deleteContact *sql.Stmt
+	insertMail                               *sql.Stmt
 }
 
 func (p *preparedStatements) prepare(ctx context.Context, f *file) error {
@@ -133,6 +140,7 @@ func (p *preparedStatements) prepare(ctx context.Context, f *file) error {
 		text string
 	}{
 		{&p.selectAccount, f.reader, selectAccount},
+		{&p.selectRecentlySent, f.reader, selectRecentlySent},
 		{&p.selectIdentities, f.reader, selectIdentities},
 		{&p.selectConfigurationSets, f.reader, selectConfigurationSets},
 		{&p.selectList, f.reader, selectList},
@@ -143,6 +151,8 @@ func (p *preparedStatements) prepare(ctx context.Context, f *file) error {
 		{&p.selectSuppressedPage, f.reader, selectSuppressedPage},
 		{&p.selectTemplate, f.reader, selectTemplate},
 		{&p.selectTemplatesPage, f.reader, selectTemplatesPage},
+		{&p.selectMails, f.reader, selectMails},
+		{&p.selectMail, f.reader, selectMail},
 		{&p.suppressedInTx, f.writer, selectSuppressed},
 		{&p.accountInTx, f.writer, selectAccount},
 		{&p.listInTx, f.writer, selectList},
@@ -150,6 +160,7 @@ func (p *preparedStatements) prepare(ctx context.Context, f *file) error {
 		{&p.insertContact, f.writer, insertContact},
 		{&p.putContact, f.writer, putContact},
 		{&p.deleteContact, f.writer, deleteContact},
+		{&p.insertMail, f.writer, insertMail},
 	} {
 		var err error
 		if *one.into, err = one.db.PrepareContext(ctx, one.text); err != nil { //nolint:sqlclosecheck // closed with its handle

@@ -43,7 +43,7 @@ func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, no
 // NotConnected if the organization has no account, and otherwise NotFound with the message
 // in the parameter text.
 func (s *Simulator) absenceError(ctx context.Context, orgID, text string) error {
-	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
+	if _, err := readAccount(ctx, s.selectAccount, orgID); err != nil {
 		return err
 	}
 	return notFoundError(text)

@@ -13,6 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
+// StopPath is the page on which a person stops all mail of the organization, and allows it
+// again. One of the rooms has it.
+const StopPath = Path + "/stop-mail"
+
 // Path is the path below which all pages of the dashboard are.
 const Path = "/dashboard"
 
@@ -93,6 +97,9 @@ type Config struct {
 	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
 	// with core.CodeOverloaded.
 	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
+	// MailStopped reports whether a person stopped all mail of the organization. Every page
+	// then says so. nil stands for never.
+	MailStopped func(ctx context.Context, orgID string) (bool, error)
 	// DocsURL is the address of the documentation, without a trailing slash.
 	DocsURL string
 	// Areas are the entries of the sidebar, in order.

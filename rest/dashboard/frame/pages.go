@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
@@ -106,7 +107,11 @@ type layout struct {
 	Nav             nav
 	Head            head
 	Notice, Problem string
-	Data            any
+	// Stopped is true if no mail of the organization leaves. StopPath is the page on which the
+	// visitor can allow it again, "" if the visitor may not.
+	Stopped  bool
+	StopPath string
+	Data     any
 }
 
 // Show writes a page with the navigation around it.
@@ -116,7 +121,17 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v people.Visitor, s
 		p.Site.Fail(w, r, err)
 		return
 	}
-	p.write(w, r, status, s, layout{Nav: around, Head: p.headOf(r, s), Notice: s.Notice, Problem: s.Problem, Data: s.Data})
+	data := layout{Nav: around, Head: p.headOf(r, s), Notice: s.Notice, Problem: s.Problem, Data: s.Data}
+	if p.MailStopped != nil {
+		if data.Stopped, err = p.MailStopped(r.Context(), v.Org.ID); err != nil {
+			p.Site.Fail(w, r, err)
+			return
+		}
+	}
+	if v.Member.Has(members.MayManageCampaigns) && r.URL.Path != StopPath {
+		data.StopPath = StopPath
+	}
+	p.write(w, r, status, s, data)
 }
 
 // ShowAlone writes a page without navigation, for visitors who may not be signed in. The

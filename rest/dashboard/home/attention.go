@@ -35,6 +35,7 @@ func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 		name string
 		run  func(*http.Request, people.Visitor) ([]notice, error)
 	}{
+		{"approvals", h.approvalNotices},
 		{"the sending account", h.accountNotices},
 		{"syncs", h.syncNotices},
 		{"channels", h.channelNotices},
@@ -59,7 +60,21 @@ func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 	return sorted
 }
 
-// accountNotices returns a notice if the sending account does not answer.
+// approvalNotices returns a notice if sends wait for the approval of a person.
+func (h *Home) approvalNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayApproveSends) || !v.Member.Has(members.MayViewCampaigns) {
+		return nil, nil
+	}
+	waiting, err := h.Approvals.CountWaiting(r.Context(), v.Org.ID)
+	if err != nil || waiting == 0 {
+		return nil, err
+	}
+	text := frame.Quantity(int64(waiting), "send waits", "sends wait") + " for your approval. Without a decision within 72 hours, nothing is sent."
+	return []notice{{text, frame.Path + "/approvals", "Open approvals", true}}, nil
+}
+
+// accountNotices returns a notice if the sending account does not answer or delivers no
+// mail to everyone.
 func (h *Home) accountNotices(r *http.Request, v people.Visitor) ([]notice, error) {
 	if !v.Member.Has(members.MayViewAccount) {
 		return nil, nil
@@ -77,6 +92,8 @@ func (h *Home) accountNotices(r *http.Request, v people.Visitor) ([]notice, erro
 		return []notice{{"No sending account is connected, so no mail is sent or counted.", path, "Connect a sending account", false}}, nil
 	case standing.AWS != nil && standing.AWS.Sandbox:
 		return []notice{{"The sending account is in the provider's sandbox: it sends only to verified addresses.", path, "Request production access", false}}, nil
+	case (standing.Provider == sending.Simulated || standing.Provider == "") && v.Member.Has(members.MayViewAnalytics):
+		return []notice{{"The sending account is simulated: it delivers no mail.", path + "/mails", "Read the sent mail", false}}, nil
 	}
 	return nil, nil
 }

@@ -76,6 +76,11 @@ type Undeliverable interface {
 	Growth(ctx context.Context, orgID string) (suppression.Growth, error)
 }
 
+// Approvals counts the sends that wait for the approval of a person.
+type Approvals interface {
+	CountWaiting(ctx context.Context, orgID string) (int, error)
+}
+
 // AuditLog reads the audit log.
 type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
@@ -101,6 +106,7 @@ type Config struct {
 	// Silence and Undeliverable find what needs attention.
 	Silence       Silence
 	Undeliverable Undeliverable
+	Approvals     Approvals
 	Links         Links
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
 	// the OAuth server. The overview shows addresses on them.

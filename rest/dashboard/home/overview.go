@@ -60,7 +60,11 @@ func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 			data.Unread = h.problemOf(r, v, part.name, err)
 		}
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
+	head := frame.Head{}
+	if v.Member.Has(members.MayManageCampaigns) {
+		head.Actions = []frame.Action{{Path: frame.StopPath, Name: "Stop all mail", Danger: true}}
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Head: head, Data: data})
 }
 
 // checkFactors adds a setup step to the overview o if the visitor has no second factor.

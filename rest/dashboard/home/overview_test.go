@@ -84,6 +84,8 @@ func (stock) Growth(context.Context, string) (suppression.Growth, error) {
 	return suppression.Growth{Listed: 10}, nil
 }
 
+func (s stock) CountWaiting(context.Context, string) (int, error) { return len(s.sent) / 4, s.broken }
+
 func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
 
 func (s stock) Overview(_ context.Context, _ string, days int, _ bool) (reports.Overview, error) {
@@ -130,7 +132,7 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 			"tracking_domain":null,"suppression_policy":[],"identities":[],"created_at":"2026-03-01T00:00:00Z"}` + end,
 	}}
 	room, err := home.New(o.Frame, home.Config{
-		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Silence: has, Undeliverable: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
+		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Silence: has, Undeliverable: has, Approvals: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 			Activity: "/dashboard/connect/activity",
@@ -208,6 +210,19 @@ func TestManyGrants(t *testing.T) {
 		if _, page := frametest.Get(t, pages, frame.Path); !strings.Contains(page, want) {
 			t.Errorf("with %d grants the page lacks %s", more+2, want)
 		}
+	}
+}
+
+// TestSimulatedAccount checks that the overview leads to the mail of the simulated account,
+// except for a visitor who may not read messages.
+func TestSimulatedAccount(t *testing.T) {
+	t.Parallel()
+	o, pages := newOffice(t, stock{})
+	for _, want := range []bool{true, false} {
+		if _, page := frametest.Get(t, pages, frame.Path); strings.Contains(page, `<a href="/dashboard/account/mails">Read the sent mail</a>`) != want {
+			t.Errorf("links to the sent mail: %t, want %t: %s", !want, want, page)
+		}
+		o.Allow(members.MayViewAccount)
 	}
 }
 

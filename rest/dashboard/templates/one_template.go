@@ -43,6 +43,9 @@ type templatePage struct {
 	// Source and Versions are pages about the template. Versions is "" for a template without
 	// versions.
 	Source, Versions string
+	// Test is the page that sends a test, "" if the visitor may not send one or the template
+	// has faults.
+	Test string
 }
 
 // variable is a variable that a template uses.
@@ -98,6 +101,9 @@ func (h *Templates) templatePage(r *http.Request, v people.Visitor, t template) 
 	if data.Managed {
 		data.Version, data.Versions = strconv.Itoa(t.VersionNumber), pathOf(t.Slug, "versions")
 		data.Deployment, data.DeployFailure = deploymentOf(t)
+	}
+	if v.Member.Has(members.MayTestContent) && len(t.Diagnostics) == 0 {
+		data.Test = pathOf(t.Slug, "test")
 	}
 	for _, tag := range t.Tags {
 		data.Tags = append(data.Tags, frame.PlainName(tag))

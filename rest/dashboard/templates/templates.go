@@ -80,6 +80,7 @@ func (h *Templates) Routes() []frame.Route {
 		{Path: "/templates/{slug}", Needs: view, AlsoNeeds: contacts, Get: h.showTemplate},
 		{Path: "/templates/{slug}/preview", Needs: view, AlsoNeeds: contacts, Get: h.showPreview},
 		{Path: "/templates/{slug}/source", Needs: view, Get: h.showSource},
+		{Path: "/templates/{slug}/test", Needs: members.MayTestContent, AlsoNeeds: []members.Permission{view}, Get: h.showTest, Post: h.sendTest},
 		{Path: "/templates/{slug}/edit", Needs: manage, AlsoNeeds: contacts, Get: editor.showEdit, Post: editor.editTemplate, MaxForm: maxForm},
 		{Path: "/templates/{slug}/versions", Needs: view, Get: versions.showVersions},
 		{Path: "/templates/{slug}/versions/{number}", Needs: view, Get: versions.showVersion},

@@ -119,29 +119,40 @@ for (const button of written ? document.querySelectorAll("button[data-insert]") 
   });
 }
 
-// Live previews: a field with data-preview names the element that the answer to its form
-// replaces. The form is sent as its button "preview" sends it, which changes nothing.
+// rewrite sends a form as its button with the value what sends it, which changes nothing. It
+// replaces the content of the element that the selector names by that of the answer.
+const rewrites = new Map(); // the number of the latest request by selector
+async function rewrite(form, what, selector) {
+  const mine = (rewrites.get(selector) ?? 0) + 1;
+  rewrites.set(selector, mine);
+  const target = document.querySelector(selector);
+  const body = new URLSearchParams(new FormData(form));
+  body.set("do", what);
+  target.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = page.querySelector(selector);
+    if (mine === rewrites.get(selector) && found) target.replaceChildren(...found.childNodes);
+  } catch {
+    // The network failed. The button of the form still works.
+  } finally {
+    if (mine === rewrites.get(selector)) target.removeAttribute("aria-busy");
+  }
+}
+
+// Live previews: a field with data-preview names the element that shows what was written.
 if (written) {
-  let latest = 0;
   let timer = 0;
-  const preview = async () => {
-    const mine = ++latest;
-    const target = document.querySelector(written.dataset.preview);
-    const body = new URLSearchParams(new FormData(written.form));
-    body.set("do", "preview");
-    target.setAttribute("aria-busy", "true");
-    try {
-      const answer = await fetch(written.form.action, { method: "POST", body, redirect: "manual" });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const found = page.querySelector(written.dataset.preview);
-      if (mine === latest && found) target.replaceChildren(...found.childNodes);
-    } catch {
-      // The network failed. The button of the form still works.
-    } finally {
-      if (mine === latest) target.removeAttribute("aria-busy");
-    }
-  };
-  written.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(preview, 400); });
+  written.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => rewrite(written.form, "preview", written.dataset.preview), 400);
+  });
+}
+
+// Live counts: a choice with data-count names the element that counts what was chosen.
+for (const choice of document.querySelectorAll("select[data-count]")) {
+  choice.addEventListener("change", () => rewrite(choice.form, "count", choice.dataset.count));
 }
 
 // Sources: a field with data-numbers has line numbers beside it. Tab indents in it; Escape
