@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,8 +75,12 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// waitForDisconnect sends no answer and returns when the caller disconnects.
-func waitForDisconnect(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// waitForDisconnect sends no answer and returns when the caller disconnects. It reads the
+// body, because the server notices a disconnect only after that.
+func waitForDisconnect(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
+}
 
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
