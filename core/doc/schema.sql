@@ -974,6 +974,45 @@ CREATE TABLE segments (
 
 CREATE INDEX segments_newest ON segments (org_id, created_at, id);
 
+CREATE TABLE send_approvals (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	broadcast_id bytetext NOT NULL,
+	state bytetext NOT NULL,
+	asked_kind bytetext NOT NULL,
+	asked_by bytetext NOT NULL,
+	asked_user bytetext NOT NULL,
+	requested_at bigint NOT NULL,
+	expires_at bigint NOT NULL,
+	revision bigint NOT NULL,
+	scheduled_at bigint,
+	digest bytetext NOT NULL,
+	preview text NOT NULL,
+	decided_at bigint,
+	decided_by bytetext NOT NULL,
+	reason text NOT NULL,
+	approved_size bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX send_approvals_newest ON send_approvals (org_id, requested_at, id);
+
+CREATE INDEX send_approvals_of_broadcast ON send_approvals (org_id, broadcast_id, requested_at, id);
+
+CREATE INDEX send_approvals_waiting ON send_approvals (org_id, expires_at) WHERE state = 'pending';
+
+CREATE TABLE send_policies (
+	org_id bytetext NOT NULL,
+	application bytetext NOT NULL,
+	rule bytetext NOT NULL,
+	above bigint NOT NULL,
+	lists bytetext NOT NULL,
+	also_people boolean NOT NULL,
+	updated_at bigint NOT NULL,
+	updated_by bytetext NOT NULL,
+	PRIMARY KEY (org_id, application)
+);
+
 CREATE TABLE sending_claims (
 	org_id bytetext NOT NULL,
 	account bytetext NOT NULL,
@@ -1209,4 +1248,52 @@ CREATE TABLE visitor_ids (
 	PRIMARY KEY (org_id, contact_id),
 	UNIQUE (org_id, hash),
 	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE webhook_deliveries (
+	org_id bytetext NOT NULL,
+	endpoint_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	event_type bytetext NOT NULL,
+	message_id bytetext NOT NULL,
+	recipient text NOT NULL,
+	test boolean NOT NULL,
+	body text NOT NULL,
+	state bytetext NOT NULL,
+	attempts bigint NOT NULL,
+	tries bigint NOT NULL,
+	created_at bigint NOT NULL,
+	due_at bigint,
+	answered_at bigint,
+	status bigint NOT NULL,
+	problem bytetext NOT NULL,
+	answer text NOT NULL,
+	PRIMARY KEY (org_id, endpoint_id, id)
+);
+
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (org_id, endpoint_id, due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (org_id, endpoint_id, created_at, id) WHERE state = 'failed';
+
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (org_id, endpoint_id, created_at, id);
+
+CREATE INDEX webhook_deliveries_sending ON webhook_deliveries (org_id, endpoint_id, due_at) WHERE state = 'sending';
+
+CREATE TABLE webhook_endpoints (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	url text NOT NULL,
+	description text NOT NULL,
+	types text NOT NULL,
+	enabled boolean NOT NULL,
+	secret bytea,
+	previous_secret bytea,
+	previous_until bigint,
+	failing_since bigint,
+	disabled_at bigint,
+	slow boolean NOT NULL,
+	served_at bigint NOT NULL,
+	created_at bigint NOT NULL,
+	deleted_at bigint,
+	PRIMARY KEY (org_id, id)
 );

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
+	events "github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/approvals"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
@@ -26,6 +27,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
+	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -57,12 +59,13 @@ func TestGoldenContents(t *testing.T) {
 	divided, err9 := segments.New(f, segments.Config{})
 	decided, err12 := approvals.New(f, approvals.Config{})
 	sends, err13 := broadcasts.New(f, broadcasts.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13} {
+	receivers, err14 := webhooks.New(f, events.Webhooks{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, sends, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, company)
+	pages, err := dashboard.Mount(f, start, sends, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, company)
 	if err != nil {
 		t.Fatal(err)
 	}
