@@ -185,7 +185,7 @@ func runInGo(t *testing.T, p *product.Product, token string, calls []toolCall) m
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	defer session.Close() //nolint:errcheck // the test is over
 	seen := map[string]map[string]any{}
 	for _, c := range calls {
 		arguments := map[string]any{}

@@ -205,7 +205,11 @@ func TestInvalidPolicies(t *testing.T) {
 	eachGuarded(t, always, func(t *testing.T, g *guarded) {
 		set := approvals.Policies{Store: g.db.SendPolicies(), Audit: g.db.Audit(), Clock: g.Now}
 		for _, p := range []approvals.Policy{
-			{Rule: "sometimes"}, {}, {Rule: approvals.AboveSize}, {Rule: approvals.AboveSize, Above: -1}, {Rule: approvals.OutsideLists},
+			{Rule: "sometimes"},
+			{},
+			{Rule: approvals.AboveSize},
+			{Rule: approvals.AboveSize, Above: -1},
+			{Rule: approvals.OutsideLists},
 			{Rule: approvals.OutsideLists, Lists: make([]string, 101)},
 		} {
 			if err := set.Set(t.Context(), access.ActorOf("owner"), g.org, p); core.AsError(err).Code != core.CodeValidationFailed {

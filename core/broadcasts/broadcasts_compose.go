@@ -25,7 +25,7 @@ type Estimate struct {
 
 // estimateOf returns the reach as an estimate.
 func estimateOf(r Reach) Estimate {
-	return Estimate{Size: r.Size, Mailable: r.Mailable, ByAccount: r.ByAccount, ByTopic: r.ByTopic}
+	return Estimate(r)
 }
 
 func (b *Broadcasts) broadcastsCreate() core.Operation {

@@ -34,18 +34,18 @@ type Started struct {
 	Summary string
 }
 
-// StartedREST is Started over REST, and StartedAgent for agents.
-type (
-	StartedREST struct {
-		ID     string `json:"id" jsonschema:"format=uuid"`
-		Status string `json:"status" jsonschema:"enum=sending,enum=scheduled,enum=awaiting_approval"`
-	}
-	StartedAgent struct {
-		BroadcastID string `json:"broadcast_id" jsonschema:"format=uuid"`
-		Status      string `json:"status" jsonschema:"enum=sending,enum=scheduled,enum=awaiting_approval"`
-		Summary     string `json:"summary" voice:"ours"`
-	}
-)
+// StartedREST is Started over REST.
+type StartedREST struct {
+	ID     string `json:"id" jsonschema:"format=uuid"`
+	Status string `json:"status" jsonschema:"enum=sending,enum=scheduled,enum=awaiting_approval"`
+}
+
+// StartedAgent is Started for agents.
+type StartedAgent struct {
+	BroadcastID string `json:"broadcast_id" jsonschema:"format=uuid"`
+	Status      string `json:"status" jsonschema:"enum=sending,enum=scheduled,enum=awaiting_approval"`
+	Summary     string `json:"summary" voice:"ours"`
+}
 
 // RESTView returns the result in the form of REST.
 func (s Started) RESTView() StartedREST { return StartedREST{s.ID, s.Status} }

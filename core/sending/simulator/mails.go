@@ -51,7 +51,8 @@ func (f *eventGenerator) keep(number int64, m sending.Message, content sending.T
 	recipients := encodeJSON(recipientsOf(m))
 	text, textCut := cutBody(content.Text)
 	html, htmlCut := cutBody(content.HTML)
-	_, w.err = w.tx.StmtContext(w.ctx, f.d.s.insertMail).ExecContext(w.ctx, w.orgID, number, f.mail.MessageID, f.d.now.UnixMicro(), m.From,
+	insert := w.tx.StmtContext(w.ctx, f.d.s.insertMail) //nolint:sqlclosecheck // closed with the transaction
+	_, w.err = insert.ExecContext(w.ctx, w.orgID, number, f.mail.MessageID, f.d.now.UnixMicro(), m.From,
 		recipients, content.Subject, strings.ToLower(strings.Join(recipientsOf(m), "\n")+"\n"+content.Subject), m.ConfigurationSet,
 		m.Tags[core.TestTag] != "", string(f.outcome), encodeJSON(m.Tags), encodeJSON(f.mail.Headers), textCut || htmlCut, text, html)
 	if number%pruneEvery == 0 {
