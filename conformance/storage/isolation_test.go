@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -31,6 +32,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
+	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -63,6 +65,9 @@ type ownedObjects struct {
 	segment  segments.Segment
 	tag      tags.Tag
 	sent     broadcasts.Broadcast
+	endpoint webhooks.Endpoint
+	delivery webhooks.Delivery
+	approval approvals.Approval
 }
 
 // remembered returns the idempotency key of a call that the owner has completed.
@@ -117,6 +122,8 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownMessage(t, db)
 	o.ownActivity(t, db)
 	o.ownBroadcast(t, db)
+	o.ownWebhook(t, db)
+	o.ownApproval(t, db)
 	return o
 }
 
@@ -181,6 +188,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.tagState(t, db)...)
 	seen = append(seen, o.activityState(t, db)...)
 	seen = append(seen, o.broadcastState(t, db)...)
+	seen = append(seen, o.webhookState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
 	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
@@ -193,7 +201,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), webhookCalls(o, org), approvalCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -361,7 +369,7 @@ var exempt = []string{
 	"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 	"InsertRequest", "InsertManaged",
 	"SaveConnection", "ConnectionByIngestPath", // exempt because an ingest path is unique over all organizations
-	"activities.Store.Insert", "broadcasts.Store.Insert", "InsertProperty", "EmailKey",
+	"activities.Store.Insert", "broadcasts.Store.Insert", "approvals.Store.Insert", "InsertEndpoint", "AddDeliveries", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
 	"InsertSegment", "Touch",
 	"Open",          // returns the broadcasts of all organizations that a dispatcher starts or drives
@@ -383,6 +391,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.ChangeStore](),
 	reflect.TypeFor[broadcasts.Store](), reflect.TypeFor[broadcasts.OpenStore](), reflect.TypeFor[broadcasts.AudienceStore](), reflect.TypeFor[testsends.Store](),
 	reflect.TypeFor[handover.Store](), reflect.TypeFor[handover.LimitStore](), reflect.TypeFor[handover.OutcomeStore](),
+	reflect.TypeFor[webhooks.Store](), reflect.TypeFor[approvals.Store](), reflect.TypeFor[approvals.PolicyStore](),
 }
 
 // notListed returns the store methods that are missing in both places: the function
