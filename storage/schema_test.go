@@ -26,6 +26,8 @@ var notLedByOrg = map[string]bool{
 	// The provider posts events to a path that identifies the organization; the request
 	// names it nowhere else.
 	"connections(ingest_path)": true,
+	// The dispatcher looks for the broadcasts of all organizations that it starts or drives.
+	"broadcasts(state,schedule_at)": true,
 	// Several organizations may share an account, but only one of them may claim a channel
 	// or an identity of that account.
 	"sending_claims(account,kind,name)": true,

@@ -112,7 +112,9 @@ func (tab *Tab) AwaitColour(selector, colour string) {
 func (tab *Tab) colourOf(selector string) string {
 	tab.t.Helper()
 	const middle = `(() => {
-		const box = document.querySelector(%q).getBoundingClientRect();
+		const element = document.querySelector(%q);
+		element.scrollIntoView({block: "center"}); // browsers paint no frames outside of the window
+		const box = element.getBoundingClientRect();
 		return [box.left + box.width / 2 + scrollX, box.top + box.height / 2 + scrollY];
 	})()`
 	at := evaluate[[]float64](tab, fmt.Sprintf(middle, selector))

@@ -36,20 +36,20 @@ func TestUndeclaredCode(t *testing.T) {
 	t.Parallel()
 	type nothing struct{}
 	undeclared := core.Declare(core.Op[nothing, nothing]{
-		Name: "broadcasts_preview", Title: "Preview a broadcast", Purpose: "Previews a broadcast.", Effect: core.Reads,
-		Scopes: []core.Scope{core.BroadcastsManage},
+		Name: "workflows_dry_run", Title: "Try a workflow", Purpose: "Tries a workflow.", Effect: core.Reads,
+		Scopes: []core.Scope{core.WorkflowsManage},
 		Do: func(context.Context, *core.Call, nothing) (nothing, error) {
-			return nothing{}, core.NotFound("broadcast")
+			return nothing{}, core.NotFound("workflow")
 		},
 	})
 	collector := &failing{TB: t}
 	p := product.Start(collector, product.Options{Operations: []core.Operation{undeclared}})
-	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"broadcasts_preview","arguments":{}}}`
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workflows_dry_run","arguments":{}}}`
 	if got := p.Send(t, p.ToAgent(p.Token(t, p.MCPURL), message)); !strings.Contains(got.Body, `not_found`) {
 		t.Errorf("the call answers %d %s", got.Status, got.Body)
 	}
 	collector.end()
-	if got := strings.Join(collector.errors, "\n"); !strings.HasSuffix(got, "does not declare: broadcasts_preview on agent: not_found") {
+	if got := strings.Join(collector.errors, "\n"); !strings.HasSuffix(got, "does not declare: workflows_dry_run on agent: not_found") {
 		t.Errorf("errors of the test that started the product: %q", got)
 	}
 }
