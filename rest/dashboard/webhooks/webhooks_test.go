@@ -156,6 +156,8 @@ func TestGoldenPages(t *testing.T) {
 	}
 	shown("endpoint_without_deliveries", o.path)
 	o.deliver(standardhooks.Answer{Status: 204}, standardhooks.Answer{Status: 503, Text: "<busy>"}, standardhooks.Answer{Problem: standardhooks.TimedOut})
+	// The three attempts end in any order; the state of the endpoint is that of the last.
+	o.Must(o.db.WebhookQueue().NoteAttempt(t.Context(), webhooks.Target{OrgID: o.Org.ID, EndpointID: o.endpoint.ID}, false, false, frametest.Now()))
 	shown("endpoints", pages.ListPath)
 	shown("endpoint", o.path)
 	shown("endpoint_only_failed", o.path+"?state=failed")
