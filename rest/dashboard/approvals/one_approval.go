@@ -89,7 +89,7 @@ func (h approvalHandlers) approvalPage(w http.ResponseWriter, r *http.Request, v
 		return
 	}
 	data.TypedReason = reason
-	allowPreview(w)
+	frame.AllowMailFrames(w)
 	name := frame.PlainName(c.Approval.Preview.Name)
 	head := frame.Head{Title: name, Lead: data.State.Name + "."}
 	h.Show(w, r, v, status, frame.Screen{Page: "approval", Title: name, Head: head, Notice: notices.NoticeOf(r), Problem: problem, Data: data})

@@ -100,7 +100,7 @@ func (h *Room) showDraft(w http.ResponseWriter, r *http.Request, v people.Visito
 	if about.MayManage {
 		h.addSteps(v, b, &data)
 	}
-	allowFrames(w)
+	frame.AllowMailFrames(w)
 	head := frame.Head{Title: data.Name}
 	if data.Edit != "" {
 		head.Actions = []frame.Action{{Path: data.Edit, Name: "Edit"}}

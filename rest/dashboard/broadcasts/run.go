@@ -67,7 +67,7 @@ func (h *Room) showRun(w http.ResponseWriter, r *http.Request, v people.Visitor,
 	if data.Delete != "" {
 		actions = []frame.Action{{Path: data.Delete, Name: "Delete", Danger: true}}
 	}
-	allowFrames(w)
+	frame.AllowMailFrames(w)
 	head := frame.Head{Title: data.Name, Actions: actions}
 	h.Show(w, r, v, status, frame.Screen{Page: "run", Title: data.Name, Head: head, Notice: notices.NoticeOf(r), Problem: problem, Data: data})
 }

@@ -68,7 +68,7 @@ func (s *Simulated) showMail(w http.ResponseWriter, r *http.Request, v people.Vi
 		s.fillContent(&data, m, r.URL.Query().Get("width") == "phone")
 	}
 	if data.Preview != "" {
-		allowPreview(w)
+		frame.AllowMailFrames(w)
 	}
 	head := frame.Head{Title: subject, Parents: []frame.Link{{Path: Path, Name: "Sent mail"}}}
 	if s.MayOpen(v, messagesPath) {

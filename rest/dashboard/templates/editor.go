@@ -130,7 +130,7 @@ func (h editorPages) editor(w http.ResponseWriter, r *http.Request, v people.Vis
 	if o.stale != nil {
 		data.Save = "Save over version " + strconv.Itoa(o.stale.Row.Number)
 	}
-	allowPreview(w)
+	frame.AllowMailFrames(w)
 	h.Show(w, r, v, o.status, frame.Screen{Page: "editor", Title: head.Title, Head: head, Problem: o.problem, Data: data})
 }
 

@@ -66,7 +66,7 @@ func (h *Templates) showTemplate(w http.ResponseWriter, r *http.Request, v peopl
 		return
 	}
 	if data.Preview.Frame != "" {
-		allowPreview(w)
+		frame.AllowMailFrames(w)
 	}
 	head := frame.Head{Title: data.Name}
 	switch {

@@ -11,11 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// previewPolicy is the content security policy of a preview. The HTML of a template comes
-// from a stranger, so it gets an origin of its own. It runs no script, sends no form, and
-// loads nothing over the network. Only the dashboard may show it in a frame.
-const previewPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-
 // darkStyle makes a mail appear as in a mail program with a dark background: text and
 // background without a colour of their own get these.
 const darkStyle = "\n<style>:root{color-scheme:dark;background-color:#1f1f1f;color:#e8e8e8}</style>\n"
@@ -25,7 +20,7 @@ const darkStyle = "\n<style>:root{color-scheme:dark;background-color:#1f1f1f;col
 // address outside of a frame is redirected to the page of the template, so that no link
 // leads to a stranger's page under the address of the dashboard.
 func (h *Templates) showPreview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	if !isForFrame(r) {
+	if !frame.IsForFrame(r) {
 		frame.SeeOther(w, pathOf(r.PathValue("slug")))
 		return
 	}
@@ -68,26 +63,12 @@ func (h *Templates) render(r *http.Request, v people.Visitor, t template) (store
 	return h.Stored.Preview(r.Context(), v.Org.ID, d, with)
 }
 
-// isForFrame reports whether the answer goes into a frame. Browsers without the header
-// Sec-Fetch-Dest do not say.
-func isForFrame(r *http.Request) bool {
-	into := r.Header.Get("Sec-Fetch-Dest")
-	return into == "" || into == "iframe"
-}
-
 // writePreview writes the HTML of a mail for a frame.
 func writePreview(w http.ResponseWriter, html string, onDark bool) {
-	header := w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", previewPolicy)
-	header.Set("X-Frame-Options", "SAMEORIGIN")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cache-Control", "no-store")
 	if onDark {
 		html = withDarkStyle(html)
 	}
-	_, _ = w.Write([]byte(html)) // an error means that the client has disconnected
+	frame.WriteMail(w, html)
 }
 
 // withDarkStyle adds darkStyle to the head of a mail, where styles of the mail override it.
@@ -100,11 +81,4 @@ func withDarkStyle(html string) string {
 		return html[:at] + darkStyle + html[at:]
 	}
 	return html + darkStyle
-}
-
-// allowPreview extends the content security policy of a page: it may show pages of this
-// host in frames. A link in a preview then leads to no other host.
-func allowPreview(w http.ResponseWriter) {
-	header := w.Header()
-	header.Set("Content-Security-Policy", header.Get("Content-Security-Policy")+"; frame-src 'self'")
 }

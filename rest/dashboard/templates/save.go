@@ -37,7 +37,7 @@ func (h editorPages) editTemplate(w http.ResponseWriter, r *http.Request, v peop
 // submit answers the editor's form. before is the template to change, nil for a new one.
 func (h editorPages) submit(w http.ResponseWriter, r *http.Request, v people.Visitor, d draft, before *template) {
 	switch do := r.PostForm.Get(fieldDo); {
-	case do == doRender && isForFrame(r):
+	case do == doRender && frame.IsForFrame(r):
 		h.renderDraft(w, r, v, d)
 	case do == doRender || do == doCheck:
 		h.editor(w, r, v, d, before, outcome{status: http.StatusOK})

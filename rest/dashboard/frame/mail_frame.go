@@ -1,0 +1,37 @@
+package frame
+
+import "net/http"
+
+// mailPolicy is the content security policy of the HTML of a mail. It comes from a
+// stranger, so it gets an origin of its own. It runs no script, sends no form, and loads
+// nothing over the network. Only the dashboard may show it in a frame.
+const mailPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// IsForFrame reports whether a browser shows the answer in a frame. Browsers without the
+// header Sec-Fetch-Dest do not say, which counts as a frame. A handler that writes the HTML
+// of a mail redirects other requests to the page with the frame, so that no link leads to a
+// stranger's page under the address of the dashboard.
+func IsForFrame(r *http.Request) bool {
+	into := r.Header.Get("Sec-Fetch-Dest")
+	return into == "" || into == "iframe"
+}
+
+// WriteMail writes the HTML of a mail for a frame, with a policy that keeps it apart from
+// the dashboard.
+func WriteMail(w http.ResponseWriter, html string) {
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", mailPolicy)
+	header.Set("X-Frame-Options", "SAMEORIGIN")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(html)) // an error means that the client has disconnected
+}
+
+// AllowMailFrames extends the content security policy of a page: it may show pages of this
+// host in frames. A link in a mail then leads to no other host.
+func AllowMailFrames(w http.ResponseWriter) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", header.Get("Content-Security-Policy")+"; frame-src 'self'")
+}
