@@ -2,9 +2,7 @@ package broadcasts
 
 import (
 	"net/http"
-	"strings"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -15,14 +13,7 @@ type testPage struct {
 	Form       frame.Form
 	// Addresses is the text of the field. Fault is the reason why it was refused, or "".
 	Addresses, Fault string
-	Results          []testResult
-	Sent, Total      int
-}
-
-// testResult is the outcome for one address.
-type testResult struct {
-	Recipient, Message, Error string
-	Sent                      bool
+	Outcomes         frame.TestOutcomes
 }
 
 // showTest shows the form that sends a test.
@@ -39,45 +30,15 @@ func (h sendPages) sendTest(w http.ResponseWriter, r *http.Request, v people.Vis
 		return
 	}
 	data := testPage{Back: path(b, ""), Name: frame.PlainName(b.Name), Addresses: textOf(r, "recipients")}
-	addresses := strings.FieldsFunc(data.Addresses, func(c rune) bool { return strings.ContainsRune(" ,;\r\n\t", c) })
-	if len(addresses) == 0 {
-		h.test(w, r, v, data, core.Invalid("recipients", "must have at least one address"))
-		return
-	}
-	var result struct {
-		Results []struct {
-			Recipient string `json:"recipient"`
-			Status    string `json:"status"`
-			MessageID string `json:"message_id"`
-			Error     string `json:"error"`
-		} `json:"results"`
-		Sent  int `json:"sent"`
-		Total int `json:"total"`
-	}
-	_, err := h.Do(r, v, frame.OperationCall{Operation: "broadcasts_test_send", Arguments: map[string]any{"id": b.ID, "recipients": addresses}}, &result)
-	if err != nil {
-		h.test(w, r, v, data, err)
-		return
-	}
-	data.Sent, data.Total = result.Sent, result.Total
-	for _, one := range result.Results {
-		shown := testResult{Recipient: frame.PlainName(one.Recipient), Sent: one.Status == "sent", Error: frame.PlainName(one.Error)}
-		if one.MessageID != "" {
-			shown.Message = h.link(v, messagesPath, one.MessageID, "").Path
-		}
-		data.Results = append(data.Results, shown)
-	}
-	h.test(w, r, v, data, nil)
+	var err error
+	data.Outcomes, err = h.SendTest(r, v, "broadcasts_test_send", data.Addresses, map[string]any{"id": b.ID})
+	h.test(w, r, v, data, err)
 }
 
 // test writes the page of tests. refused is the reason why no test was sent, nil for none.
 func (h sendPages) test(w http.ResponseWriter, r *http.Request, v people.Visitor, data testPage, refused error) {
-	problem, status := "", http.StatusOK
+	problem, status := labels.TestProblem(refused)
 	if refused != nil {
-		e := core.AsError(refused)
-		if problem, status = labels.Correctable(refused); e.Code == core.CodeRateLimited {
-			problem, status = frame.TextOf(refused), e.HTTPStatus()
-		}
 		if problem == "" {
 			h.Fail(w, r, v, refused)
 			return

@@ -2,10 +2,8 @@ package templates
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -16,15 +14,7 @@ type testPage struct {
 	Form       frame.Form
 	// Addresses and Values are the texts of the fields.
 	Addresses, Values string
-	Results           []testResult
-	Sent, Total       int
-}
-
-// testResult is the outcome for one address. Message is the path of the page of the message,
-// "" for none.
-type testResult struct {
-	Recipient, Message, Error string
-	Sent                      bool
+	Outcomes          frame.TestOutcomes
 }
 
 // testLabels are the names of the form's fields in refusals.
@@ -48,50 +38,20 @@ func (h *Templates) sendTest(w http.ResponseWriter, r *http.Request, v people.Vi
 		return strings.ReplaceAll(strings.ToValidUTF8(r.PostForm.Get(name), ""), "\r\n", "\n")
 	}
 	data := testPage{Back: pathOf(t.Slug), Name: frame.PlainName(t.Name), Addresses: text("recipients"), Values: text(paramData)}
-	addresses := strings.FieldsFunc(data.Addresses, func(c rune) bool { return strings.ContainsRune(" ,;\n\t", c) })
 	values, err := parseObject(data.Values)
-	if err == nil && len(addresses) == 0 {
-		err = core.Invalid("recipients", "must have at least one address")
-	}
-	if err != nil {
-		h.test(w, r, v, data, err)
-		return
-	}
-	arguments := map[string]any{"slug": t.Slug, "recipients": addresses}
-	if values != nil {
-		arguments["data"] = values
-	}
-	var result struct {
-		Results []struct {
-			Recipient string `json:"recipient"`
-			Status    string `json:"status"`
-			MessageID string `json:"message_id"`
-			Error     string `json:"error"`
-		} `json:"results"`
-		Sent  int `json:"sent"`
-		Total int `json:"total"`
-	}
-	if _, err := h.Do(r, v, frame.OperationCall{Operation: "templates_test_send", Arguments: arguments}, &result); err != nil {
-		h.test(w, r, v, data, err)
-		return
-	}
-	data.Sent, data.Total = result.Sent, result.Total
-	for _, one := range result.Results {
-		shown := testResult{Recipient: frame.PlainName(one.Recipient), Sent: one.Status == "sent", Error: frame.PlainName(one.Error)}
-		if messages := frame.Path + "/messages"; one.MessageID != "" && h.MayOpen(v, messages) {
-			shown.Message = messages + "/" + url.PathEscape(one.MessageID)
+	if err == nil {
+		arguments := map[string]any{"slug": t.Slug}
+		if values != nil {
+			arguments["data"] = values
 		}
-		data.Results = append(data.Results, shown)
+		data.Outcomes, err = h.SendTest(r, v, "templates_test_send", data.Addresses, arguments)
 	}
-	h.test(w, r, v, data, nil)
+	h.test(w, r, v, data, err)
 }
 
 // test writes the page of tests. refused is the reason why no test was sent, nil for none.
 func (h *Templates) test(w http.ResponseWriter, r *http.Request, v people.Visitor, data testPage, refused error) {
-	problem, status := testLabels.Correctable(refused)
-	if refused != nil && core.AsError(refused).Code == core.CodeRateLimited {
-		problem, status = frame.TextOf(refused), core.AsError(refused).HTTPStatus()
-	}
+	problem, status := testLabels.TestProblem(refused)
 	if refused != nil && problem == "" {
 		h.Fail(w, r, v, refused)
 		return
