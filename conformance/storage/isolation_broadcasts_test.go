@@ -182,6 +182,9 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 		"Use": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().Use(t.Context(), org, capped, 10, 7)
 		},
+		"GiveBack": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.HandoverLimits().GiveBack(t.Context(), org, capped, 10, 2)
+		},
 		"Stopped": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.HandoverLimits().Stopped(t.Context(), org)
 		},

@@ -122,11 +122,32 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	done := Progress{Claimed: len(claimed.recipients), Filtered: claimed.filtered, Wait: pausedUntil(answers)}
-	err = h.Store.Answer(storing, orgID, sendID, answers, h.Clock())
+	err = h.storeAnswers(storing, orgID, sendID, m, claimed.day, answers)
 	if !done.Wait.IsZero() {
 		err = errors.Join(err, h.Store.Pause(storing, orgID, done.Wait))
 	}
 	return done, err
+}
+
+// storeAnswers stores the answers of the account. Recipients that it released do not count in
+// the cap of the application on the day of their claim, because they got no mail.
+func (h *Handover) storeAnswers(ctx context.Context, orgID, sendID string, m Mailing, day int, answers []Answer) error {
+	released := 0
+	for _, a := range answers {
+		if a.Verdict == Released {
+			released++
+		}
+	}
+	if released == 0 || m.Application() == "" {
+		return h.Store.Answer(ctx, orgID, sendID, answers, h.Clock())
+	}
+	return h.Transactor.InTx(ctx, func(ctx context.Context) error {
+		// first the day and then the recipients, as a claim locks them
+		if err := h.Limits.GiveBack(ctx, orgID, m.Application(), day, released); err != nil {
+			return err
+		}
+		return h.Store.Answer(ctx, orgID, sendID, answers, h.Clock())
+	})
 }
 
 // each returns the time that each message takes a little below the rate of the account, 0 for
@@ -169,6 +190,8 @@ type claim struct {
 	// the next.
 	start time.Time
 	each  time.Duration
+	// day is the day in whose cap the recipients count.
+	day int
 }
 
 // claim filters and claims recipients in one transaction, and reserves the time for their
@@ -176,8 +199,8 @@ type claim struct {
 func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, each time.Duration) (claim, error) {
 	var done claim
 	err := h.Transactor.InTx(ctx, func(ctx context.Context) error {
-		done = claim{each: each} // the transaction may run again
 		now := h.Clock()
+		done = claim{each: each, day: dayOf(now)} // the transaction may run again
 		due, err := h.due(ctx, orgID, sendID, m, &done, now)
 		if err != nil || len(due) == 0 {
 			return err

@@ -33,7 +33,8 @@ type Limit struct {
 	Stopped bool
 	// Cap is the maximum number of recipients a day of the application; nil for no limit.
 	Cap *int
-	// Used is the number of recipients that the application has mailed on the day.
+	// Used is the number of recipients that the application has mailed on the day, with those
+	// that are being mailed.
 	Used int
 }
 
@@ -52,6 +53,8 @@ type LimitStore interface {
 	Limit(ctx context.Context, orgID, application string, day int) (Limit, error)
 	// Use adds recipients to the number of the day.
 	Use(ctx context.Context, orgID, application string, day, recipients int) error
+	// GiveBack subtracts recipients, which got no mail, from the number of the day.
+	GiveBack(ctx context.Context, orgID, application string, day, recipients int) error
 	// Stopped returns the stop of all mail, nil for none. SetStop stores it, or removes it if
 	// stop is nil.
 	Stopped(ctx context.Context, orgID string) (*Stop, error)

@@ -35,6 +35,8 @@ var (
 	useDay = engine.Register("count recipients of an application", `
 		INSERT INTO handover_days (org_id, application, day, recipients) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id, application, day) DO UPDATE SET recipients = handover_days.recipients + excluded.recipients`)
+	giveBack = engine.Register("give back recipients of an application", `
+		UPDATE handover_days SET recipients = recipients - $1 WHERE org_id = $2 AND application = $3 AND day = $4`)
 	dropDays = engine.Register("drop days of an application", `DELETE FROM handover_days WHERE org_id = $1 AND application = $2 AND day < $3`)
 )
 
@@ -76,6 +78,11 @@ func (s LimitStore) Use(ctx context.Context, orgID, application string, day, rec
 		return err
 	}
 	_, err := s.db.Exec(ctx, useDay, orgID, application, day, recipients)
+	return err
+}
+
+func (s LimitStore) GiveBack(ctx context.Context, orgID, application string, day, recipients int) error {
+	_, err := s.db.Exec(ctx, giveBack, recipients, orgID, application, day)
 	return err
 }
 
