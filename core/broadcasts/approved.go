@@ -26,7 +26,7 @@ func (b *Editor) Standing(ctx context.Context, orgID, id string, at *time.Time) 
 	}
 	s := Standing{Broadcast: found}
 	if found.State == Draft {
-		if err := b.checkSendable(ctx, orgID, found); isRefusal(err) {
+		if _, err := b.checkSendable(ctx, orgID, found); isRefusal(err) {
 			s.Refusal = core.AsError(err)
 		} else if err != nil {
 			return Standing{}, err
@@ -59,7 +59,8 @@ func (b *Editor) SendApproved(ctx context.Context, orgID, id, application string
 	if found.State != Draft {
 		return Broadcast{}, refuseState(found, "approved")
 	}
-	if err := b.checkSendable(ctx, orgID, found); err != nil {
+	content, err := b.checkSendable(ctx, orgID, found)
+	if err != nil {
 		return Broadcast{}, err
 	}
 	preview, err := b.sendPreview(ctx, orgID, found, at)
@@ -75,7 +76,7 @@ func (b *Editor) SendApproved(ctx context.Context, orgID, id, application string
 		found.State, found.ScheduleAt = Scheduled, &utc
 		return found, b.Store.Update(ctx, orgID, found)
 	}
-	return b.start(ctx, orgID, found, now)
+	return b.start(ctx, orgID, found, content, now)
 }
 
 // LookForWork lets the dispatcher of this process look for broadcasts at once. Call it after

@@ -33,7 +33,7 @@ type Config struct {
 	// Approvals holds sends back until a person approves them. nil means that all sends go at
 	// once.
 	Approvals Approvals
-	// Wake lets the [Dispatcher] of this process look for broadcasts at once. nil means that
+	// Wake lets the dispatcher of this process (package dispatch) look for broadcasts at once. nil means that
 	// there is none.
 	Wake func()
 

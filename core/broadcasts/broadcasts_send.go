@@ -111,7 +111,7 @@ func (b *Broadcasts) prepareSend(ctx context.Context, c *core.Call, in SendBroad
 
 // confirmSend describes what the send would do.
 func (b *Broadcasts) confirmSend(ctx context.Context, c *core.Call, in SendBroadcastIn) (*core.Confirmation, error) {
-	found, err := b.sendable(ctx, c, in)
+	found, _, err := b.sendable(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -127,52 +127,66 @@ func (b *Broadcasts) confirmSend(ctx context.Context, c *core.Call, in SendBroad
 	return &core.Confirmation{Message: preview.Sentence(), Preview: preview}, nil
 }
 
-// sendable returns the broadcast if it may be sent.
-func (b *Editor) sendable(ctx context.Context, c *core.Call, in SendBroadcastIn) (Broadcast, error) {
+// sendable returns the broadcast if it may be sent, and its content for storing it.
+func (b *Editor) sendable(ctx context.Context, c *core.Call, in SendBroadcastIn) (found Broadcast, content string, err error) {
 	org := c.Principal.Org.ID
-	found, err := b.Store.Broadcast(ctx, org, in.id())
-	if err != nil {
-		return Broadcast{}, err
+	if found, err = b.Store.Broadcast(ctx, org, in.id()); err != nil {
+		return Broadcast{}, "", err
 	}
 	if found.State != Draft {
-		return Broadcast{}, core.Conflict(fmt.Sprintf("The broadcast is not a draft: its state is %s.", core.Quote(string(found.State))), "Read it, and create another broadcast to send the message again.")
+		return Broadcast{}, "", core.Conflict(fmt.Sprintf("The broadcast is not a draft: its state is %s.", core.Quote(string(found.State))), "Read it, and create another broadcast to send the message again.")
 	}
 	if at := in.ScheduledAt; at != nil && !at.After(c.Now) {
-		return Broadcast{}, core.Invalid("scheduled_at", "must be in the future; leave it out to send at once")
+		return Broadcast{}, "", core.Invalid("scheduled_at", "must be in the future; leave it out to send at once")
 	} else if at != nil && at.After(c.Now.Add(maxAhead)) {
-		return Broadcast{}, core.Invalid("scheduled_at", "must be at most a year ahead")
+		return Broadcast{}, "", core.Invalid("scheduled_at", "must be at most a year ahead")
 	}
 	if found.Topic == "" && !in.AcknowledgeNoTopic {
-		return Broadcast{}, &core.Error{
+		return Broadcast{}, "", &core.Error{
 			Code: core.CodeNoTopicAcknowledgementNeeded, Message: NoTopicWarning,
 			Next: "Send `acknowledge_no_topic: true` if that is meant, or create the broadcast with a topic.", Extra: map[string]any{"warnings": []string{NoTopicWarning}},
 		}
 	}
-	return found, b.checkSendable(ctx, org, found)
+	content, err = b.checkSendable(ctx, org, found)
+	return found, content, err
 }
 
-// checkSendable checks what may have changed since the draft was written.
-func (b *renderer) checkSendable(ctx context.Context, orgID string, of Broadcast) error {
+// checkSendable checks what may have changed since the draft was written. It returns the
+// content of now as JSON, for storing it at the start of the send. It fails with
+// core.CodeValidationFailed if the broadcast cannot be sent.
+func (b *renderer) checkSendable(ctx context.Context, orgID string, of Broadcast) (string, error) {
 	if _, err := b.Audiences.Audience(ctx, orgID, of.AudienceKind, of.AudienceID); core.IsNotFound(err) {
-		return core.Invalid("audience_id", "names a "+string(of.AudienceKind)+" that was deleted or archived; change the audience on the dashboard, or create another broadcast")
+		return "", core.Invalid("audience_id", "names a "+string(of.AudienceKind)+" that was deleted or archived; change the audience on the dashboard, or create another broadcast")
 	} else if err != nil {
-		return err
+		return "", err
 	}
-	for _, check := range []func(context.Context, string, Broadcast) (*core.FieldError, error){b.checkTopic, b.checkSender, b.checkContent} {
+	for _, check := range []func(context.Context, string, Broadcast) (*core.FieldError, error){b.checkTopic, b.checkSender} {
 		fault, err := check(ctx, orgID, of)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if fault != nil {
-			return core.InvalidFields(*fault)
+			return "", core.InvalidFields(*fault)
 		}
 	}
-	_, err := b.freeze(ctx, orgID, of)
-	return err
+	content, err := b.content(ctx, orgID, of)
+	if err == nil {
+		_, err = content.Compile()
+	}
+	fault, err := contentFault(of, err)
+	switch {
+	case err != nil:
+		return "", err
+	case fault != nil:
+		return "", core.InvalidFields(*fault)
+	case content.From == "":
+		return "", noSender()
+	}
+	return frozen(content)
 }
 
 func (b *Broadcasts) send(ctx context.Context, c *core.Call, in SendBroadcastIn) (Started, error) {
-	found, err := b.sendable(ctx, c, in)
+	found, content, err := b.sendable(ctx, c, in)
 	if err != nil {
 		return Started{}, err
 	}
@@ -192,7 +206,7 @@ func (b *Broadcasts) send(ctx context.Context, c *core.Call, in SendBroadcastIn)
 		out.Summary = "Scheduled for " + at.Format(time.RFC3339) + ". Nothing is sent before."
 		return out, b.Store.Update(ctx, c.Principal.Org.ID, found)
 	}
-	if found, err = b.start(ctx, c.Principal.Org.ID, found, c.Now); err != nil {
+	if found, err = b.start(ctx, c.Principal.Org.ID, found, content, c.Now); err != nil {
 		return Started{}, err
 	}
 	out.Summary = fmt.Sprintf("The send to %d members of the audience has begun. Those who are suppressed or opted out get nothing.", *found.AudienceSize)
@@ -200,16 +214,13 @@ func (b *Broadcasts) send(ctx context.Context, c *core.Call, in SendBroadcastIn)
 	return out, nil
 }
 
-// start copies the audience and the content, and begins the send. It runs in a transaction.
-func (b *Editor) start(ctx context.Context, orgID string, of Broadcast, now time.Time) (Broadcast, error) {
-	frozen, err := b.freeze(ctx, orgID, of)
-	if err != nil {
-		return Broadcast{}, err
-	}
+// start copies the audience and begins the send with the content that checkSendable
+// returned. It runs in the same transaction.
+func (b *Editor) start(ctx context.Context, orgID string, of Broadcast, content string, now time.Time) (Broadcast, error) {
 	size, err := b.Audience.Freeze(ctx, orgID, of, now)
 	if err != nil {
 		return Broadcast{}, err
 	}
-	of.State, of.StartedAt, of.UpdatedAt, of.Frozen, of.AudienceSize, of.PacedAt = Sending, &now, now, frozen, &size, now
+	of.State, of.StartedAt, of.UpdatedAt, of.Frozen, of.AudienceSize, of.PacedAt = Sending, &now, now, content, &size, now
 	return of, b.Store.Update(ctx, orgID, of)
 }

@@ -53,19 +53,8 @@ func (b *renderer) mail(ctx context.Context, orgID string, of Broadcast) (*compo
 	return content.Compile()
 }
 
-// freeze returns the content of the broadcast as JSON, for storing it at the start of the
-// send. It fails with core.CodeValidationFailed if the broadcast cannot be sent.
-func (b *renderer) freeze(ctx context.Context, orgID string, of Broadcast) (string, error) {
-	content, err := b.content(ctx, orgID, of)
-	if err != nil {
-		return "", err
-	}
-	if content.From == "" {
-		return "", noSender()
-	}
-	if _, err := content.Compile(); err != nil {
-		return "", err
-	}
+// frozen returns content as JSON, for storing it at the start of a send.
+func frozen(content composition.Content) (string, error) {
 	text, err := json.Marshal(content)
 	if err != nil {
 		return "", fmt.Errorf("broadcasts: content: %w", err)

@@ -176,6 +176,12 @@ func (b *renderer) checkContent(ctx context.Context, orgID string, of Broadcast)
 		return nil, nil // check has said so
 	}
 	_, err := b.mail(ctx, orgID, of)
+	return contentFault(of, err)
+}
+
+// contentFault converts the error of reading or compiling the content into the fault of a
+// field. Other errors stay as they are.
+func contentFault(of Broadcast, err error) (*core.FieldError, error) {
 	refusal, ok := errors.AsType[*core.Error](err)
 	switch {
 	case err == nil:

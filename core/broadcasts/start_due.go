@@ -23,7 +23,7 @@ func (b *Editor) StartDue(ctx context.Context, orgID, id string) error {
 		if err != nil {
 			return err
 		}
-		err = b.checkSendable(ctx, orgID, found)
+		content, err := b.checkSendable(ctx, orgID, found)
 		if isRefusal(err) {
 			b.Log.WarnContext(ctx, "a scheduled broadcast cannot be sent", "org_id", orgID, "broadcast_id", id, "error", err)
 			return b.Store.SetPause(ctx, orgID, id, &Pause{Reason: PausedByFault, Since: now})
@@ -34,7 +34,7 @@ func (b *Editor) StartDue(ctx context.Context, orgID, id string) error {
 		if held, err := b.holdStart(ctx, orgID, found, now); err != nil || held {
 			return err
 		}
-		_, err = b.start(ctx, orgID, found, now)
+		_, err = b.start(ctx, orgID, found, content, now)
 		return err
 	})
 }

@@ -59,7 +59,7 @@ type Filter struct {
 	Limit    int
 }
 
-// OpenSend is a broadcast that a [Dispatcher] starts or drives.
+// OpenSend is a broadcast that package dispatch starts or drives.
 type OpenSend struct {
 	OrgID, ID string
 	State     State
