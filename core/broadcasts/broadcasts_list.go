@@ -75,10 +75,10 @@ func (b *Broadcasts) page(ctx context.Context, orgID string, f Filter, cursor st
 	return core.ReadPage(filter, cursor, f.Limit, read, func(r Record) core.After { return core.After{At: r.CreatedAt, ID: r.ID} })
 }
 
-// Search returns a page of broadcasts whose name or subject contains query, in any case, and
-// that have the state; "" matches all. limit is the page size. cursor is the Next of the
-// previous page, "" for the first. Search fails with validation_failed for the cursor of
-// another search. Pages of the dashboard call it.
-func (b *Broadcasts) Search(ctx context.Context, orgID, query string, state State, cursor string, limit int) (core.Page[Record], error) {
-	return b.page(ctx, orgID, Filter{Query: query, State: state, Limit: limit}, cursor)
+// Search returns a page of the broadcasts that the filter selects, with f.Limit of them.
+// cursor is the Next of the previous page, "" for the first; f.After is not read. Search
+// fails with core.CodeValidationFailed for the cursor of another search. Pages of the
+// dashboard call it.
+func (b *Broadcasts) Search(ctx context.Context, orgID string, f Filter, cursor string) (core.Page[Record], error) {
+	return b.page(ctx, orgID, f, cursor)
 }

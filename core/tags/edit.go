@@ -92,6 +92,14 @@ func (t *Tags) SetOfTemplate(ctx context.Context, orgID, templateID string, tagI
 	return t.Store.SetTemplateTags(ctx, orgID, templateID, tagIDs)
 }
 
+// SetOfBroadcast replaces the tags of a broadcast, as SetOfTemplate does those of a template.
+func (t *Tags) SetOfBroadcast(ctx context.Context, orgID, broadcastID string, tagIDs []string) error {
+	if err := CheckNumber(tagIDs); err != nil {
+		return err
+	}
+	return t.Store.SetBroadcastTags(ctx, orgID, broadcastID, tagIDs)
+}
+
 // CheckNumber refuses more than [MaxOfOne] different tags of one template or broadcast, as
 // a fault of the field tags.
 func CheckNumber(tagIDs []string) error {
@@ -112,4 +120,10 @@ func (t *Tags) All(ctx context.Context, orgID string) ([]Tag, error) {
 func (t *Tags) OfTemplate(ctx context.Context, orgID, templateID string) ([]Ref, error) {
 	found, err := t.Store.TagsOfTemplates(ctx, orgID, []string{templateID})
 	return found[templateID], err
+}
+
+// OfBroadcast returns the tags of a broadcast, sorted by name.
+func (t *Tags) OfBroadcast(ctx context.Context, orgID, broadcastID string) ([]Ref, error) {
+	found, err := t.Store.TagsOfBroadcasts(ctx, orgID, []string{broadcastID})
+	return found[broadcastID], err
 }

@@ -105,11 +105,11 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 
 // addMail adds the rooms about broadcasts, templates, messages and the results of sending.
 func (b *roomBuilder) addMail() {
-	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates}))
+	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates, Broadcasts: b.s.db.Broadcasts()}))
 	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
 	b.add(broadcasts.New(b.around, broadcasts.Config{
 		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: outgoing.Audiences{Lists: b.s.db.Lists(), Segments: b.s.db.Segments()},
-		Outcomes: b.s.db.Outcomes(), Approvals: b.domains.Approvals.Gate, Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,
+		Outcomes: b.s.db.Outcomes(), Approvals: b.domains.Approvals.Gate, Tags: b.domains.Tags, Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,
 	}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
@@ -36,7 +37,7 @@ const (
 // Broadcasts searches broadcasts and changes them as no operation does; see
 // [broadcasts.Broadcasts]. Each change takes part in the transaction of its context.
 type Broadcasts interface {
-	Search(ctx context.Context, orgID, query string, state broadcasts.State, cursor string, limit int) (core.Page[broadcasts.Record], error)
+	Search(ctx context.Context, orgID string, f broadcasts.Filter, cursor string) (core.Page[broadcasts.Record], error)
 	Results(ctx context.Context, orgID string, in broadcasts.ListResultsIn, part string) (core.Page[broadcasts.Result], error)
 	Edit(ctx context.Context, orgID, id string, revision int, d broadcasts.Definition) (broadcasts.Broadcast, error)
 	Reschedule(ctx context.Context, orgID, id string, revision int, at *time.Time) (broadcasts.Broadcast, error)
@@ -71,6 +72,11 @@ type Approvals interface {
 	Latest(ctx context.Context, orgID string, broadcastIDs []string) (map[string]broadcasts.Approval, error)
 }
 
+// Tags reads the tags of broadcasts.
+type Tags interface {
+	OfBroadcast(ctx context.Context, orgID, broadcastID string) ([]tags.Ref, error)
+}
+
 // Topics reads the stored topics of an organization.
 type Topics interface {
 	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
@@ -90,6 +96,7 @@ type Config struct {
 	Audiences broadcasts.Audiences
 	Outcomes  Outcomes
 	Approvals Approvals
+	Tags      Tags
 	Topics    Topics
 	Templates Templates
 	Actors    actors.Actors

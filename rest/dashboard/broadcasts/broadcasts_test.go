@@ -12,7 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/tags"
 	pages "github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 )
 
@@ -33,6 +35,10 @@ func TestGoldenPages(t *testing.T) {
 	running := o.store(sendingNow)
 	planned := o.store(scheduled)
 	check("list", pages.Path, http.StatusOK)
+	tag, err := o.tags.Create(t.Context(), o.Org.ID, tags.Wording{Name: "Spring & news", Color: "#dc2626"})
+	o.Must(err)
+	o.Must(o.tags.SetOfBroadcast(t.Context(), o.Org.ID, o.stored(draft).ID, []string{tag.ID}))
+	check("list_tagged", frame.Address(pages.Path, frame.Parameters{"tag": "Spring & news"}), http.StatusOK)
 	check("list_none", pages.Path+"?q=absent&state=sent", http.StatusOK)
 	check("new", pages.Path+"/new", http.StatusOK)
 	check("edit", draft+"/edit", http.StatusOK)

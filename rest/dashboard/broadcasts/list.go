@@ -14,6 +14,7 @@ import (
 // listPage is the data of the list of broadcasts.
 type listPage struct {
 	All, Query, State string
+	Tag               string // the tag that the broadcasts have, "" for all
 	Tabs              []tab
 	Narrow            bool
 	Rows              []row
@@ -44,8 +45,8 @@ type row struct {
 // showBroadcasts lists the broadcasts that match the filters in the page's address.
 func (h *Room) showBroadcasts(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	query := r.URL.Query()
-	data := listPage{All: Path, Query: queryOf(query.Get("q")), State: query.Get("state")}
-	data.Narrow = data.Query != "" || data.State != ""
+	data := listPage{All: Path, Query: queryOf(query.Get("q")), State: query.Get("state"), Tag: query.Get("tag")}
+	data.Narrow = data.Query != "" || data.State != "" || data.Tag != ""
 	counts, err := h.Store.CountByState(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, err)
@@ -56,7 +57,7 @@ func (h *Room) showBroadcasts(w http.ResponseWriter, r *http.Request, v people.V
 		total += n
 	}
 	data.Tabs = tabsOf(counts, total, data)
-	page, err := h.Broadcasts.Search(r.Context(), v.Org.ID, data.Query, broadcasts.State(data.State), query.Get(frame.ParamCursor), frame.PageSize)
+	page, err := h.Broadcasts.Search(r.Context(), v.Org.ID, broadcasts.Filter{Query: data.Query, State: broadcasts.State(data.State), Tag: data.Tag, Limit: frame.PageSize}, query.Get(frame.ParamCursor))
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
@@ -66,7 +67,7 @@ func (h *Room) showBroadcasts(w http.ResponseWriter, r *http.Request, v people.V
 		return
 	}
 	known := int64(-1)
-	if data.Query == "" {
+	if data.Query == "" && data.Tag == "" {
 		known = int64(total)
 		if data.State != "" {
 			known = int64(counts[broadcasts.State(data.State)])
@@ -83,7 +84,9 @@ func (h *Room) showBroadcasts(w http.ResponseWriter, r *http.Request, v people.V
 
 // tabsOf returns the links to the states that broadcasts have, with their numbers.
 func tabsOf(counts map[broadcasts.State]int, total int, of listPage) []tab {
-	address := func(state string) string { return frame.Address(Path, frame.Parameters{"state": state, "q": of.Query}) }
+	address := func(state string) string {
+		return frame.Address(Path, frame.Parameters{"state": state, "q": of.Query, "tag": of.Tag})
+	}
 	tabs := []tab{{address(""), "All", count(total), of.State == ""}}
 	for _, s := range broadcasts.States() {
 		if counts[s] > 0 || of.State == string(s) {

@@ -28,11 +28,15 @@ type facts struct {
 	Template  named  // its name is "" for inline content
 	Version   string // the version of the template, "" for the newest
 	Rate      string
+	Tags      []string
+	EditTags  string // the page that sets the tags, "" if the visitor may not
 	Created   frame.When
 	Updated   frame.When
 	CreatedBy string
 	// MayManage is true if the visitor may change and send broadcasts.
 	MayManage bool
+	// MaySeeTags is true if the visitor may see tags.
+	MaySeeTags bool
 }
 
 // showBroadcast shows one broadcast: how a draft or a scheduled one would be sent, or how the
@@ -97,8 +101,27 @@ func (h *Room) factsOf(ctx context.Context, v people.Visitor, b broadcasts.Broad
 			f.Version = strconv.Itoa(b.TemplateVersion)
 		}
 	}
+	if err := h.addTags(ctx, v, b, &f); err != nil {
+		return f, err
+	}
 	f.CreatedBy, err = h.authorOf(ctx, v, b.CreatedBy)
 	return f, err
+}
+
+// addTags adds the tags of a broadcast, if the visitor may see tags.
+func (h *Room) addTags(ctx context.Context, v people.Visitor, b broadcasts.Broadcast, f *facts) error {
+	f.MaySeeTags = v.Member.Has(members.MayViewContent)
+	if !f.MaySeeTags {
+		return nil
+	}
+	found, err := h.Tags.OfBroadcast(ctx, v.Org.ID, b.ID)
+	for _, t := range found {
+		f.Tags = append(f.Tags, frame.PlainName(t.Name))
+	}
+	if v.Member.Has(members.MayManageContent) || f.MayManage {
+		f.EditTags = path(b, "/tags")
+	}
+	return err
 }
 
 // authorOf returns the words for the author of a broadcast.

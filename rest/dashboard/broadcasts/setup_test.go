@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -38,6 +39,7 @@ const hostile = "<script>alert(1)</script>\u202egro.elpmaxe"
 // office is an organization with broadcasts on a database, and prepared results of the
 // operations.
 type office struct {
+	tags *tags.Tags
 	*frametest.Office
 	db         *storage.DB
 	broadcasts *broadcasts.Broadcasts
@@ -105,7 +107,7 @@ func newOffice(t *testing.T) *office {
 	)}
 	o.operations = &frametest.Operations{T: t}
 	o.Frame.Operations = o.operations
-	o.list = core.NewID()
+	o.list, o.tags = core.NewID(), tags.New(tags.Config{Store: db.Tags(), Clock: frametest.Now})
 	now := frametest.Now()
 	o.Must(db.Topics().ReplaceTopics(t.Context(), o.Org.ID, []sending.Topic{{Name: "news", DisplayName: hostile, Description: hostile, Default: sending.OptIn}}, now))
 	o.Must(db.Lists().InsertList(t.Context(), o.Org.ID, lists.List{ID: o.list, Key: "all", Name: hostile, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: now, UpdatedAt: now}))
@@ -116,7 +118,7 @@ func newOffice(t *testing.T) *office {
 		RefreshSuppressions: func(context.Context, string) error { return nil }, Clock: frametest.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	room, err := pages.New(o.Frame, pages.Config{
-		Broadcasts: o.broadcasts, Store: db.Broadcasts(), Audience: db.Audiences(), Audiences: o, Outcomes: db.Outcomes(), Approvals: o, Topics: db.Topics(),
+		Broadcasts: o.broadcasts, Store: db.Broadcasts(), Audience: db.Audiences(), Audiences: o, Outcomes: db.Outcomes(), Approvals: o, Topics: db.Topics(), Tags: o.tags,
 		Templates: found{{Slug: "welcome", Name: "Welcome", Subject: hostile}, {Slug: "sale", Name: hostile, Subject: "Sale"}},
 		Actors:    actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
 	})

@@ -67,6 +67,7 @@ var actionWords = map[string]string{
 	"tag.created":                  "Tag created",
 	"tag.deleted":                  "Tag deleted",
 	"tag.updated":                  "Tag changed",
+	"broadcast.tags_updated":       "Tags of a broadcast changed",
 	"template.tags_updated":        "Tags of a template changed",
 	"mail.allowed":                 "Mail allowed again",
 	"mail.stopped":                 "All mail stopped",

@@ -13,12 +13,12 @@ import (
 // change tags.
 type tagRow struct {
 	Name, Color string
-	// Templates and Broadcasts are the numbers of uses. Tagged is the list of templates with
-	// the tag.
-	Templates, Broadcasts string
-	Tagged                string
-	Created               frame.When
-	Edit, Delete          string
+	// Templates and Broadcasts are the numbers of uses. TemplateList and BroadcastList are the
+	// lists of what has the tag; BroadcastList is "" if the visitor may not see broadcasts.
+	Templates, Broadcasts       string
+	TemplateList, BroadcastList string
+	Created                     frame.When
+	Edit, Delete                string
 }
 
 // listPage is the data of the list of tags.
@@ -37,7 +37,7 @@ func (h *Room) showTags(w http.ResponseWriter, r *http.Request, v people.Visitor
 	}
 	data := listPage{MayEdit: MayEdit(v), Empty: frame.Empty{Text: "There are no tags. Tags group templates and broadcasts, so that lists can be filtered by them."}}
 	for _, t := range all {
-		data.Rows = append(data.Rows, h.rowOf(t, data.MayEdit))
+		data.Rows = append(data.Rows, h.rowOf(v, t, data.MayEdit))
 	}
 	head := frame.Head{Title: "Tags", Count: frame.WithCommas(int64(len(all))), Lead: "Tags group templates and broadcasts. Lists and the API can be filtered by them."}
 	if data.MayEdit {
@@ -50,10 +50,13 @@ func (h *Room) showTags(w http.ResponseWriter, r *http.Request, v people.Visitor
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "tags", Title: "Tags", Head: head, Notice: notices.NoticeOf(r), Data: data})
 }
 
-func (h *Room) rowOf(t tags.Tag, mayEdit bool) tagRow {
+func (h *Room) rowOf(v people.Visitor, t tags.Tag, mayEdit bool) tagRow {
 	row := tagRow{
 		Name: frame.PlainName(t.Name), Color: t.Color, Templates: frame.WithCommas(int64(t.TemplateCount)), Broadcasts: frame.WithCommas(int64(t.BroadcastCount)),
-		Tagged: frame.Address(templatesPath, frame.Parameters{"tag": t.Name}), Created: h.When(t.CreatedAt),
+		TemplateList: frame.Address(templatesPath, frame.Parameters{"tag": t.Name}), Created: h.When(t.CreatedAt),
+	}
+	if h.MayOpen(v, broadcastsPath) {
+		row.BroadcastList = frame.Address(broadcastsPath, frame.Parameters{"tag": t.Name})
 	}
 	if mayEdit {
 		row.Edit, row.Delete = pathOf(t.ID)+"/edit", pathOf(t.ID)+"/delete"

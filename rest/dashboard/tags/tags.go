@@ -5,6 +5,7 @@ import (
 	"embed"
 	"net/http"
 
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/tags"
@@ -15,13 +16,14 @@ import (
 //go:embed pages/*.html
 var pages embed.FS
 
-// Path is the path of the list of tags. The other pages are below it, except the form with
-// the tags of a template.
+// Path is the path of the list of tags. The other pages are below it, except the forms with
+// the tags of a template and of a broadcast.
 const Path = frame.Path + "/tags"
 
 const (
-	newPath       = Path + "/new"
-	templatesPath = frame.Path + "/templates"
+	newPath        = Path + "/new"
+	templatesPath  = frame.Path + "/templates"
+	broadcastsPath = frame.Path + "/broadcasts"
 )
 
 // Tags reads and changes tags. Each method fails as in core/tags.
@@ -32,6 +34,8 @@ type Tags interface {
 	Delete(ctx context.Context, orgID, id string) (tags.Tag, error)
 	OfTemplate(ctx context.Context, orgID, templateID string) ([]tags.Ref, error)
 	SetOfTemplate(ctx context.Context, orgID, templateID string, tagIDs []string) error
+	OfBroadcast(ctx context.Context, orgID, broadcastID string) ([]tags.Ref, error)
+	SetOfBroadcast(ctx context.Context, orgID, broadcastID string, tagIDs []string) error
 }
 
 // Templates finds templates.
@@ -41,10 +45,18 @@ type Templates interface {
 	Record(ctx context.Context, orgID, slug string) (stored.Template, error)
 }
 
+// Broadcasts finds broadcasts.
+type Broadcasts interface {
+	// Broadcast returns the broadcast with the id, and locks it in a transaction. It fails
+	// with core.CodeNotFound for an unknown id.
+	Broadcast(ctx context.Context, orgID, id string) (broadcasts.Broadcast, error)
+}
+
 // Config configures the pages of this package. All fields are required.
 type Config struct {
-	Tags      Tags
-	Templates Templates
+	Tags       Tags
+	Templates  Templates
+	Broadcasts Broadcasts
 }
 
 // Room has the pages about tags; see dashboard.Room.
@@ -74,11 +86,13 @@ func (h *Room) Routes() []frame.Route {
 		{Path: "/tags/new", AlsoNeeds: editPermissions, Get: h.showNew, Post: h.createTag},
 		{Path: "/tags/{id}/edit", AlsoNeeds: editPermissions, Get: h.showEdit, Post: h.editTag},
 		{Path: "/tags/{id}/delete", AlsoNeeds: editPermissions, Get: h.showDelete, Post: h.deleteTag},
-		{Path: "/templates/{slug}/tags", AlsoNeeds: editPermissions, Get: h.showOfTemplate, Post: h.setOfTemplate},
+		{Path: "/templates/{slug}/tags", AlsoNeeds: editPermissions, Get: h.showOf(h.template), Post: h.setOf(h.template)},
+		{Path: "/broadcasts/{id}/tags", Needs: members.MayViewCampaigns, AlsoNeeds: editPermissions, Get: h.showOf(h.broadcast), Post: h.setOf(h.broadcast)},
 	}
 }
 
-// MayEdit reports whether the visitor may change tags, and set those of templates.
+// MayEdit reports whether the visitor may change tags, and set those of templates and
+// broadcasts.
 func MayEdit(v people.Visitor) bool { return editPermission(v) != "" }
 
 // editPermission returns the permission with which the visitor may change tags, or "".
@@ -103,7 +117,7 @@ func (h *Room) admit(w http.ResponseWriter, r *http.Request, v people.Visitor) b
 
 // labels has, for each form field, the words that name the field in the error text of a
 // refused form.
-var labels = frame.Labels{"name": "The name", "color": "The color", "tags": "The template"}
+var labels = frame.Labels{"name": "The name", "color": "The color"}
 
 // notices are the messages that the list shows after a change, by their name in the address.
 var notices = frame.Notices{"created": "The tag is created.", "saved": "The tag is saved.", "deleted": "The tag is deleted."}

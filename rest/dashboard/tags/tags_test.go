@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/tags"
 	stored "github.com/mailhelm/mailhelm/core/templates"
@@ -32,8 +33,9 @@ type office struct {
 	db    *storage.DB
 	tags  *tags.Tags
 	pages http.Handler
-	// template is the id of the template with the slug news/weekly.
-	template string
+	// template is the id of the template with the slug news/weekly, and broadcast that of a
+	// draft.
+	template, broadcast string
 }
 
 const templateTags = frame.Path + "/templates/news%2Fweekly/tags"
@@ -41,12 +43,14 @@ const templateTags = frame.Path + "/templates/news%2Fweekly/tags"
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: pages.Path, Name: "Tags"}), db: db, template: core.NewID()}
+	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: pages.Path, Name: "Tags"}, frame.Area{Path: frame.Path + "/broadcasts", Name: "Broadcasts", Needs: members.MayViewCampaigns}), db: db, template: core.NewID()}
 	o.tags = tags.New(tags.Config{Store: db.Tags(), Clock: frametest.Now})
 	o.Must(db.ManagedTemplates().InsertManaged(t.Context(), o.Org.ID, stored.ManagedTemplate{
 		ID: o.template, Slug: "news/weekly", DeployedName: "acme--news--weekly", CreatedAt: frametest.Now(), Newest: stored.Version{Number: 1, Hash: "h", SavedAt: frametest.Now()},
 	}))
-	room, err := pages.New(o.Frame, pages.Config{Tags: o.tags, Templates: stored.New(stored.Config{Store: db.Templates()})})
+	o.broadcast = core.NewID()
+	o.Must(db.Broadcasts().Insert(t.Context(), o.Org.ID, broadcasts.Broadcast{ID: o.broadcast, Name: hostile, State: broadcasts.Draft, CreatedAt: frametest.Now(), UpdatedAt: frametest.Now(), Revision: 1}))
+	room, err := pages.New(o.Frame, pages.Config{Tags: o.tags, Templates: stored.New(stored.Config{Store: db.Templates()}), Broadcasts: db.Broadcasts()})
 	o.Must(err)
 	o.pages = o.Open(room)
 	return o
@@ -61,16 +65,22 @@ func (o *office) seed() (used, unused tags.Tag) {
 	unused, err = o.tags.Create(ctx, o.Org.ID, tags.Wording{Name: "Spring", Color: "#16a34a"})
 	o.Must(err)
 	o.Must(o.tags.SetOfTemplate(ctx, o.Org.ID, o.template, []string{used.ID}))
+	o.Must(o.tags.SetOfBroadcast(ctx, o.Org.ID, o.broadcast, []string{used.ID, unused.ID}))
 	return used, unused
 }
 
-// state returns the tags and those of the template.
+// broadcastTags returns the path of the form with the tags of the broadcast.
+func (o *office) broadcastTags() string { return frame.Path + "/broadcasts/" + o.broadcast + "/tags" }
+
+// state returns the tags, and those of the template and of the broadcast.
 func (o *office) state() []any {
 	all, err := o.tags.All(context.Background(), o.Org.ID)
 	o.Must(err)
 	of, err := o.tags.OfTemplate(context.Background(), o.Org.ID, o.template)
 	o.Must(err)
-	return []any{all, of}
+	ofBroadcast, err := o.tags.OfBroadcast(context.Background(), o.Org.ID, o.broadcast)
+	o.Must(err)
+	return []any{all, of, ofBroadcast}
 }
 
 func path(t tags.Tag, what string) string { return pages.Path + "/" + t.ID + "/" + what }
@@ -94,16 +104,21 @@ func TestGoldenPages(t *testing.T) {
 	shown("edit", path(used, "edit"), 200)
 	shown("delete", path(used, "delete"), 200)
 	shown("template", templateTags, 200)
+	shown("broadcast", o.broadcastTags(), 200)
 	o.Allow(members.MayViewContent)
 	shown("tags_of_viewer", pages.Path, 200)
 	shown("forbidden", pages.Path+"/new", 403)
-	for _, path := range []string{path(used, "edit"), path(used, "delete"), templateTags} {
+	for _, path := range []string{path(used, "edit"), path(used, "delete"), templateTags, o.broadcastTags()} {
 		if status, _ := frametest.Get(t, o.pages, path); status != http.StatusForbidden {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
 	o.Allow(members.MayManageContent)
-	for _, path := range []string{pages.Path + "/none/edit", pages.Path + "/none/delete", frame.Path + "/templates/none/tags"} {
+	if status, _ := frametest.Get(t, o.pages, o.broadcastTags()); status != http.StatusForbidden {
+		t.Errorf("the tags of a broadcast, without seeing broadcasts: %d", status)
+	}
+	o.Allow(members.MayManageContent, members.MayViewCampaigns)
+	for _, path := range []string{pages.Path + "/none/edit", pages.Path + "/none/delete", frame.Path + "/templates/none/tags", frame.Path + "/broadcasts/none/tags"} {
 		if status, _ := frametest.Get(t, o.pages, path); status != http.StatusNotFound {
 			t.Errorf("%s: %d", path, status)
 		}
@@ -146,6 +161,13 @@ func TestForms(t *testing.T) {
 		many.Add("tags", core.NewID())
 	}
 	send(templateTags, many, 422)
+	if page := send(o.broadcastTags(), many, 422); !strings.Contains(page, "The broadcast has 21 tags") {
+		t.Error(page)
+	}
+	send(o.broadcastTags(), url.Values{"tags": {news.ID, "unknown"}}, 303)
+	if of, err := o.tags.OfBroadcast(t.Context(), o.Org.ID, o.broadcast); len(of) != 1 || of[0].Name != "Letters" || err != nil {
+		t.Errorf("%+v, %v", of, err)
+	}
 	send(path(news, "delete"), nil, 303)
 	send(path(news, "delete"), nil, 404)
 
@@ -160,7 +182,8 @@ func TestForms(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{
 		"tag.created": `{"color":"#dc2626","name":"News"}`, "tag.updated": `{"name":{"before":"News","after":"Letters"}}`, "tag.deleted": `{"name":"Letters"}`,
-		"template.tags_updated": `{"added":[],"removed":["Letters"],"slug":"news/weekly"}{"added":["Letters"],"removed":[],"slug":"news/weekly"}`,
+		"broadcast.tags_updated": `{"added":["Letters"],"removed":[]}`,
+		"template.tags_updated":  `{"added":[],"removed":["Letters"],"slug":"news/weekly"}{"added":["Letters"],"removed":[],"slug":"news/weekly"}`,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -178,6 +201,7 @@ func TestPermissions(t *testing.T) {
 			frametest.Form{Name: "create", Needs: p, Path: pages.Path + "/new", Done: http.StatusSeeOther, Form: url.Values{"name": {name}, "color": {"#000000"}}},
 			frametest.Form{Name: "edit", Needs: p, Path: path(used, "edit"), Done: http.StatusSeeOther, Form: url.Values{"name": {name + name}, "color": {"#000000"}}},
 			frametest.Form{Name: "set", Needs: p, Path: templateTags, Done: http.StatusSeeOther, Form: url.Values{"tags": {unused.ID}}},
+			frametest.Form{Name: "set of a broadcast", Needs: p, Also: []members.Permission{members.MayViewCampaigns}, Path: o.broadcastTags(), Done: http.StatusSeeOther, Form: url.Values{"tags": {used.ID}}},
 			frametest.Form{Name: "delete", Needs: p, Path: path(unused, "delete"), Done: http.StatusSeeOther},
 			frametest.Form{Name: "delete", Needs: p, Path: path(used, "delete"), Done: http.StatusSeeOther},
 		)

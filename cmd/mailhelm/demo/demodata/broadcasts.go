@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/composition"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/tags"
 )
 
 // The ids of the demo's broadcasts, which examples of the documentation name.
@@ -44,7 +45,30 @@ func (p Past) broadcasts(ctx context.Context, orgID string, events []messages.Ev
 	if err := p.DB.Broadcasts().Insert(ctx, orgID, planned); err != nil {
 		return err
 	}
-	return p.sentBroadcast(ctx, orgID, written, lastIssue(events))
+	if err := p.sentBroadcast(ctx, orgID, written, lastIssue(events)); err != nil {
+		return err
+	}
+	return p.tags(ctx, orgID)
+}
+
+// tags creates two tags and gives each to a broadcast.
+func (p Past) tags(ctx context.Context, orgID string) error {
+	for _, one := range []struct {
+		tag       tags.Tag
+		broadcast string
+	}{
+		{tags.Tag{ID: "0198c7a2-5d3e-7a01-8b00-2f61c0d4b201", Name: "Newsletter", Color: "#2563eb"}, sentID},
+		{tags.Tag{ID: "0198c7a2-5d3e-7a01-8b00-2f61c0d4b202", Name: "Spring", Color: "#16a34a"}, draftID},
+	} {
+		one.tag.CreatedAt = p.Clock().Add(-30 * 24 * time.Hour)
+		if err := p.DB.Tags().InsertTag(ctx, orgID, one.tag); err != nil {
+			return err
+		}
+		if err := p.DB.Tags().SetBroadcastTags(ctx, orgID, one.broadcast, []string{one.tag.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastIssue returns the send events of the last issue of the newsletter, one for each
