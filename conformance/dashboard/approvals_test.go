@@ -288,3 +288,27 @@ func TestStopAllMailOnDashboard(t *testing.T) {
 		}
 	})
 }
+
+// TestApprovalWaitsThroughARestart stops the product while a send waits, and approves the
+// send after the product started again.
+func TestApprovalWaitsThroughARestart(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		h := newHelped(t, p)
+		id := h.compose("Spring")
+		h.sendTool(id)
+		path := h.waiting()
+		p.Restart(t)
+		h = &helped{browser: owner(t, p), token: p.Token(t, p.MCPURL)}
+		if got := h.waiting(); got != path {
+			t.Fatalf("after the restart %s waits, want %s", got, path)
+		}
+		h.wants(h.submit(h.open(path), path+"/approve", unchanged), "Approved. The send has begun.")
+		product.Await(t, 30*time.Second, func() error {
+			if status := h.tool("broadcasts_get_status", `{"broadcast_id":"`+id+`"}`); status["state"] != "sent" {
+				return fmt.Errorf("the status is %v", status)
+			}
+			return nil
+		})
+	})
+}

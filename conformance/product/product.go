@@ -129,6 +129,7 @@ type Product struct {
 	HTTP *http.Client
 
 	host     *serve.Host
+	config   config.Config
 	database string // URL of the PostgreSQL database; "" for SQLite
 }
 
@@ -198,33 +199,57 @@ func Start(t testing.TB, opts Options) *Product {
 		t.Fatalf("product: %v", err)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		if err := h.Stop(ctx); err != nil {
-			t.Errorf("product: stop: %v", err)
-		}
-	})
 	if opts.RateLimit != nil {
 		if err := h.DB().Orgs().SetRateLimit(t.Context(), seeded.demo.OrgID, opts.RateLimit); err != nil {
 			t.Fatalf("product: %v", err)
 		}
 	}
-	a := h.Addresses()
 	p := &Product{
-		Mailbox: mailbox,
-		host:    h, database: cfg.DatabaseURL,
-		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
-		AdminURL: a.Admin, SMTPAddr: a.SMTP,
+		Mailbox: mailbox, config: cfg, database: cfg.DatabaseURL,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
-		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.Connections(), Webhooks: h.Webhooks(), Clock: clock,
-		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
+		DataDir: cfg.DataDir, Clock: clock, HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
+	p.use(h)
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		p.stop(t)
+	})
 	if opts.Past {
 		p.MakePast(t)
 	}
 	return p
+}
+
+// use sets the fields of the product that belong to a running host.
+func (p *Product) use(h *serve.Host) {
+	a := h.Addresses()
+	p.host = h
+	p.BaseURL, p.AuthURL, p.AppURL, p.MCPURL, p.FetchURL, p.DocsURL = a.API, a.Auth, a.App, a.MCP, a.Fetch, a.Docs
+	p.AdminURL, p.SMTPAddr = a.Admin, a.SMTP
+	p.Simulator, p.DB, p.Connections, p.Webhooks = h.Account(), h.DB(), h.Connections(), h.Webhooks()
+}
+
+// stop stops the host. It does not use t.Context, which has ended in a cleanup.
+func (p *Product) stop(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := p.host.Stop(ctx); err != nil {
+		t.Errorf("product: stop: %v", err)
+	}
+}
+
+// Restart stops the product and starts it again with the same data. It may then have other
+// addresses, and [Product.Simulator] no longer fails as tests told it.
+func (p *Product) Restart(t testing.TB) {
+	t.Helper()
+	p.HTTP.CloseIdleConnections()
+	p.stop(t)
+	h, err := serve.Start(t.Context(), p.config)
+	if err != nil {
+		t.Fatalf("product: start again: %v", err)
+	}
+	p.use(h)
 }
 
 // quiet discards the logs of libraries, so that the output of tests stays readable.
