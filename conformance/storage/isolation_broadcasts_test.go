@@ -135,8 +135,8 @@ func broadcastCalls(o ownedObjects, org string) map[string]storeCall {
 	}
 }
 
-// recipientCalls returns calls about recipients of sends and limits. The organization org
-// makes them with the objects of another organization, o.
+// recipientCalls returns calls about recipients of sends. The organization org makes them
+// with the objects of another organization, o.
 func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		// The call adds recipients of its own organization to a send with the owner's id.
@@ -176,6 +176,23 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 		"handover.Store.Pause": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Handover().Pause(t.Context(), org, later(9))
 		},
+		"Counts": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Outcomes().Counts(t.Context(), org, o.sent.ID)
+		},
+		"Unresolved": func(t *testing.T, db *storage.DB) (any, error) {
+			claimed, pending, err := db.Outcomes().Unresolved(t.Context(), org, o.sent.ID)
+			return !claimed.IsZero() || !pending.IsZero(), err
+		},
+		"Outcomes": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Outcomes().Outcomes(t.Context(), org, o.sent.ID, handover.OutcomeFilter{Limit: 10})
+		},
+	}
+}
+
+// limitCalls returns calls about the daily limits of applications and about the stop of all
+// mail. The organization org makes them about the application of another organization.
+func limitCalls(org string) map[string]storeCall {
+	return map[string]storeCall{
 		"Limit": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.HandoverLimits().Limit(t.Context(), org, capped, 10)
 		},
@@ -191,21 +208,11 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 		"Caps": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.HandoverLimits().Caps(t.Context(), org)
 		},
-		"Counts": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Outcomes().Counts(t.Context(), org, o.sent.ID)
-		},
-		"Unresolved": func(t *testing.T, db *storage.DB) (any, error) {
-			claimed, pending, err := db.Outcomes().Unresolved(t.Context(), org, o.sent.ID)
-			return !claimed.IsZero() || !pending.IsZero(), err
-		},
 		"SetStop": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().SetStop(t.Context(), org, nil)
 		},
 		"SetCap": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().SetCap(t.Context(), org, capped, nil)
-		},
-		"Outcomes": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Outcomes().Outcomes(t.Context(), org, o.sent.ID, handover.OutcomeFilter{Limit: 10})
 		},
 	}
 }
