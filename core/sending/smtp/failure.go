@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/textproto"
+	"regexp"
 	"time"
 
-	"github.com/emersion/go-smtp"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -49,7 +49,7 @@ const (
 // returns TimedOut if the caller's context has ended or the final dot was sent. Otherwise
 // it returns Refused, because the server does not have the whole message.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
-	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
+	if answer, ok := errors.AsType[*textproto.Error](err); ok {
 		return failureOfAnswer(at, answer)
 	}
 	cause := fmt.Errorf("smtp: %s: %w", at, plainly(err))
@@ -62,8 +62,12 @@ func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	return newFailure(sending.Refused, cause)
 }
 
-func failureOfAnswer(at step, answer *smtp.SMTPError) *sending.Failure {
-	cause := fmt.Errorf("smtp: %s: answered %d %v", at, answer.Code, answer.EnhancedCode)
+// enhancedCode matches an enhanced status code at the beginning of a reply (RFC 2034), the
+// only part of its text that is logged.
+var enhancedCode = regexp.MustCompile(`^[245]\.\d{1,3}\.\d{1,3}\b`)
+
+func failureOfAnswer(at step, answer *textproto.Error) *sending.Failure {
+	cause := fmt.Errorf("smtp: %s: answered %d %s", at, answer.Code, enhancedCode.FindString(answer.Msg))
 	switch {
 	case answer.Code/100 == 4:
 		return newThrottling(cause, busyRetryAfter)

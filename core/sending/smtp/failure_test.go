@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestServersThatMisbehave(t *testing.T) {
 		"says nothing":                {"HANG", nil, sending.Refused},
 		"a line without end":          {strings.Repeat("x", 100_000), nil, sending.Refused},
 		"lines without end":           {strings.Repeat("220-more\r\n", 100_000), nil, sending.Refused},
-		"no EHLO":                     {hello, map[string]string{"EHLO": "550 no"}, sending.Refused},
+		"no EHLO":                     {hello, map[string]string{"EHLO": "550 no", "HELO": "550 no"}, sending.Refused},
 		"busy at MAIL":                {hello, map[string]string{"MAIL": "450 later"}, sending.Throttled},
 		"wants a password":            {hello, map[string]string{"MAIL": "530 5.7.0 who are you"}, sending.Refused},
 		"no to MAIL":                  {hello, map[string]string{"MAIL": "553 not you"}, sending.Rejected},
@@ -49,25 +50,29 @@ func TestServersThatMisbehave(t *testing.T) {
 		"speaks nonsense at the dot":  {hello, map[string]string{".": "ada@example.net"}, sending.TimedOut},
 		"asks for more after the dot": {hello, map[string]string{".": "354 more"}, sending.TimedOut},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			address := script(t, answers(test.greeting, test.to))
-			a := adapter(t, address, func(cfg *smtp.Config, at *smtp.Server) {
-				withoutTLS(address)(cfg, at)
-				cfg.CallTimeout = 300 * time.Millisecond
-				if test.want == sending.Throttled || test.want == sending.Rejected {
-					cfg.CallTimeout = 20 * time.Second
+		for _, ehlo := range []string{"250 hello", pipelining} {
+			t.Run(name+" and says "+ehlo, func(t *testing.T) {
+				t.Parallel()
+				to := map[string]string{"EHLO": ehlo}
+				maps.Copy(to, test.to)
+				address := script(t, answers(test.greeting, to))
+				a := adapter(t, address, func(cfg *smtp.Config, at *smtp.Server) {
+					withoutTLS(address)(cfg, at)
+					cfg.CallTimeout = 300 * time.Millisecond
+					if test.want == sending.Throttled || test.want == sending.Rejected {
+						cfg.CallTimeout = 20 * time.Second
+					}
+				})
+				_, err := a.Send(t.Context(), "org", receipt())
+				wantKind(t, name, err, test.want)
+				if strings.Contains(err.Error(), "ada@") {
+					t.Errorf("the log says %v", err)
+				}
+				if f, _ := errors.AsType[*sending.Failure](err); test.want == sending.Throttled && f.RetryAfter <= 0 {
+					t.Error("nothing says how long to wait")
 				}
 			})
-			_, err := a.Send(t.Context(), "org", receipt())
-			wantKind(t, name, err, test.want)
-			if strings.Contains(err.Error(), "ada@") {
-				t.Errorf("the log says %v", err)
-			}
-			if f, _ := errors.AsType[*sending.Failure](err); test.want == sending.Throttled && f.RetryAfter <= 0 {
-				t.Error("nothing says how long to wait")
-			}
-		})
+		}
 	}
 }
 

@@ -66,7 +66,9 @@ func (s *SMTP) SendBulk(ctx context.Context, orgID string, _ sending.Bulk) ([]se
 }
 
 // deliverOnce sends the message once, over an idle connection that still works or over a
-// new one. It waits while all connections of the organization are in use.
+// new one. It waits while all connections of the organization are in use. A server may end
+// idle connections at any time, so the message goes to the next connection if the server
+// ended one before it took any content.
 func (s *SMTP) deliverOnce(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
 	if err := connections.enter(ctx); err != nil {
 		if caller.Err() != nil {
@@ -75,21 +77,23 @@ func (s *SMTP) deliverOnce(ctx, caller context.Context, connections *pool, to lo
 		return newThrottling(errTurn, busyRetryAfter)
 	}
 	defer connections.leave()
-	session := connections.take(to)
-	for session != nil && !session.isAlive(ctx) {
+	for {
+		session, isIdle := connections.take(to), true
+		if session == nil {
+			var f *sending.Failure
+			if session, f = s.open(ctx, caller, to); f != nil {
+				return f
+			}
+			isIdle = false
+		}
+		gone, f := session.sendMessage(ctx, caller, l)
+		if f == nil {
+			connections.put(session)
+			return nil
+		}
 		session.close()
-		session = connections.take(to)
-	}
-	if session == nil {
-		var f *sending.Failure
-		if session, f = s.open(ctx, caller, to); f != nil {
+		if !isIdle || !gone || ctx.Err() != nil {
 			return f
 		}
 	}
-	if f := session.sendMessage(ctx, caller, l); f != nil {
-		session.close()
-		return f
-	}
-	connections.put(session)
-	return nil
 }

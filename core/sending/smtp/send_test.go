@@ -2,6 +2,7 @@ package smtp_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -160,23 +161,103 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 }
 
 // TestStaleConnectionIsReplaced checks that Send opens a new connection if the server has
-// closed the idle one. The message cannot be sent twice, because it was not sent over the
-// closed connection.
+// ended the idle one. The message cannot be sent twice, because the server took nothing of
+// it over the ended connection.
 func TestStaleConnectionIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]map[string]string{
+		"ends after each message":              {".": "250 fine DROP"},
+		"says goodbye after each message":      {".": "250 fine\r\n421 4.4.2 too long DROP"},
+		"ends, and supports pipelining":        {"EHLO": pipelining, ".": "250 fine DROP"},
+		"says goodbye and supports pipelining": {"EHLO": pipelining, ".": "250 fine\r\n421 4.4.2 too long DROP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var connections, messages atomic.Int32
+			address := script(t, func(c net.Conn, in *bufio.Reader) {
+				connections.Add(1)
+				answers("220 hello", test)(c, bufio.NewReader(io.TeeReader(in, dots(func() { messages.Add(1) }))))
+			})
+			a := adapter(t, address, withoutTLS(address))
+			for range 3 {
+				if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if connections.Load() != 3 || messages.Load() != 3 {
+				t.Errorf("%d connections and %d messages, want 3 of each", connections.Load(), messages.Load())
+			}
+		})
+	}
+}
+
+// TestNewConnectionIsNotReplaced checks that Send does not try again if the server ends a
+// connection that was opened for the message.
+func TestNewConnectionIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int32
 	address := script(t, func(c net.Conn, in *bufio.Reader) {
 		connections.Add(1)
-		answers("220 hello", map[string]string{"NOOP": "DROP"})(c, in)
+		answers("220 hello", map[string]string{"MAIL": "DROP"})(c, in)
 	})
-	a := adapter(t, address, withoutTLS(address))
-	for range 3 {
-		if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
-			t.Fatal(err)
-		}
+	_, err := adapter(t, address, withoutTLS(address)).Send(t.Context(), "org", receipt())
+	wantKind(t, "dropped at MAIL", err, sending.Refused)
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
 	}
-	if n := connections.Load(); n != 3 {
-		t.Errorf("%d connections, want 3", n)
+}
+
+// dots is a writer that calls a function for each final dot of a message.
+type dots func()
+
+func (f dots) Write(p []byte) (int, error) {
+	for range bytes.Count(p, []byte("\r\n.\r\n")) {
+		f()
+	}
+	return len(p), nil
+}
+
+// TestCommandsAreSentAtOnce checks that a server that supports pipelining gets the commands
+// before the content without having to answer each, and one that does not gets them one by
+// one.
+func TestCommandsAreSentAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ehlo string
+		want int
+	}{"with pipelining": {pipelining, 4}, "without": {"250 hello", 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			groups := make(chan int, 10)
+			address := script(t, func(c net.Conn, in *bufio.Reader) {
+				_, _ = io.WriteString(c, "220 hello\r\n")
+				_, _ = in.ReadString('\n')
+				_, _ = io.WriteString(c, test.ehlo+"\r\n")
+				for range 4 / test.want { // MAIL, RCPT, RCPT, DATA
+					var codes strings.Builder
+					for range test.want {
+						line, _ := in.ReadString('\n')
+						codes.WriteString(map[bool]string{true: "354 go on\r\n", false: "250 fine\r\n"}[strings.HasPrefix(line, "DATA")])
+					}
+					groups <- test.want + in.Buffered()
+					_, _ = io.WriteString(c, codes.String())
+				}
+				for line := ""; line != ".\r\n"; {
+					line, _ = in.ReadString('\n')
+				}
+				_, _ = io.WriteString(c, "250 fine\r\n")
+			})
+			two := receipt()
+			two.To = append(two.To, "b@example.net")
+			if _, err := adapter(t, address, withoutTLS(address)).Send(t.Context(), "org", two); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 / test.want {
+				if n := <-groups; n != test.want {
+					t.Errorf("a group has %d commands, or begins the next one, want %d", n, test.want)
+				}
+			}
+		})
 	}
 }
 

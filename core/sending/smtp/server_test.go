@@ -198,21 +198,22 @@ func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	return l.Addr().String()
 }
 
+// pipelining is the reply to EHLO of a server that supports pipelining.
+const pipelining = "250-hello\r\n250 PIPELINING"
+
 // answers returns a server script, to be passed to the function script. The server sends
 // the greeting. It answers each command with the reply that the map stores under the
 // command's first word. The default reply is 354 for DATA and 250 for others. The reply
-// "DROP" closes the connection, and "HANG" sends nothing. The key "." has the reply to the
-// end of a message.
+// "DROP" closes the connection, at the end of another reply after that, and "HANG" sends
+// nothing. The key "." has the reply to the end of a message.
 func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader) {
 	return func(c net.Conn, in *bufio.Reader) {
 		say := func(text string) bool {
-			if text == "DROP" {
-				return false
+			text, drops := strings.CutSuffix(text, "DROP")
+			if text != "HANG" && text != "" {
+				_, _ = io.WriteString(c, strings.TrimSpace(text)+"\r\n")
 			}
-			if text != "HANG" {
-				_, _ = io.WriteString(c, text+"\r\n")
-			}
-			return true
+			return !drops
 		}
 		inData := false
 		for ok := say(greeting); ok; {

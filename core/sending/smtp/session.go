@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/smtp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/emersion/go-sasl"
-	"github.com/emersion/go-smtp"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -85,27 +87,29 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	return &session{login: to, client: client, conn: raw}, nil
 }
 
+var errNoTLS = errors.New("the server does not support STARTTLS")
+
 // greet sends the SMTP greeting. The connection begins with TLS if where.implicitTLS is
-// true. Otherwise greet first starts TLS (STARTTLS), except for a server on this machine,
-// to which the connection is then unencrypted.
+// true. Otherwise greet starts TLS (STARTTLS), except for a server on this machine, to
+// which the connection is then unencrypted. It has no deadline: the function open closes
+// the connection when its context ends.
 func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
-	var client *smtp.Client
-	switch {
-	case where.implicitTLS:
-		client = smtp.NewClient(tls.Client(conn, config))
-	case where.loopback && isLoopback(conn.RemoteAddr()):
-		client = smtp.NewClient(conn)
-	default:
-		// The timeouts of the SMTP library apply from the next command on. Until then, the
-		// function open closes the connection when its context ends.
-		var err error
-		if client, err = smtp.NewClientStartTLS(conn, config); err != nil {
-			return nil, err
-		}
+	if where.implicitTLS {
+		conn = tls.Client(conn, config)
 	}
-	client.CommandTimeout, client.SubmissionTimeout = s.cfg.CallTimeout, s.cfg.CallTimeout
-	return client, client.Hello(s.cfg.Hostname)
+	client, err := smtp.NewClient(conn, where.host)
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Hello(s.cfg.Hostname); err != nil || where.implicitTLS || where.loopback && isLoopback(conn.RemoteAddr()) {
+		return client, err
+	}
+	// StartTLS would ask a server that has not offered it.
+	if ok, _ := client.Extension("STARTTLS"); !ok {
+		return nil, errNoTLS
+	}
+	return client, client.StartTLS(config)
 }
 
 func isLoopback(a net.Addr) bool {
@@ -119,55 +123,34 @@ var (
 )
 
 func signIn(client *smtp.Client, as login) error {
-	switch {
-	case as.user == "":
+	if as.user == "" {
 		return nil
-	case hasControl(as.user) || hasControl(as.password):
+	}
+	if hasControl(as.user) || hasControl(as.password) {
 		return errCredentials
-	case client.SupportsAuth(sasl.Plain):
-		return client.Auth(sasl.NewPlainClient("", as.user, as.password))
-	case client.SupportsAuth(sasl.Login):
-		return client.Auth(sasl.NewLoginClient(as.user, as.password))
+	}
+	_, offered := client.Extension("AUTH")
+	mechanisms := strings.Fields(strings.ToUpper(offered))
+	switch {
+	case slices.Contains(mechanisms, sasl.Plain):
+		return client.Auth(mechanism{sasl.NewPlainClient("", as.user, as.password)})
+	case slices.Contains(mechanisms, sasl.Login):
+		return client.Auth(mechanism{sasl.NewLoginClient(as.user, as.password)})
 	}
 	return errMechanisms
 }
 
-var errSize = errors.New("smtp: the message is larger than the server accepts")
+// mechanism is a SASL mechanism as an [smtp.Auth]. It sends the password without asking
+// whether the connection is encrypted, because greet has seen to that.
+type mechanism struct{ client sasl.Client }
 
-// sendMessage sends one message over the connection. After a failure the connection must be
-// closed.
-func (s *session) sendMessage(ctx, caller context.Context, l letter) *sending.Failure {
-	stop := context.AfterFunc(ctx, s.close)
-	defer stop()
-	s.uses++
-	if limit, ok := s.client.MaxMessageSize(); ok && limit > 0 && len(l.data) > limit {
-		return newFailure(sending.Rejected, errSize)
-	}
-	if err := s.client.Mail(l.from, &smtp.MailOptions{Size: int64(len(l.data))}); err != nil {
-		return failureAt(caller, sender, err)
-	}
-	for _, to := range l.recipients {
-		if err := s.client.Rcpt(to, nil); err != nil {
-			return failureAt(caller, recipient, err)
-		}
-	}
-	w, err := s.client.Data()
-	if err != nil {
-		return failureAt(caller, content, err)
-	}
-	if _, err := w.Write(l.data); err != nil {
-		return failureAt(caller, content, err)
-	}
-	// From here on, the server may have accepted the message.
-	if err := w.Close(); err != nil {
-		return failureAt(caller, afterDot, err)
-	}
-	return nil
+func (m mechanism) Start(*smtp.ServerInfo) (name string, first []byte, err error) {
+	return m.client.Start()
 }
 
-// isAlive reports whether the server answers the command NOOP.
-func (s *session) isAlive(ctx context.Context) bool {
-	stop := context.AfterFunc(ctx, s.close)
-	defer stop()
-	return s.client.Noop() == nil
+func (m mechanism) Next(challenge []byte, more bool) ([]byte, error) {
+	if !more {
+		return nil, nil
+	}
+	return m.client.Next(challenge)
 }
