@@ -1,9 +1,7 @@
 package smtp
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/mail"
@@ -12,8 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	message "github.com/emersion/go-message"
-	write "github.com/emersion/go-message/mail"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
@@ -24,7 +20,6 @@ const (
 	maxFieldName  = 60
 	maxWord       = 900 // in bytes; words are not split at line ends, and a line has at most 998 bytes
 	maxFieldValue = 8_000
-	maxBody       = 10 << 20
 )
 
 // tagPrefix is the prefix of the header fields that contain the message's tags.
@@ -233,72 +228,4 @@ func hasControl(s string) bool {
 	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029'
 	})
-}
-
-func encode(h fields, c sending.Content) ([]byte, error) {
-	switch {
-	case c.Text == "" && c.HTML == "":
-		return nil, invalid("a message has a text, an HTML part or both")
-	case len(c.Text) > maxBody || len(c.HTML) > maxBody:
-		return nil, invalid("a part of the message is too long")
-	case !utf8.ValidString(c.Text) || !utf8.ValidString(c.HTML):
-		return nil, invalid("the content is not UTF-8")
-	}
-	var header write.Header
-	// in reverse order, because Add inserts a field before the existing ones
-	for _, field := range slices.Backward(h.all) {
-		header.Add(field.Name, field.Value)
-	}
-	var out bytes.Buffer
-	err := writeBody(&out, header, c)
-	if err != nil {
-		return nil, invalid(err.Error())
-	}
-	return out.Bytes(), nil
-}
-
-func writeBody(out io.Writer, header write.Header, c sending.Content) error {
-	header.Set("Mime-Version", "1.0")
-	if c.Text == "" || c.HTML == "" {
-		header.SetContentType(typeOf(c.HTML != ""), utf8Params)
-		w, err := write.CreateSingleInlineWriter(out, header)
-		return writePart(w, c.Text+c.HTML, err)
-	}
-	w, err := write.CreateInlineWriter(out, header)
-	if err != nil {
-		return err
-	}
-	for _, isHTML := range []bool{false, true} {
-		var part write.InlineHeader
-		part.Header = message.Header{}
-		part.SetContentType(typeOf(isHTML), utf8Params)
-		body := c.Text
-		if isHTML {
-			body = c.HTML
-		}
-		p, err := w.CreatePart(part)
-		if err := writePart(p, body, err); err != nil {
-			return err
-		}
-	}
-	return w.Close()
-}
-
-var utf8Params = map[string]string{"charset": "utf-8"}
-
-func typeOf(isHTML bool) string {
-	if isHTML {
-		return "text/html"
-	}
-	return "text/plain"
-}
-
-func writePart(w io.WriteCloser, body string, err error) error {
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, body); err != nil {
-		return err
-	}
-	return w.Close()
 }
