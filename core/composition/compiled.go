@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/handlebars"
@@ -20,8 +21,6 @@ type Compiled struct {
 type part struct {
 	name     string
 	template *handlebars.Template
-	// size is the length of the source, by which the memory for the result is reserved.
-	size int
 }
 
 // The names of the parts of a mail.
@@ -50,7 +49,7 @@ func Compile(subject, html, text string) (*Compiled, error) {
 		if err != nil {
 			return nil, core.Invalid(s.name, firstFault(err))
 		}
-		c.parts[i] = part{s.name, parsed, len(s.source)}
+		c.parts[i] = part{s.name, parsed}
 	}
 	return c, nil
 }
@@ -80,21 +79,23 @@ func (c *Compiled) Render(data map[string]any) (rendered Rendered, missing []str
 	return rendered, missing, nil
 }
 
-// roomForValues is the memory that is reserved for the values of a part, in bytes.
-const roomForValues = 512
+// texts has the memory of parts that were rendered, for further ones.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Execute renders the mail with the data, which has the values that encoding/json makes. The
 // subject is one line. It fails with core.CodeValidationFailed if a part becomes too long or
 // takes too many steps.
 func (c *Compiled) Execute(data map[string]any) (Rendered, error) {
 	var rendered Rendered
+	memory := texts.Get().(*[]byte)
+	defer texts.Put(memory)
 	for i, into := range []*string{&rendered.Subject, &rendered.HTML, &rendered.Text} {
 		p := c.parts[i]
-		text, err := p.template.Execute(make([]byte, 0, p.size+roomForValues), data, handlebars.Limits{})
+		text, err := p.template.Execute((*memory)[:0], data, handlebars.Limits{})
 		if err != nil {
 			return Rendered{}, refuseExecution(p.name, err)
 		}
-		*into = string(text)
+		*into, *memory = string(text), text
 	}
 	rendered.Subject = strings.TrimSpace(OneLine(rendered.Subject))
 	return rendered, nil

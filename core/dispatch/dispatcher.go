@@ -30,6 +30,9 @@ const (
 	retryAfter = 5 * time.Second
 	// longWait is the wait for the account that is shown as a pause.
 	longWait = 10 * time.Second
+	// lanes is the number of steps of a broadcast that a process makes at the same time. While
+	// one claims recipients or stores their outcomes, the other passes messages.
+	lanes = 2
 )
 
 // Steps passes messages to the account; see [handover.Handover].
@@ -181,34 +184,10 @@ func (d *Dispatcher) pass(ctx context.Context, send broadcasts.OpenSend) error {
 	if err != nil {
 		return err
 	}
-	m, err := d.Sends.Mailing(found)
-	if err != nil {
+	run := &run{Dispatcher: d, send: send, record: found, paused: found.Paused}
+	ended, err := run.pass(ctx)
+	if err != nil || !ended {
 		return err
 	}
-	run := &run{Dispatcher: d, send: send, paused: found.Paused}
-	for ctx.Err() == nil {
-		p, err := d.Steps.Step(ctx, send.OrgID, send.ID, m)
-		if err != nil {
-			return err
-		}
-		if err := run.note(ctx, p); err != nil {
-			return err
-		}
-		switch {
-		case p.Claimed > 0 || p.Filtered > 0:
-			err = run.count(ctx)
-		case p.Hold != "":
-			return nil // the next look tries again
-		case p.Wait.After(d.Clock().Add(longWait)):
-			return nil
-		case !p.Wait.IsZero():
-			d.Wait(ctx, p.Wait)
-		default:
-			return errors.Join(run.recount(ctx), d.finish(ctx, send))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(run.recount(ctx), d.finish(ctx, send))
 }

@@ -2,8 +2,12 @@ package dispatch
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/handover"
 )
@@ -11,15 +15,71 @@ import (
 // run is one drive of a broadcast by this process.
 type run struct {
 	*Dispatcher
-	send broadcasts.OpenSend
+	send   broadcasts.OpenSend
+	record broadcasts.Broadcast // as it was when the drive began
+
+	mu sync.Mutex // guards the fields below, and orders what is stored by them
 	// paused is the pause that is stored, nil for none.
 	paused *broadcasts.Pause
 	// countAt is the time of the next count.
 	countAt time.Time
 }
 
+// pass passes messages in several lanes until no recipient is due, or until the broadcast
+// has to wait for longer than a drive does. It reports in ended that no recipient was due.
+func (r *run) pass(ctx context.Context) (ended bool, err error) {
+	var group sync.WaitGroup
+	var noneDue [lanes]bool
+	var errs [lanes]error
+	for i := range lanes {
+		group.Go(func() { noneDue[i], errs[i] = r.lane(ctx) })
+	}
+	group.Wait()
+	return slices.Contains(noneDue[:], true), errors.Join(errs[:]...)
+}
+
+// lane passes messages step by step, as pass does. A panic becomes an error.
+func (r *run) lane(ctx context.Context) (ended bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errors.New(core.PanicText(v))
+		}
+	}()
+	mailing, err := r.Sends.Mailing(r.record)
+	if err != nil {
+		return false, err
+	}
+	for ctx.Err() == nil {
+		p, err := r.Steps.Step(ctx, r.send.OrgID, r.send.ID, mailing)
+		if err == nil {
+			err = r.note(ctx, p)
+		}
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case p.Claimed > 0 || p.Filtered > 0:
+			err = r.count(ctx)
+		case p.Hold != "":
+			return false, nil // the next look tries again
+		case p.Wait.After(r.Clock().Add(longWait)):
+			return false, nil
+		case !p.Wait.IsZero():
+			r.Wait(ctx, p.Wait)
+		default:
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
 // note stores why the broadcast waits, or that it goes on.
 func (r *run) note(ctx context.Context, p handover.Progress) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := r.Clock()
 	var pause *broadcasts.Pause
 	switch {
@@ -48,6 +108,8 @@ func reasonOf(p *broadcasts.Pause) broadcasts.PauseReason {
 
 // count stores the counts of recipients, unless it did so shortly before.
 func (r *run) count(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.Clock().Before(r.countAt) {
 		return nil
 	}

@@ -2,23 +2,32 @@ package smtp
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	message "github.com/emersion/go-message"
-	write "github.com/emersion/go-message/mail"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 const (
-	maxBody    = 10 << 20
-	maxLine    = 998     // RFC 5322 section 2.1.1, in bytes without the line end
-	headerRoom = 4 << 10 // enough for the headers of most messages
+	maxBody = 10 << 20
+	maxLine = 998 // RFC 5322 section 2.1.1, in bytes without the line end
 )
 
-func encode(h fields, c sending.Content) ([]byte, error) {
+// memory is the memory for composing a message and sending it, which further messages use
+// again.
+type memory struct {
+	message bytes.Buffer
+	body    []byte // of a part
+	lines   []byte // the message as it is sent
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// encode returns a message in MIME format, which is valid until m is used again.
+func encode(h fields, c sending.Content, m *memory) ([]byte, error) {
 	switch {
 	case c.Text == "" && c.HTML == "":
 		return nil, invalid("a message has a text, an HTML part or both")
@@ -27,48 +36,77 @@ func encode(h fields, c sending.Content) ([]byte, error) {
 	case !utf8.ValidString(c.Text) || !utf8.ValidString(c.HTML):
 		return nil, invalid("the content is not UTF-8")
 	}
-	var header write.Header
+	var header message.Header
 	// in reverse order, because Add inserts a field before the existing ones
 	for _, field := range slices.Backward(h.all) {
 		header.Add(field.Name, field.Value)
 	}
-	c.Text, c.HTML = newlines.Replace(c.Text), newlines.Replace(c.HTML)
-	var out bytes.Buffer
-	out.Grow(len(c.Text) + len(c.HTML) + headerRoom)
-	err := writeBody(&out, header, c)
-	if err != nil {
+	m.message.Reset()
+	if err := m.writeMessage(header, c); err != nil {
 		return nil, invalid(err.Error())
 	}
-	return out.Bytes(), nil
+	return m.message.Bytes(), nil
 }
 
-func writeBody(out io.Writer, header write.Header, c sending.Content) error {
+func (m *memory) writeMessage(header message.Header, c sending.Content) error {
 	header.Set("Mime-Version", "1.0")
 	if c.Text == "" || c.HTML == "" {
-		header.SetContentType(typeOf(c.HTML != ""), utf8Params)
-		header.Set("Content-Transfer-Encoding", encodingOf(c.Text+c.HTML))
-		w, err := write.CreateSingleInlineWriter(out, header)
-		return writePart(w, c.Text+c.HTML, err)
+		m.prepare(&header, c.Text+c.HTML, c.HTML != "")
+		w, err := message.CreateWriter(&m.message, header)
+		return m.writeBody(w, err)
 	}
-	w, err := write.CreateInlineWriter(out, header)
+	header.SetContentType("multipart/alternative", nil)
+	w, err := message.CreateWriter(&m.message, header)
 	if err != nil {
 		return err
 	}
 	for _, isHTML := range []bool{false, true} {
-		var part write.InlineHeader
-		part.Header = message.Header{}
-		part.SetContentType(typeOf(isHTML), utf8Params)
 		body := c.Text
 		if isHTML {
 			body = c.HTML
 		}
-		part.Set("Content-Transfer-Encoding", encodingOf(body))
-		p, err := w.CreatePart(part)
-		if err := writePart(p, body, err); err != nil {
+		var head message.Header
+		m.prepare(&head, body, isHTML)
+		part, err := w.CreatePart(head)
+		if err := m.writeBody(part, err); err != nil {
 			return err
 		}
 	}
 	return w.Close()
+}
+
+// prepare sets the header fields that describe a body, and stores the body as the writer of
+// these fields needs it.
+func (m *memory) prepare(head *message.Header, body string, isHTML bool) {
+	head.SetContentType(typeOf(isHTML), utf8Params)
+	body = withNewlines(body)
+	if isPlain(body) {
+		m.body = appendLines(m.body[:0], body)
+		return
+	}
+	head.Set("Content-Transfer-Encoding", "quoted-printable") // its writer makes CRLF of LF
+	m.body = append(m.body[:0], body...)
+}
+
+func (m *memory) writeBody(w *message.Writer, err error) error {
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(m.body); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// appendLines appends a body whose line ends are LF, with CRLF instead.
+func appendLines(out []byte, body string) []byte {
+	for line := range strings.SplitAfterSeq(body, "\n") {
+		text, ended := strings.CutSuffix(line, "\n")
+		if out = append(out, text...); ended {
+			out = append(out, "\r\n"...)
+		}
+	}
+	return out
 }
 
 var utf8Params = map[string]string{"charset": "utf-8"}
@@ -80,42 +118,36 @@ func typeOf(isHTML bool) string {
 	return "text/plain"
 }
 
-// newlines makes all line ends of a body LF, for which the writers below put CRLF. The
-// standard library's writer of quoted-printable loses some line ends beside a single CR.
-var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-
-// encodingOf returns the Content-Transfer-Encoding of a body: "7bit" if servers pass it on
-// as it is, else "quoted-printable" (RFC 2045 section 6).
-func encodingOf(body string) string {
-	for line := range strings.SplitSeq(body, "\n") {
-		if !isPlain(line) {
-			return "quoted-printable"
-		}
+// withNewlines returns a body all of whose line ends are LF, which become CRLF when it is
+// written. The standard library's writer of quoted-printable loses some line ends beside a
+// single CR.
+func withNewlines(body string) string {
+	if !strings.Contains(body, "\r") {
+		return body
 	}
-	return "7bit"
+	return strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 }
 
-// isPlain reports whether every server passes on a line unchanged. Some remove white space
-// at its end, and some put ">" before "From ", which would break the signature of the
-// message.
-func isPlain(line string) bool {
-	if len(line) > maxLine || strings.HasSuffix(line, " ") || strings.HasSuffix(line, "\t") || strings.HasPrefix(line, "From ") {
-		return false
-	}
-	for i := range len(line) {
-		if (line[i] < ' ' || line[i] > '~') && line[i] != '\t' {
+// isPlain reports whether servers pass on a body as it is, so that it needs no encoding: it
+// has lines of ASCII of a permitted length (7bit, the default of RFC 2045 section 6.1). Some
+// servers remove white space at the end of a line, and some put ">" before "From ", which
+// would break the signature of the message.
+func isPlain(body string) bool {
+	start := 0 // of the line
+	for i := range len(body) {
+		switch c := body[i]; {
+		case c == '\n':
+			if !isPlainLine(body[start:i]) {
+				return false
+			}
+			start = i + 1
+		case (c < ' ' || c > '~') && c != '\t':
 			return false
 		}
 	}
-	return true
+	return isPlainLine(body[start:])
 }
 
-func writePart(w io.WriteCloser, body string, err error) error {
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, body); err != nil {
-		return err
-	}
-	return w.Close()
+func isPlainLine(line string) bool {
+	return len(line) <= maxLine && !strings.HasSuffix(line, " ") && !strings.HasSuffix(line, "\t") && !strings.HasPrefix(line, "From ")
 }

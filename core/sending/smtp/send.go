@@ -39,7 +39,9 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	case m.ConfigurationSet != "":
 		return "", invalid("the server knows no configuration sets")
 	}
-	l, err := compose(m, s.cfg.Clock())
+	room := memories.Get().(*memory)
+	defer memories.Put(room)
+	l, err := compose(m, s.cfg.Clock(), room)
 	if err != nil {
 		return "", err
 	}
