@@ -63,10 +63,10 @@ func New(cfg Config) *Handover { return &Handover{cfg} }
 
 const (
 	// batch is the maximum number of recipients that a step claims. A crash leaves at most this
-	// many recipients of a worker unresolved. A step claims fewer if the account accepts fewer
+	// many recipients of each step unresolved. A step claims fewer if the account accepts fewer
 	// messages in batchTime, so that a pause of the send takes effect soon.
 	batch     = 50
-	batchTime = 5 * time.Second
+	batchTime = time.Second
 	// parallel is the number of messages that a step passes to the account at the same time. An
 	// account far away takes some tens of milliseconds for each.
 	parallel = 25

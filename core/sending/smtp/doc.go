@@ -10,8 +10,11 @@
 // verified. A password is sent by PLAIN or LOGIN, and only over an encrypted connection or
 // to this machine.
 //
-// The package does not retry. If the connection ends between the final dot of a message and
-// the server's reply, the outcome is unknown, and the call fails with TimedOut.
+// The commands before the content are sent at once if the server supports it (RFC 2920).
+// Connections are kept for further messages. If the server has ended one of them, the message
+// is sent over another, because the server took no content of it. Otherwise the package does
+// not retry. If the connection ends between the final dot of a message and the server's
+// reply, the outcome is unknown, and the call fails with TimedOut.
 //
 // # What SMTP does not have
 //
