@@ -277,6 +277,42 @@ func TestTestSends(t *testing.T) {
 	})
 }
 
+// TestTestSendsOfTemplates checks the message of a template's test, and that tests of
+// templates and of broadcasts share the limit of ten an hour.
+func TestTestSendsOfTemplates(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const ofTemplate = `{"slug": "welcome", "recipients": ["new@x.example"], "data": {"first_name": "Ada", "offer": "<b>"}}`
+		id := w.draft(t, template)
+		ofBroadcast := `{"id": "` + id + `", "recipients": ["new@x.example"]}`
+		out, err := w.call(t, "templates_test_send", ofTemplate)
+		must(t, err)
+		if got := asJSON(t, out); got != `{"results":[{"recipient":"new@x.example","status":"sent","message_id":"message-1"}],"sent":1,"total":1}` {
+			t.Error(got)
+		}
+		m := w.mails()["new@x.example"]
+		if m.Content.Subject != "[TEST] Hi Ada" || !m.Test || !strings.Contains(m.Content.HTML, "Dear Ada, &lt;b&gt;") || m.From != "Acme <no-reply@acme.example>" ||
+			m.Tags[core.TemplateTag] != "acme--welcome" || !strings.Contains(m.Content.HTML, "https://acme.example/u/") {
+			t.Errorf("message: %+v", m)
+		}
+		if _, err := w.call(t, "templates_test_send", `{"slug": "none", "recipients": ["new@x.example"]}`); !core.IsNotFound(err) {
+			t.Errorf("an unknown template: %v", err)
+		}
+		for range 4 {
+			_, err = w.call(t, "templates_test_send", ofTemplate)
+			must(t, err)
+			_, err = w.call(t, "broadcasts_test_send", ofBroadcast)
+			must(t, err)
+		}
+		_, err = w.call(t, "broadcasts_test_send", ofBroadcast)
+		must(t, err)
+		for name, arguments := range map[string]string{"templates_test_send": ofTemplate, "broadcasts_test_send": ofBroadcast} {
+			if _, err := w.call(t, name, arguments); core.AsError(err) == nil || core.AsError(err).Code != core.CodeRateLimited {
+				t.Errorf("%s as the eleventh test: %v", name, err)
+			}
+		}
+	})
+}
+
 // TestConfirmation checks the sentence that a caller confirms.
 func TestConfirmation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

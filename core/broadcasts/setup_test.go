@@ -31,10 +31,11 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // is passed.
 type world struct {
 	*broadcasts.Broadcasts
-	tests *testsends.Broadcasts
-	db    *storage.DB
-	org   string
-	list  string
+	tests         *testsends.Broadcasts
+	templateTests *testsends.Templates
+	db            *storage.DB
+	org           string
+	list          string
 
 	mu   sync.Mutex
 	now  time.Time
@@ -144,6 +145,14 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w.tests = &testsends.Broadcasts{Messages: w.Broadcasts, Sends: testsends.New(testsends.Config{
 		Store: db.TestSends(), Recipients: db.Handover(), Steps: steps, Transactor: db, Wait: w.wait, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
 	})}
+	w.templateTests = testsends.NewTemplates(testsends.TemplatesConfig{
+		Sends: w.tests.Sends, Senders: w, Links: w,
+		Content: func(ctx context.Context, orgID, slug string) (sending.Template, string, error) {
+			found, err := w.Template(ctx, orgID, slug, 0)
+			return sending.Template{Subject: found.Subject, HTML: found.HTML}, found.Name, err
+		},
+		Finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
+	})
 	return w
 }
 
@@ -224,7 +233,7 @@ func (w *world) call(t *testing.T, name, arguments string) (any, error) {
 
 func (w *world) callAs(t *testing.T, as core.Credential, name, arguments string) (any, error) {
 	t.Helper()
-	all := append(w.Operations(), w.tests.Operations()...)
+	all := slices.Concat(w.Operations(), w.tests.Operations(), w.templateTests.Operations())
 	at := slices.IndexFunc(all, func(o core.Operation) bool { return o.Info().Name == name })
 	if at < 0 {
 		t.Fatalf("there is no operation %s", name)
