@@ -199,6 +199,9 @@ func limitCalls(org string) map[string]storeCall {
 		"Use": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().Use(t.Context(), org, capped, 10, 7)
 		},
+		"Used": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.HandoverLimits().Used(t.Context(), org, capped, 10)
+		},
 		"GiveBack": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().GiveBack(t.Context(), org, capped, 10, 2)
 		},

@@ -53,6 +53,8 @@ type LimitStore interface {
 	Limit(ctx context.Context, orgID, application string, day int) (Limit, error)
 	// Use adds recipients to the number of the day.
 	Use(ctx context.Context, orgID, application string, day, recipients int) error
+	// Used returns the number of the day, also for an application without a cap.
+	Used(ctx context.Context, orgID, application string, day int) (int, error)
 	// GiveBack subtracts recipients, which got no mail, from the number of the day.
 	GiveBack(ctx context.Context, orgID, application string, day, recipients int) error
 	// Stopped returns the stop of all mail, nil for none. SetStop stores it, or removes it if
@@ -63,6 +65,12 @@ type LimitStore interface {
 	// is nil.
 	Caps(ctx context.Context, orgID string) (map[string]int, error)
 	SetCap(ctx context.Context, orgID, application string, recipients *int) error
+}
+
+// UsedToday returns the number of recipients that an application has mailed since midnight
+// UTC, with those that are being mailed.
+func UsedToday(ctx context.Context, store LimitStore, orgID, application string, now time.Time) (int, error) {
+	return store.Used(ctx, orgID, application, dayOf(now))
 }
 
 // dayOf returns the day of a time in UTC, counted from 1970-01-01.

@@ -57,6 +57,13 @@ func TestThrottledMessagesDoNotUseTheDailyCap(t *testing.T) {
 			}
 			now.advance(time.Minute)
 		}
+		wantUsed := func(want int) {
+			t.Helper()
+			if got, err := handover.UsedToday(t.Context(), db.HandoverLimits(), org, application, now.Now()); err != nil || got != want {
+				t.Errorf("used today: %d, %v, want %d", got, err, want)
+			}
+		}
+		wantUsed(0)
 		to.accepts = true
 		if p, err := h.Step(t.Context(), org, send, cappedMailing{}); err != nil || p.Claimed != most {
 			t.Errorf("the account accepts: %+v, %v", p, err)
@@ -65,9 +72,12 @@ func TestThrottledMessagesDoNotUseTheDailyCap(t *testing.T) {
 		if p, err := h.Step(t.Context(), org, send, cappedMailing{}); err != nil || p.Claimed != 0 || p.Hold != handover.DailyCap {
 			t.Errorf("after the cap: %+v, %v", p, err)
 		}
+		wantUsed(most)
 		counts, err := db.Outcomes().Counts(t.Context(), org, send)
 		if err != nil || counts[handover.Sent] != most || counts[handover.Pending] != len(all)-most {
 			t.Errorf("outcomes %v, %v", counts, err)
 		}
+		now.advance(24 * time.Hour)
+		wantUsed(0)
 	})
 }

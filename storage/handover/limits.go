@@ -37,6 +37,8 @@ var (
 		ON CONFLICT (org_id, application, day) DO UPDATE SET recipients = handover_days.recipients + excluded.recipients`)
 	giveBack = engine.Register("give back recipients of an application", `
 		UPDATE handover_days SET recipients = recipients - $1 WHERE org_id = $2 AND application = $3 AND day = $4`)
+	usedOn = engine.RegisterPoint("recipients of an application on a day", `
+		SELECT recipients FROM handover_days WHERE org_id = $1 AND application = $2 AND day = $3`)
 	dropDays = engine.Register("drop days of an application", `DELETE FROM handover_days WHERE org_id = $1 AND application = $2 AND day < $3`)
 )
 
@@ -79,6 +81,14 @@ func (s LimitStore) Use(ctx context.Context, orgID, application string, day, rec
 	}
 	_, err := s.db.Exec(ctx, useDay, orgID, application, day, recipients)
 	return err
+}
+
+func (s LimitStore) Used(ctx context.Context, orgID, application string, day int) (int, error) {
+	used, err := engine.Values[int](ctx, s.db, usedOn, orgID, application, day)
+	if err != nil || len(used) == 0 {
+		return 0, err
+	}
+	return used[0], nil
 }
 
 func (s LimitStore) GiveBack(ctx context.Context, orgID, application string, day, recipients int) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -19,6 +20,8 @@ import (
 type applicationPage struct {
 	policyForm
 	ClientID, Cap, Back string
+	// Today is the number of recipients that the application has mailed today.
+	Today string
 }
 
 // showApplication shows the policy and the daily limit of an application.
@@ -60,9 +63,14 @@ func (h policyHandlers) applicationPage(w http.ResponseWriter, r *http.Request, 
 		h.Fail(w, r, v, err)
 		return
 	}
+	today, err := handover.UsedToday(r.Context(), h.Stops, v.Org.ID, p.Application, h.Limits.Clock())
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
 	name := frame.PlainName(c.Name)
 	head := frame.Head{Title: name, Lead: "Which sends of this application wait, and how many recipients a day it may mail."}
-	data := applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath}
+	data := applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath, Today: frame.WithCommas(int64(today))}
 	h.Show(w, r, v, status, frame.Screen{Page: "application", Title: name, Head: head, Problem: problem, Data: data})
 }
 

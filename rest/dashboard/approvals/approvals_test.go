@@ -159,6 +159,7 @@ func TestGoldenPages(t *testing.T) {
 	o.golden("approval_voided", pages.PathOf(voided))
 	o.golden("stop", frame.StopPath)
 	o.golden("policies", pages.PolicyPath)
+	o.Must(o.db.HandoverLimits().Use(t.Context(), o.Org.ID, o.client.ID, int(frametest.Now().Unix()/86400), 1234))
 	o.golden("application", pages.PolicyPath+"/"+o.client.ID)
 	_, page := frametest.Post(t, o.pages, o.Site.Visitor, pages.PolicyPath, url.Values{"rule": {"above"}, "above": {"many"}, "also_people": {"on"}})
 	frametest.CompareGolden(t, "policies_refused", page, *update)
