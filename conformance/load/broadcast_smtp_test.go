@@ -7,11 +7,18 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	server "github.com/emersion/go-smtp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/smtp"
 )
+
+// serverPatience is the limit for a broadcast of a server.
+const serverPatience = 10 * time.Minute
 
 var smtpSink = flag.String("load.sink", "", "host:port of an SMTP server on this machine that discards messages; empty starts one in this process")
 
@@ -37,6 +44,54 @@ func BenchmarkBroadcastSMTP(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkBroadcastServer sends the broadcast of [BenchmarkBroadcast] with the whole server
+// through SMTP. Besides the outcomes, the server then stores an event of each message, for
+// the list of messages and the reports.
+func BenchmarkBroadcastServer(b *testing.B) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		b.Run(engine, func(b *testing.B) {
+			p := product.Start(b, product.Options{Postgres: engine == "postgres"})
+			address := *smtpSink
+			if address == "" {
+				address, _ = startSink(b)
+			}
+			p.SendThrough(b, address)
+			m := &mailshot{db: p.DB, org: p.OrgID, list: core.NewID(), content: newsletter()}
+			m.content.From = "Acme <news@example.org>"
+			m.addList(b)
+			for range b.N {
+				var rates []float64
+				for range *broadcastRounds {
+					rates = append(rates, float64(len(m.members))/m.awaitServer(b).Seconds())
+				}
+				b.ReportMetric(median(rates), "recipients/s")
+			}
+		})
+	}
+}
+
+// awaitServer stores a broadcast for a running server, and returns the time until the server
+// has sent it.
+func (m *mailshot) awaitServer(b *testing.B) time.Duration {
+	b.Helper()
+	of, began := m.begin(b), time.Now()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for ; time.Since(began) < serverPatience; <-ticker.C {
+		now, err := m.db.Broadcasts().Broadcast(b.Context(), m.org, of.ID)
+		must(b, err)
+		if !now.State.IsOver() {
+			continue
+		}
+		if now.State != broadcasts.Sent || now.Sent != len(m.members) {
+			b.Fatalf("the broadcast is %s with %d sent and %d failed", now.State, now.Sent, now.Failed)
+		}
+		return time.Since(began)
+	}
+	b.Fatal("the broadcast does not end")
+	return 0
 }
 
 // startSink starts an SMTP server that counts and discards messages. It returns its address.

@@ -34,19 +34,26 @@ func (p *Product) ReceiveMail(t testing.TB) *Inbox {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done })
+	p.SendThrough(t, l.Addr().String())
+	return in
+}
+
+// SendThrough connects the demo organization to an SMTP server on this machine instead of the
+// simulated account. The server requires no password.
+func (p *Product) SendThrough(t testing.TB, address string) {
+	t.Helper()
 	now := p.Clock.Now()
-	err = p.Connections.SaveConnection(t.Context(), sending.Connection{
-		OrgID: p.OrgID, Provider: sending.SMTP, Endpoint: l.Addr().String(), MayReachPrivate: true, IngestPath: p.OrgID, Identities: []string{"example.org", "example.com"},
+	err := p.Connections.SaveConnection(t.Context(), sending.Connection{
+		OrgID: p.OrgID, Provider: sending.SMTP, Endpoint: address, MayReachPrivate: true, IngestPath: p.OrgID, Identities: []string{"example.org", "example.com"},
 		CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil {
-		t.Fatalf("inbox: %v", err)
+		t.Fatalf("connecting to an SMTP server: %v", err)
 	}
 	p.host.Forget(p.OrgID)
 	if err := p.host.Domains().Channels.Sync(t.Context(), p.OrgID); err != nil {
-		t.Fatalf("inbox: %v", err)
+		t.Fatalf("connecting to an SMTP server: %v", err)
 	}
-	return in
 }
 
 // To waits for a mail to the address and returns the newest. It ends the test if none
