@@ -38,7 +38,7 @@ type Sender interface {
 	Send(ctx context.Context, orgID string, m sending.Message) (messageID string, err error)
 }
 
-// Config configures [Handover]. All fields are required.
+// Config configures [Handover]. All fields but Accepted are required.
 type Config struct {
 	Store      Store
 	Limits     LimitStore
@@ -47,12 +47,22 @@ type Config struct {
 	// Rate returns how many messages a second the account of an organization accepts; 0 means
 	// any number. All workers of the organization share it.
 	Rate func(ctx context.Context, orgID string) (float64, error)
+	// Accepted gets the messages that the account accepted in a step, before their outcomes
+	// are stored. It may be nil.
+	Accepted func(ctx context.Context, orgID string, sent []SentMessage)
 	// Wait waits until the time, or until ctx ends.
 	Wait func(ctx context.Context, until time.Time)
 	// Process is the id of this server process.
 	Process string
 	Clock   core.Clock
 	Log     *slog.Logger
+}
+
+// SentMessage is a message that the account accepted, without its bodies.
+type SentMessage struct {
+	ID      string // of the provider
+	Message sending.Message
+	At      time.Time
 }
 
 // Handover passes messages to sending accounts.
@@ -118,7 +128,8 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	if err != nil || len(claimed.recipients) == 0 {
 		return Progress{Filtered: claimed.filtered, Wait: claimed.allowance.Until, Hold: claimed.allowance.Hold}, err
 	}
-	answers := h.passAll(ctx, orgID, m, claimed)
+	answers, sent := h.passAll(ctx, orgID, m, claimed)
+	h.report(ctx, orgID, sent)
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	done := Progress{Claimed: len(claimed.recipients), Filtered: claimed.filtered, Wait: pausedUntil(answers)}
@@ -127,6 +138,17 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 		err = errors.Join(err, h.Store.Pause(storing, orgID, done.Wait))
 	}
 	return done, err
+}
+
+// report passes messages to Accepted. It has a time limit of its own, so that the outcomes are
+// stored also if Accepted hangs.
+func (h *Handover) report(ctx context.Context, orgID string, sent []SentMessage) {
+	if h.Accepted == nil || len(sent) == 0 {
+		return
+	}
+	reporting, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	h.Accepted(reporting, orgID, sent)
 }
 
 // storeAnswers stores the answers of the account. Recipients that it released do not count in
@@ -260,16 +282,18 @@ func (h *Handover) count(ctx context.Context, orgID string, m Mailing, recipient
 	return h.Limits.Use(ctx, orgID, m.Application(), dayOf(now), recipients)
 }
 
-// passAll passes the messages to the account and returns its answers. There is no answer for
-// a recipient whose outcome is unknown. After the account has said that it accepts no message
-// now, the remaining recipients are released without a call.
-func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed claim) []Answer {
+// passAll passes the messages to the account. It returns its answers and the messages that it
+// accepted. There is no answer for a recipient whose outcome is unknown. After the account has
+// said that it accepts no message now, the remaining recipients are released without a call.
+func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed claim) (answers []Answer, sent []SentMessage) {
 	var mu sync.Mutex
-	var answers []Answer
 	var until time.Time // when the account may accept messages again
-	note := func(a Answer) {
+	note := func(a Answer, message sending.Message) {
 		mu.Lock()
 		defer mu.Unlock()
+		if a.Verdict == Accepted {
+			sent = append(sent, SentMessage{a.MessageID, message, h.Clock()})
+		}
 		if a.Verdict == Released && a.NotBefore.After(until) {
 			until = a.NotBefore
 		}
@@ -287,17 +311,17 @@ func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed
 				r := claimed.recipients[i]
 				h.Wait(ctx, claimed.start.Add(time.Duration(i)*claimed.each))
 				if wait := paused(); !wait.IsZero() || ctx.Err() != nil {
-					note(Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())})
+					note(Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())}, sending.Message{})
 					continue
 				}
-				if a, known := h.pass(ctx, orgID, m, r); known {
-					note(a)
+				if a, message, known := h.pass(ctx, orgID, m, r); known {
+					note(a, message)
 				}
 			}
 		})
 	}
 	running.Wait()
-	return answers
+	return answers, sent
 }
 
 // later returns the later of two times.
@@ -308,8 +332,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// pass passes the message to one recipient. It reports false if the outcome is unknown.
-func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipient) (answer Answer, known bool) {
+// pass passes the message to one recipient, and returns it without its bodies. It reports
+// false if the outcome is unknown.
+func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipient) (answer Answer, message sending.Message, known bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			h.Log.ErrorContext(ctx, "passing a message panicked", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", core.PanicText(v))
@@ -317,11 +342,12 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 		}
 	}()
 	answer = Answer{Key: r.Key, Attempt: r.Attempt}
-	message, err := makeMessage(ctx, orgID, m, r)
+	var err error
+	message, err = makeMessage(ctx, orgID, m, r)
 	if err != nil {
 		h.Log.WarnContext(ctx, "a message could not be made", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
 		answer.Verdict, answer.Reason = Refused, "The message could not be made from its template."
-		return answer, true
+		return answer, message, true
 	}
 	tags := map[string]string{core.SendTag: r.SendID, core.RecipientTag: r.Key}
 	for name, value := range message.Tags {
@@ -331,12 +357,14 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	answer.MessageID, err = h.Account.Send(calling, orgID, message)
+	message.Content.Text, message.Content.HTML = "", "" // frees the memory
 	if err == nil {
 		answer.Verdict = Accepted
-		return answer, true
+		return answer, message, true
 	}
 	h.Log.WarnContext(ctx, "the sending account did not accept a message", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
-	return judge(answer, err, h.Clock())
+	answer, known = judge(answer, err, h.Clock())
+	return answer, message, known
 }
 
 // makeMessage returns the message to a recipient. A panic becomes an error.

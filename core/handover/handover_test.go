@@ -72,7 +72,7 @@ func (mailing) Message(_ context.Context, _ string, r handover.Recipient) (sendi
 	case "r2":
 		panic("a fault in rendering")
 	}
-	return sending.Message{To: []string{r.Email}}, nil
+	return sending.Message{To: []string{r.Email}, Content: sending.Content{Subject: "Hi", HTML: "<p>Hi</p>", Text: "Hi"}}, nil
 }
 
 // crashing is a store that loses the answers of some steps, as if the process had crashed

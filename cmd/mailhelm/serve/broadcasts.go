@@ -21,9 +21,9 @@ import (
 
 // newHandover returns the one way in which mail of organizations leaves.
 func newHandover(cfg config.Config, s *stores, of *account.Account, recorded *messages.Messages) *handover.Handover {
-	through := outgoing.SentEvents{Accounts: s.accounts, Events: messages.NewBatch(recorded), Clock: cfg.Clock, Log: cfg.Log}
+	sent := outgoing.SentEvents{Accounts: s.accounts, Events: messages.NewBatch(recorded), Log: cfg.Log}
 	return handover.New(handover.Config{
-		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: through, Rate: of.SendRate,
+		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: s.accounts, Accepted: sent.Record, Rate: of.SendRate,
 		Wait: outgoing.WaitUntil(cfg.Clock), Process: s.process.ID(), Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

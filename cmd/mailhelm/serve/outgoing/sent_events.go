@@ -11,44 +11,37 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// SentEvents passes messages to sending accounts, and records a Send event for each message
-// that an SMTP server accepted. SES and the simulated account report such an event
-// themselves; an SMTP server reports none, and without it the message would be in no list
-// and no report. It is a [handover.Sender].
+// SentEvents records a Send event for each message that an SMTP server accepted. SES and the
+// simulated account report such an event themselves; an SMTP server reports none, and without
+// it the message would be in no list and no report.
 type SentEvents struct {
 	Accounts *sending.Accounts
 	Events   *messages.Batch
-	Clock    core.Clock
 	Log      *slog.Logger
 }
 
-// recordTimeout limits how long the recording of an event may delay the answer of an account.
-const recordTimeout = 10 * time.Second
-
-// Send passes a message to the account of the organization. A message whose event could not
-// be recorded was sent nevertheless: the failure is logged.
-func (s SentEvents) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
-	id, err := s.Accounts.Send(ctx, orgID, m)
-	if err != nil {
-		return "", err
-	}
+// Record records the events of messages that the account of the organization accepted. The
+// messages were sent even if that fails: the failure is logged.
+func (s SentEvents) Record(ctx context.Context, orgID string, sent []handover.SentMessage) {
 	provider, err := s.Accounts.ProviderOf(ctx, orgID)
 	if err == nil && provider != sending.SMTP {
-		return id, nil
+		return
 	}
 	if err == nil {
-		recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-		defer cancel()
-		_, err = s.Events.Record(recording, orgID, sendEvents(id, m, s.Clock()))
+		var events []messages.Event
+		for _, m := range sent {
+			events = append(events, sendEvents(m.ID, m.Message, m.At)...)
+		}
+		_, err = s.Events.Record(ctx, orgID, events)
 	}
 	if err != nil {
-		s.Log.ErrorContext(ctx, "a sent message is missing in the list of messages", "org_id", orgID, "message_id", id, "error", err)
+		s.Log.ErrorContext(ctx, "sent messages are missing in the list of messages", "org_id", orgID, "messages", len(sent), "first_message_id", sent[0].ID, "error", err)
 	}
-	return id, nil
 }
 
 // sendEvents returns the Send events of an accepted message, one for each recipient.
