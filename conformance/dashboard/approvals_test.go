@@ -115,6 +115,14 @@ func (h *helped) compose(name string) string {
 	return fmt.Sprint(made["broadcast_id"])
 }
 
+// hold sends a draft that then waits, and returns its id and the path of its approval.
+func (h *helped) hold(name string) (id, path string) {
+	h.t.Helper()
+	id = h.compose(name)
+	h.sendTool(id)
+	return id, h.waiting()
+}
+
 // waiting returns the path of the page of the only approval that waits.
 func (h *helped) waiting() string {
 	h.t.Helper()
@@ -190,9 +198,7 @@ func TestNoTokenApproves(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		h := newHelped(t, p)
-		id := h.compose("Spring")
-		h.sendTool(id)
-		path := h.waiting()
+		id, path := h.hold("Spring")
 		approval := path[strings.LastIndex(path, "/")+1:]
 		for _, s := range core.AllScopes() {
 			if members.PermissionFor(s) == members.MayApproveSends {
@@ -295,9 +301,7 @@ func TestApprovalWaitsThroughARestart(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		h := newHelped(t, p)
-		id := h.compose("Spring")
-		h.sendTool(id)
-		path := h.waiting()
+		id, path := h.hold("Spring")
 		p.Restart(t)
 		h = &helped{browser: owner(t, p), token: p.Token(t, p.MCPURL)}
 		if got := h.waiting(); got != path {

@@ -47,8 +47,8 @@ func BenchmarkBroadcastSMTP(b *testing.B) {
 }
 
 // BenchmarkBroadcastServer sends the broadcast of [BenchmarkBroadcast] with the whole server
-// through SMTP. Besides the outcomes, the server then stores an event of each message, for
-// the list of messages and the reports.
+// through SMTP. In addition to the outcomes, the server stores an event for each message. The
+// list of messages and the reports need these events.
 func BenchmarkBroadcastServer(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {

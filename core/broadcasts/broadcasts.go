@@ -33,8 +33,8 @@ type Config struct {
 	// Approvals holds sends back until a person approves them. nil means that all sends go at
 	// once.
 	Approvals Approvals
-	// Wake lets the dispatcher of this process (package dispatch) look for broadcasts at once. nil means that
-	// there is none.
+	// Wake lets the dispatcher of this process (package dispatch) look for broadcasts at once.
+	// nil means that there is none.
 	Wake func()
 
 	Clock core.Clock

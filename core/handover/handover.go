@@ -282,17 +282,24 @@ func (h *Handover) count(ctx context.Context, orgID string, m Mailing, recipient
 	return h.Limits.Use(ctx, orgID, m.Application(), dayOf(now), recipients)
 }
 
+// passed is a message that was passed to the account, without its bodies, and the answer.
+type passed struct {
+	answer  Answer
+	message sending.Message
+}
+
 // passAll passes the messages to the account. It returns its answers and the messages that it
 // accepted. There is no answer for a recipient whose outcome is unknown. After the account has
 // said that it accepts no message now, the remaining recipients are released without a call.
 func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed claim) (answers []Answer, sent []SentMessage) {
 	var mu sync.Mutex
 	var until time.Time // when the account may accept messages again
-	note := func(a Answer, message sending.Message) {
+	note := func(p passed) {
 		mu.Lock()
 		defer mu.Unlock()
+		a := p.answer
 		if a.Verdict == Accepted {
-			sent = append(sent, SentMessage{a.MessageID, message, h.Clock()})
+			sent = append(sent, SentMessage{a.MessageID, p.message, h.Clock()})
 		}
 		if a.Verdict == Released && a.NotBefore.After(until) {
 			until = a.NotBefore
@@ -311,11 +318,11 @@ func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed
 				r := claimed.recipients[i]
 				h.Wait(ctx, claimed.start.Add(time.Duration(i)*claimed.each))
 				if wait := paused(); !wait.IsZero() || ctx.Err() != nil {
-					note(Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())}, sending.Message{})
+					note(passed{answer: Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())}})
 					continue
 				}
-				if a, message, known := h.pass(ctx, orgID, m, r); known {
-					note(a, message)
+				if p, known := h.pass(ctx, orgID, m, r); known {
+					note(p)
 				}
 			}
 		})
@@ -332,22 +339,20 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// pass passes the message to one recipient, and returns it without its bodies. It reports
-// false if the outcome is unknown.
-func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipient) (answer Answer, message sending.Message, known bool) {
+// pass passes the message to one recipient. It reports false if the outcome is unknown.
+func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipient) (done passed, known bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			h.Log.ErrorContext(ctx, "passing a message panicked", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", core.PanicText(v))
 			known = false
 		}
 	}()
-	answer = Answer{Key: r.Key, Attempt: r.Attempt}
-	var err error
-	message, err = makeMessage(ctx, orgID, m, r)
+	answer := Answer{Key: r.Key, Attempt: r.Attempt}
+	message, err := makeMessage(ctx, orgID, m, r)
 	if err != nil {
 		h.Log.WarnContext(ctx, "a message could not be made", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
 		answer.Verdict, answer.Reason = Refused, "The message could not be made from its template."
-		return answer, message, true
+		return passed{answer: answer}, true
 	}
 	tags := map[string]string{core.SendTag: r.SendID, core.RecipientTag: r.Key}
 	for name, value := range message.Tags {
@@ -357,14 +362,14 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	answer.MessageID, err = h.Account.Send(calling, orgID, message)
-	message.Content.Text, message.Content.HTML = "", "" // frees the memory
-	if err == nil {
-		answer.Verdict = Accepted
-		return answer, message, true
+	if err != nil {
+		h.Log.WarnContext(ctx, "the sending account did not accept a message", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
+		answer, known = judge(answer, err, h.Clock())
+		return passed{answer: answer}, known
 	}
-	h.Log.WarnContext(ctx, "the sending account did not accept a message", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
-	answer, known = judge(answer, err, h.Clock())
-	return answer, message, known
+	answer.Verdict = Accepted
+	message.Content.Text, message.Content.HTML = "", "" // frees the memory
+	return passed{answer, message}, true
 }
 
 // makeMessage returns the message to a recipient. A panic becomes an error.

@@ -16,18 +16,18 @@ const (
 	maxLine = 998 // RFC 5322 section 2.1.1, in bytes without the line end
 )
 
-// memory is the memory for composing a message and sending it, which further messages use
-// again.
-type memory struct {
+// buffers are the buffers in which a message is composed and sent. Further messages reuse
+// them.
+type buffers struct {
 	message bytes.Buffer
 	body    []byte // of a part
 	lines   []byte // the message as it is sent
 }
 
-var memories = sync.Pool{New: func() any { return new(memory) }}
+var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// encode returns a message in MIME format, which is valid until m is used again.
-func encode(h fields, c sending.Content, m *memory) ([]byte, error) {
+// encode returns a message in MIME format, which is valid until b is used again.
+func encode(h fields, c sending.Content, b *buffers) ([]byte, error) {
 	switch {
 	case c.Text == "" && c.HTML == "":
 		return nil, invalid("a message has a text, an HTML part or both")
@@ -41,22 +41,22 @@ func encode(h fields, c sending.Content, m *memory) ([]byte, error) {
 	for _, field := range slices.Backward(h.all) {
 		header.Add(field.Name, field.Value)
 	}
-	m.message.Reset()
-	if err := m.writeMessage(header, c); err != nil {
+	b.message.Reset()
+	if err := b.writeMessage(header, c); err != nil {
 		return nil, invalid(err.Error())
 	}
-	return m.message.Bytes(), nil
+	return b.message.Bytes(), nil
 }
 
-func (m *memory) writeMessage(header message.Header, c sending.Content) error {
+func (b *buffers) writeMessage(header message.Header, c sending.Content) error {
 	header.Set("Mime-Version", "1.0")
 	if c.Text == "" || c.HTML == "" {
-		m.prepare(&header, c.Text+c.HTML, c.HTML != "")
-		w, err := message.CreateWriter(&m.message, header)
-		return m.writeBody(w, err)
+		b.prepare(&header, c.Text+c.HTML, c.HTML != "")
+		w, err := message.CreateWriter(&b.message, header)
+		return b.writeBody(w, err)
 	}
 	header.SetContentType("multipart/alternative", nil)
-	w, err := message.CreateWriter(&m.message, header)
+	w, err := message.CreateWriter(&b.message, header)
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func (m *memory) writeMessage(header message.Header, c sending.Content) error {
 			body = c.HTML
 		}
 		var head message.Header
-		m.prepare(&head, body, isHTML)
+		b.prepare(&head, body, isHTML)
 		part, err := w.CreatePart(head)
-		if err := m.writeBody(part, err); err != nil {
+		if err := b.writeBody(part, err); err != nil {
 			return err
 		}
 	}
@@ -77,22 +77,22 @@ func (m *memory) writeMessage(header message.Header, c sending.Content) error {
 
 // prepare sets the header fields that describe a body, and stores the body as the writer of
 // these fields needs it.
-func (m *memory) prepare(head *message.Header, body string, isHTML bool) {
+func (b *buffers) prepare(head *message.Header, body string, isHTML bool) {
 	head.SetContentType(typeOf(isHTML), utf8Params)
 	body = withNewlines(body)
 	if isPlain(body) {
-		m.body = appendLines(m.body[:0], body)
+		b.body = appendLines(b.body[:0], body)
 		return
 	}
 	head.Set("Content-Transfer-Encoding", "quoted-printable") // its writer makes CRLF of LF
-	m.body = append(m.body[:0], body...)
+	b.body = append(b.body[:0], body...)
 }
 
-func (m *memory) writeBody(w *message.Writer, err error) error {
+func (b *buffers) writeBody(w *message.Writer, err error) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(m.body); err != nil {
+	if _, err := w.Write(b.body); err != nil {
 		return err
 	}
 	return w.Close()

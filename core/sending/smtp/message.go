@@ -31,19 +31,19 @@ type letter struct {
 	id         string // without angle brackets
 	from       string
 	recipients []string
-	data       []byte // valid until memory is used again
-	memory     *memory
+	data       []byte // valid until buffers are used again
+	buffers    *buffers
 }
 
 // compose returns the message in MIME format. It fails with Invalid for every value that a
 // message cannot contain unchanged. It never drops or repairs a value.
-func compose(m sending.Message, now time.Time, room *memory) (letter, error) {
+func compose(m sending.Message, now time.Time, b *buffers) (letter, error) {
 	from, err := addressOf("From", m.From)
 	if err != nil {
 		return letter{}, err
 	}
 	_, domain, _ := strings.Cut(from.Address, "@")
-	l := letter{id: core.NewID() + "@" + domain, from: from.Address, memory: room}
+	l := letter{id: core.NewID() + "@" + domain, from: from.Address, buffers: b}
 	var h fields
 	h.add("Date", now.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 	h.add("Message-Id", "<"+l.id+">")
@@ -78,7 +78,7 @@ func compose(m sending.Message, now time.Time, room *memory) (letter, error) {
 	if h.err != nil {
 		return letter{}, h.err
 	}
-	l.data, err = encode(h, m.Content, room)
+	l.data, err = encode(h, m.Content, b)
 	return l, err
 }
 

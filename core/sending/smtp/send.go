@@ -39,9 +39,9 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	case m.ConfigurationSet != "":
 		return "", invalid("the server knows no configuration sets")
 	}
-	room := memories.Get().(*memory)
-	defer memories.Put(room)
-	l, err := compose(m, s.cfg.Clock(), room)
+	b := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(b)
+	l, err := compose(m, s.cfg.Clock(), b)
 	if err != nil {
 		return "", err
 	}

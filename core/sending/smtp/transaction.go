@@ -97,8 +97,8 @@ func (s *session) ask(group []command) (step, error) {
 // is afterDot if the dot was sent: the server may then have accepted the message.
 func (s *session) sendContent(l letter) (step, error) {
 	out := s.client.Text.W
-	lines := appendStuffed(l.memory.lines[:0], l.data)
-	l.memory.lines = lines
+	lines := appendStuffed(l.buffers.lines[:0], l.data)
+	l.buffers.lines = lines
 	n, err := out.Write(lines)
 	if err == nil {
 		err = out.Flush()

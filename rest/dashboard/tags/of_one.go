@@ -34,7 +34,7 @@ type tagged struct {
 	Kind, ID, Name string
 	// Back is the path of its page.
 	Back string
-	// Detail has what names it in the audit log besides the id.
+	// Detail is added to the audit entry, such as the slug of a template.
 	Detail map[string]any
 	Read   func(ctx context.Context, orgID, id string) ([]tags.Ref, error)
 	Set    func(ctx context.Context, orgID, id string, tagIDs []string) error
@@ -79,23 +79,27 @@ func (h *Room) broadcast(w http.ResponseWriter, r *http.Request, v people.Visito
 	return tagged{Kind: "broadcast", ID: b.ID, Name: b.Name, Back: broadcastsPath + "/" + b.ID, Read: h.Tags.OfBroadcast, Set: h.Tags.SetOfBroadcast, Lock: lock}, true
 }
 
-// showOf returns the handler of the form that sets the tags of what find finds.
-func (h *Room) showOf(find find) frame.Handler {
+// handleOne returns a handler that checks the permission, finds the template or broadcast,
+// and calls then with it.
+func (h *Room) handleOne(find find, then func(http.ResponseWriter, *http.Request, people.Visitor, tagged)) frame.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		if !h.admit(w, r, v) {
 			return
 		}
-		of, ok := find(w, r, v)
-		if !ok {
-			return
+		if of, ok := find(w, r, v); ok {
+			then(w, r, v, of)
 		}
-		chosen, err := of.Read(r.Context(), v.Org.ID, of.ID)
-		if err != nil {
-			h.Fail(w, r, v, err)
-			return
-		}
-		h.oneForm(w, r, v, of, idsOf(chosen), nil)
 	}
+}
+
+// showOf shows the form that sets the tags of a template or broadcast.
+func (h *Room) showOf(w http.ResponseWriter, r *http.Request, v people.Visitor, of tagged) {
+	chosen, err := of.Read(r.Context(), v.Org.ID, of.ID)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.oneForm(w, r, v, of, idsOf(chosen), nil)
 }
 
 // oneForm writes the form with the chosen tags. refused is the error of the sent form, or
@@ -120,25 +124,15 @@ func (h *Room) oneForm(w http.ResponseWriter, r *http.Request, v people.Visitor,
 	h.Show(w, r, v, status, frame.Screen{Page: "of_one", Title: "Tags of " + name, Head: head, Problem: problem, Data: data})
 }
 
-// setOf returns the handler that replaces the tags of what find finds, and redirects to its
-// page.
-func (h *Room) setOf(find find) frame.Handler {
-	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-		if !h.admit(w, r, v) {
-			return
-		}
-		of, ok := find(w, r, v)
-		if !ok {
-			return
-		}
-		chosen := r.PostForm["tags"]
-		err := h.TransactorWith(v, editPermission(v)).InTx(r.Context(), func(ctx context.Context) error { return h.set(ctx, v, of, chosen) })
-		if err != nil {
-			h.oneForm(w, r, v, of, chosen, err)
-			return
-		}
-		frame.SeeOther(w, of.Back)
+// setOf replaces the tags of a template or broadcast, and redirects to its page.
+func (h *Room) setOf(w http.ResponseWriter, r *http.Request, v people.Visitor, of tagged) {
+	chosen := r.PostForm["tags"]
+	err := h.TransactorWith(v, editPermission(v)).InTx(r.Context(), func(ctx context.Context) error { return h.set(ctx, v, of, chosen) })
+	if err != nil {
+		h.oneForm(w, r, v, of, chosen, err)
+		return
 	}
+	frame.SeeOther(w, of.Back)
 }
 
 // set replaces the tags and records the change.

@@ -86,8 +86,8 @@ func (h *Room) Routes() []frame.Route {
 		{Path: "/tags/new", AlsoNeeds: editPermissions, Get: h.showNew, Post: h.createTag},
 		{Path: "/tags/{id}/edit", AlsoNeeds: editPermissions, Get: h.showEdit, Post: h.editTag},
 		{Path: "/tags/{id}/delete", AlsoNeeds: editPermissions, Get: h.showDelete, Post: h.deleteTag},
-		{Path: "/templates/{slug}/tags", AlsoNeeds: editPermissions, Get: h.showOf(h.template), Post: h.setOf(h.template)},
-		{Path: "/broadcasts/{id}/tags", Needs: members.MayViewCampaigns, AlsoNeeds: editPermissions, Get: h.showOf(h.broadcast), Post: h.setOf(h.broadcast)},
+		{Path: "/templates/{slug}/tags", AlsoNeeds: editPermissions, Get: h.handleOne(h.template, h.showOf), Post: h.handleOne(h.template, h.setOf)},
+		{Path: "/broadcasts/{id}/tags", Needs: members.MayViewCampaigns, AlsoNeeds: editPermissions, Get: h.handleOne(h.broadcast, h.showOf), Post: h.handleOne(h.broadcast, h.setOf)},
 	}
 }
 
