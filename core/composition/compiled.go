@@ -79,7 +79,7 @@ func (c *Compiled) Render(data map[string]any) (rendered Rendered, missing []str
 	return rendered, missing, nil
 }
 
-// texts has the memory of parts that were rendered, for further ones.
+// texts has buffers in which parts are rendered. Later renderings reuse them.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Execute renders the mail with the data, which has the values that encoding/json makes. The

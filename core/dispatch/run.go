@@ -18,10 +18,12 @@ type run struct {
 	send   broadcasts.OpenSend
 	record broadcasts.Broadcast // as it was when the drive began
 
-	mu sync.Mutex // guards the fields below, and orders what is stored by them
-	// paused is the pause that is stored, nil for none.
+	pausing sync.Mutex
+	// paused is the pause that is stored, nil for none. A lane stores it with pausing locked.
 	paused *broadcasts.Pause
-	// countAt is the time of the next count.
+
+	counting sync.Mutex
+	// countAt is the time of the next count. A lane counts with counting locked.
 	countAt time.Time
 }
 
@@ -78,8 +80,8 @@ func (r *run) lane(ctx context.Context) (ended bool, err error) {
 
 // note stores why the broadcast waits, or that it goes on.
 func (r *run) note(ctx context.Context, p handover.Progress) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.pausing.Lock()
+	defer r.pausing.Unlock()
 	now := r.Clock()
 	var pause *broadcasts.Pause
 	switch {
@@ -106,17 +108,20 @@ func reasonOf(p *broadcasts.Pause) broadcasts.PauseReason {
 	return p.Reason
 }
 
-// count stores the counts of recipients, unless it did so shortly before.
+// count stores the counts of recipients, unless another lane counts them now or one did so
+// shortly before.
 func (r *run) count(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if !r.counting.TryLock() {
+		return nil
+	}
+	defer r.counting.Unlock()
 	if r.Clock().Before(r.countAt) {
 		return nil
 	}
 	return r.recount(ctx)
 }
 
-// recount stores the counts of recipients.
+// recount stores the counts of recipients. No other lane may call it at the same time.
 func (r *run) recount(ctx context.Context) error {
 	began := r.Clock()
 	counts, err := r.Outcomes.Counts(ctx, r.send.OrgID, r.send.ID)
