@@ -71,12 +71,25 @@ func (a *accepting) Send(context.Context, string, sending.Message) (string, erro
 	return fmt.Sprintf("0100019a-%d-000000", a.calls.Add(1)), nil
 }
 
+func (a *accepting) SendBulk(_ context.Context, _ string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	outcomes := make([]sending.BulkOutcome, len(b.Recipients))
+	for i := range outcomes {
+		outcomes[i].MessageID = fmt.Sprintf("0100019a-%d-000000", a.calls.Add(1))
+	}
+	return outcomes, nil
+}
+
 // distant is an account whose answers take 40 ms.
 type distant struct{ accepting }
 
 func (d *distant) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	<-time.After(40 * time.Millisecond)
 	return d.accepting.Send(ctx, orgID, m)
+}
+
+func (d *distant) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	<-time.After(40 * time.Millisecond)
+	return d.accepting.SendBulk(ctx, orgID, b)
 }
 
 // mailshot is an organization with a list of contacts.

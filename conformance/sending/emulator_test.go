@@ -69,6 +69,14 @@ func emulatedMessages(t *testing.T, e emulator.Emulator, account sending.Account
 	if err != nil || len(outcomes) != 3 || outcomes[1].Failure == nil || outcomes[0].MessageID == "" || outcomes[2].MessageID == "" {
 		t.Fatalf("%+v, %v", outcomes, err)
 	}
+	inline, err := account.SendBulk(t.Context(), "org", sending.Bulk{
+		Envelope: envelope, Inline: sending.InlineTemplate{Subject: "Inline {{name}}", HTML: "<p>{{part0}} & {{part1}}</p>"}, Recipients: []sending.BulkRecipient{
+			{To: "gus@example.org", Data: `{"name":"Gus","part0":"<b>\"Gus\"</b>","part1":""}`, Headers: []sending.Header{{Name: "List-Unsubscribe", Value: "<https://example.com/u>"}}},
+		},
+	})
+	if err != nil || len(inline) != 1 || inline[0].Failure != nil {
+		t.Fatalf("%+v, %v", inline, err)
+	}
 	emails := map[string]emulator.Email{}
 	for _, one := range e.Emails(t) {
 		emails[one.MessageID] = one
@@ -83,7 +91,10 @@ func emulatedMessages(t *testing.T, e emulator.Emulator, account sending.Account
 	if got := emails[plain]; got.Body.HTML != "<p>text</p>" || got.Body.Text != "text" || len(got.Destination.BCC) != 1 || len(got.Destination.CC) != 1 {
 		t.Errorf("the plain message: %+v", got)
 	}
-	if len(emails) != 4 {
+	if got := emails[inline[0].MessageID]; got.Subject != "Inline Gus" || got.Body.HTML != `<p><b>"Gus"</b> & </p>` || len(got.Headers) != 2 {
+		t.Errorf("the message with a template of the call: %+v", got)
+	}
+	if len(emails) != 5 {
 		t.Errorf("the emulator took %d messages", len(emails))
 	}
 

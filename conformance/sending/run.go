@@ -75,6 +75,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"messages that are none are invalid", invalidMessages},
 		{"the quota of a day is kept", dailyQuotaIsKept},
 		{"a bulk has an outcome for each recipient", bulkOutcomes},
+		{"a bulk may have its template and the headers of each recipient in the call", inlineBulks},
 		{"a bulk that is none is invalid", invalidBulks},
 	}.runAll(t, open)
 }

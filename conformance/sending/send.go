@@ -171,6 +171,26 @@ func bulkOutcomes(t *testing.T, s Subject) {
 	wantSent(t, s, 2)
 }
 
+// inlineBulks sends a bulk message whose template is part of the call, with headers of each
+// recipient. One without a text and an HTML part must fail with Invalid.
+func inlineBulks(t *testing.T, s Subject) {
+	s.Seed(t, "org", senders())
+	b := bulk("ada@example.org", "no address", "bob@example.org")
+	b.Template, b.Inline = "", port.InlineTemplate{Subject: "Hi {{name}}", HTML: "<p>{{name}}</p>"}
+	b.Headers = []port.Header{{Name: "X-Campaign", Value: "spring"}}
+	for i := range b.Recipients {
+		b.Recipients[i].Data, b.Recipients[i].Headers = `{"name":"<b>\"Ada\"</b>"}`, []port.Header{{Name: "List-Unsubscribe", Value: "<https://example.com/u>"}}
+	}
+	outcomes, err := s.Account.SendBulk(t.Context(), "org", b)
+	if err != nil || len(outcomes) != 3 || outcomes[0].MessageID == "" || outcomes[2].MessageID == "" || outcomes[1].Failure == nil || outcomes[1].Failure.Kind != port.Invalid {
+		t.Fatalf("%+v, %v", outcomes, err)
+	}
+	b.Inline.HTML = ""
+	_, err = s.Account.SendBulk(t.Context(), "org", b)
+	WantKind(t, "a template without parts", err, port.Invalid)
+	wantSent(t, s, 2)
+}
+
 // invalidBulks sends bulk messages without recipients, with too many recipients, and with a
 // sender or template that the account refuses. No recipient may be accepted.
 func invalidBulks(t *testing.T, s Subject) {

@@ -18,6 +18,9 @@ type mailing struct {
 	b    *Editor
 	send Broadcast // as it was when the mailing was opened
 	mail *composition.Mail
+	// bulk is what all messages share, if inBulk is true.
+	bulk   sending.Bulk
+	inBulk bool
 
 	// rate is that of the send, as Running has read it for the current step. A step calls
 	// Running and Claimed in one transaction, which locks the send.
@@ -28,7 +31,7 @@ type mailing struct {
 	members map[string]Member
 }
 
-var _ handover.Mailing = (*mailing)(nil)
+var _ handover.BulkMailing = (*mailing)(nil)
 
 // Mailing returns a running broadcast as package handover drives it. The value is for one
 // goroutine. The content of the broadcast must be frozen.
@@ -41,7 +44,9 @@ func (b *Editor) Mailing(send Broadcast) (handover.Mailing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &mailing{b: b, send: send, mail: mail}, nil
+	m := &mailing{b: b, send: send, mail: mail}
+	m.bulk, m.inBulk = mail.Bulk()
+	return m, nil
 }
 
 // paceTime is the time for which a broadcast with a rate of its own claims recipients at
@@ -107,15 +112,31 @@ func (m *mailing) Filter(ctx context.Context, orgID string, recipients []handove
 // Message renders the message. It goes to the contact's address of now, which may be another
 // than when the audience was copied.
 func (m *mailing) Message(_ context.Context, orgID string, r handover.Recipient) (sending.Message, error) {
-	m.mu.Lock()
-	member, known := m.members[r.Key]
-	m.mu.Unlock()
-	if !known {
-		return sending.Message{}, fmt.Errorf("broadcasts: no data of recipient %s", r.Key)
-	}
-	to, err := m.b.recipientOf(orgID, m.send, member)
+	to, err := m.recipient(orgID, r)
 	if err != nil {
 		return sending.Message{}, err
 	}
 	return m.mail.Message(to)
+}
+
+func (m *mailing) Bulk() (sending.Bulk, bool) { return m.bulk, m.inBulk }
+
+// BulkRecipient renders what only this message has; see Message.
+func (m *mailing) BulkRecipient(_ context.Context, orgID string, r handover.Recipient) (sending.BulkRecipient, string, error) {
+	to, err := m.recipient(orgID, r)
+	if err != nil {
+		return sending.BulkRecipient{}, "", err
+	}
+	return m.mail.BulkRecipient(to)
+}
+
+// recipient returns a recipient of the current step with its data and links.
+func (m *mailing) recipient(orgID string, r handover.Recipient) (composition.Recipient, error) {
+	m.mu.Lock()
+	member, known := m.members[r.Key]
+	m.mu.Unlock()
+	if !known {
+		return composition.Recipient{}, fmt.Errorf("broadcasts: no data of recipient %s", r.Key)
+	}
+	return m.b.recipientOf(orgID, m.send, member)
 }

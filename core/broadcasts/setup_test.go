@@ -69,6 +69,11 @@ func (w *world) Send(_ context.Context, _ string, m sending.Message) (string, er
 	return fmt.Sprint("message-", len(w.sent)), nil
 }
 
+// SendBulk fails, as that of an SMTP server does.
+func (w *world) SendBulk(context.Context, string, sending.Bulk) ([]sending.BulkOutcome, error) {
+	return nil, &sending.Failure{Kind: sending.Unsupported}
+}
+
 // mails returns the messages that the account accepted, by recipient.
 func (w *world) mails() map[string]sending.Message {
 	w.mu.Lock()

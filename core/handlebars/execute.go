@@ -36,7 +36,7 @@ func (t *Template) Execute(dst []byte, data map[string]any, limits Limits) ([]by
 	var e execution
 	start := len(dst)
 	e.begin(t, dst, data, limits)
-	err := e.run()
+	err := e.run(0, len(t.operations))
 	e.release()
 	if err != nil {
 		return dst[:start], err
@@ -84,9 +84,10 @@ func (e *execution) begin(t *Template, dst []byte, data map[string]any, limits L
 	e.values[0] = data
 }
 
-func (e *execution) run() error {
+// run executes the operations from first up to end, which is not executed.
+func (e *execution) run(first, end int) error {
 	operations := e.template.operations
-	for at := 0; at < len(operations); {
+	for at := first; at < end; {
 		o := &operations[at]
 		at++
 		if e.steps--; e.steps < 0 {

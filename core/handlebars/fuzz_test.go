@@ -66,6 +66,9 @@ func FuzzExecute(f *testing.F) {
 		if !strings.HasPrefix(string(out), before) || len(out) > len(before)+limit || err != nil && string(out) != before {
 			t.Fatalf("%q with %q: %d bytes, %v", source, text, len(out), err)
 		}
+		if err == nil {
+			checkSlots(t, template, data, string(out[len(before):]))
+		}
 		template.Missing(data)
 		for _, v := range template.Variables() {
 			if v.Name == "" {

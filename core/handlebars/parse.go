@@ -22,6 +22,8 @@ type Template struct {
 	variables  []Variable
 	// assets has the paths of {{asset "path"}}, in order of their first use.
 	assets []string
+	// slots are the operations of the slots; see ExecuteSlots.
+	slots []slot
 }
 
 // Parse compiles the source of a template. The error is of type [Faults] and has the faults

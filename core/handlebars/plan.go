@@ -61,22 +61,33 @@ func compile(root *program) *Template {
 
 func (c *compiler) program(p *program) {
 	for _, n := range p.body {
-		switch n.kind {
-		case nodeText:
+		if n.kind == nodeText {
 			c.text(n.text)
-		case nodeValue:
-			o := c.valued(opValue, n.path, c.blocks == 0)
-			o.escape = n.escape
-			c.emit(o)
-		case nodeAsset:
-			if !slices.Contains(c.template.assets, n.name) {
-				c.template.assets = append(c.template.assets, n.name)
-			}
-			c.emit(operation{code: opAsset, text: n.text, asset: n.name, escape: n.escape})
-		case nodeBlock:
-			c.block(n)
-		case nodeEmpty:
+			continue
 		}
+		first := len(c.template.operations)
+		c.node(n)
+		if end := len(c.template.operations); c.blocks == 0 && end > first {
+			c.template.slots = append(c.template.slots, slot{first, end})
+		}
+	}
+}
+
+// node writes a node that is not text.
+func (c *compiler) node(n *node) {
+	switch n.kind {
+	case nodeValue:
+		o := c.valued(opValue, n.path, c.blocks == 0)
+		o.escape = n.escape
+		c.emit(o)
+	case nodeAsset:
+		if !slices.Contains(c.template.assets, n.name) {
+			c.template.assets = append(c.template.assets, n.name)
+		}
+		c.emit(operation{code: opAsset, text: n.text, asset: n.name, escape: n.escape})
+	case nodeBlock:
+		c.block(n)
+	case nodeText, nodeEmpty:
 	}
 }
 

@@ -88,7 +88,7 @@ func (t *Template) Missing(data map[string]any) []string {
 	var e execution
 	e.begin(t, nil, data, Limits{})
 	e.blank = make([]bool, len(t.variables))
-	_ = e.run() // what was printed before the limit is known
+	_ = e.run(0, len(e.template.operations)) // what was printed before the limit is known
 	e.release()
 	var missing []string
 	for i, v := range t.variables {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +38,7 @@ type Mailing interface {
 // Sender passes messages to the sending accounts of organizations; see [sending.Sender].
 type Sender interface {
 	Send(ctx context.Context, orgID string, m sending.Message) (messageID string, err error)
+	SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error)
 }
 
 // Config configures [Handover]. All fields but Accepted are required.
@@ -66,10 +69,14 @@ type SentMessage struct {
 }
 
 // Handover passes messages to sending accounts.
-type Handover struct{ Config }
+type Handover struct {
+	Config
+	// singlesUntil has, by organization, the time until which no bulk call is made, a time.Time.
+	singlesUntil sync.Map
+}
 
 // New returns a Handover.
-func New(cfg Config) *Handover { return &Handover{cfg} }
+func New(cfg Config) *Handover { return &Handover{Config: cfg} }
 
 const (
 	// batch is the maximum number of recipients that a step claims. A crash leaves at most this
@@ -312,23 +319,33 @@ func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed
 		return until
 	}
 	var running sync.WaitGroup
-	for first := range min(parallel, len(claimed.recipients)) {
+	size := h.bulkSize(orgID, m, claimed.each)
+	calls := slices.Collect(slices.Chunk(claimed.recipients, size))
+	for first := range min(parallel, len(calls)) {
 		running.Go(func() {
-			for i := first; i < len(claimed.recipients); i += parallel {
-				r := claimed.recipients[i]
-				h.Wait(ctx, claimed.start.Add(time.Duration(i)*claimed.each))
+			for i := first; i < len(calls); i += parallel {
+				h.Wait(ctx, claimed.start.Add(time.Duration(i*size)*claimed.each))
 				if wait := paused(); !wait.IsZero() || ctx.Err() != nil {
-					note(passed{answer: Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())}})
+					for _, r := range calls[i] {
+						note(passed{answer: Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())}})
+					}
 					continue
 				}
-				if p, known := h.pass(ctx, orgID, m, r); known {
-					note(p)
-				}
+				h.passCall(ctx, orgID, m, calls[i], note)
 			}
 		})
 	}
 	running.Wait()
 	return answers, sent
+}
+
+// passCall passes the messages of one call: one message, or several in a bulk.
+func (h *Handover) passCall(ctx context.Context, orgID string, m Mailing, recipients []Recipient, note func(passed)) {
+	if bulk, ok := m.(BulkMailing); ok && len(recipients) > 1 {
+		h.passBulk(ctx, orgID, bulk, recipients, note)
+		return
+	}
+	h.passSingles(ctx, orgID, m, recipients, note)
 }
 
 // later returns the later of two times.
@@ -350,15 +367,9 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 	answer := Answer{Key: r.Key, Attempt: r.Attempt}
 	message, err := makeMessage(ctx, orgID, m, r)
 	if err != nil {
-		h.Log.WarnContext(ctx, "a message could not be made", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
-		answer.Verdict, answer.Reason = Refused, "The message could not be made from its template."
-		return passed{answer: answer}, true
+		return passed{answer: h.unmade(ctx, orgID, r, err)}, true
 	}
-	tags := map[string]string{core.SendTag: r.SendID, core.RecipientTag: r.Key}
-	for name, value := range message.Tags {
-		tags[name] = value
-	}
-	message.Tags = tags
+	message.Tags = withTags(map[string]string{core.SendTag: r.SendID, core.RecipientTag: r.Key}, message.Tags)
 	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	answer.MessageID, err = h.Account.Send(calling, orgID, message)
@@ -370,6 +381,19 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 	answer.Verdict = Accepted
 	message.Content.Text, message.Content.HTML = "", "" // frees the memory
 	return passed{answer, message}, true
+}
+
+// unmade logs that the message to a recipient could not be made, and returns the answer.
+func (h *Handover) unmade(ctx context.Context, orgID string, r Recipient, err error) Answer {
+	h.Log.WarnContext(ctx, "a message could not be made", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
+	return Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Refused, Reason: "The message could not be made from its template."}
+}
+
+// withTags returns tags with those of a message.
+func withTags(tags, ofMessage map[string]string) map[string]string {
+	all := maps.Clone(tags)
+	maps.Copy(all, ofMessage)
+	return all
 }
 
 // makeMessage returns the message to a recipient. A panic becomes an error.

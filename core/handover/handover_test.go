@@ -44,6 +44,29 @@ func (a *account) Send(_ context.Context, _ string, m sending.Message) (string, 
 	return "message of " + key, nil
 }
 
+// SendBulk answers for each recipient as Send does. Some calls fail as a whole.
+func (a *account) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	a.mu.Lock()
+	n := a.random.IntN(10)
+	a.mu.Unlock()
+	switch n {
+	case 0:
+		return nil, &sending.Failure{Kind: sending.Invalid}
+	case 1:
+		return nil, &sending.Failure{Kind: sending.Throttled, RetryAfter: time.Second}
+	}
+	var outcomes []sending.BulkOutcome
+	for _, r := range b.Recipients {
+		id, err := a.Send(ctx, orgID, sending.Message{Envelope: sending.Envelope{Tags: r.Tags}})
+		failure, _ := errors.AsType[*sending.Failure](err)
+		outcomes = append(outcomes, sending.BulkOutcome{MessageID: id, Failure: failure})
+	}
+	if n == 2 { // accepted, without an answer
+		return nil, &sending.Failure{Kind: sending.TimedOut}
+	}
+	return outcomes, nil
+}
+
 // mailing is a send that runs, and that filters each tenth recipient.
 type mailing struct{}
 
@@ -118,6 +141,12 @@ func (c *clock) advance(d time.Duration) {
 // accepted messages arrive before the attempts are given up, the others later.
 func TestEveryRecipientHasOneOutcome(t *testing.T) {
 	t.Parallel()
+	t.Run("single", func(t *testing.T) { everyRecipientHasOneOutcome(t, mailing{}) })
+	t.Run("bulk", func(t *testing.T) { everyRecipientHasOneOutcome(t, bulkMailing{}) })
+}
+
+func everyRecipientHasOneOutcome(t *testing.T, of handover.Mailing) {
+	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const recipients = 400
 		org, send, now := core.NewID(), core.NewID(), &clock{now: start}
@@ -134,7 +163,7 @@ func TestEveryRecipientHasOneOutcome(t *testing.T) {
 			Store: store, Limits: db.HandoverLimits(), Transactor: db, Account: to, Process: "process", Rate: unlimited, Wait: noWait, Clock: now.Now, Log: slog.New(slog.DiscardHandler),
 		})
 		for range 200 {
-			if !stepAll(t, h, org, send) {
+			if !stepAll(t, h, org, send, of) {
 				break
 			}
 			now.advance(time.Minute)
@@ -154,14 +183,14 @@ func unlimited(context.Context, string) (float64, error) { return 0, nil }
 func noWait(context.Context, time.Time) {}
 
 // stepAll runs four steps at the same time. It reports whether one claimed a recipient.
-func stepAll(t *testing.T, h *handover.Handover, org, send string) bool {
+func stepAll(t *testing.T, h *handover.Handover, org, send string, of handover.Mailing) bool {
 	t.Helper()
 	var mu sync.Mutex
 	worked := false
 	var running sync.WaitGroup
 	for range 4 {
 		running.Go(func() {
-			done, err := h.Step(t.Context(), org, send, mailing{})
+			done, err := h.Step(t.Context(), org, send, of)
 			if err != nil && !errors.Is(err, errCrash) {
 				t.Error(err)
 			}

@@ -23,7 +23,10 @@ type cappedMailing struct{ mailing }
 func (cappedMailing) Application() string { return application }
 
 // throttling is an account that throttles until it is set to accept.
-type throttling struct{ accepts bool }
+type throttling struct {
+	accepting
+	accepts bool
+}
 
 func (a *throttling) Send(context.Context, string, sending.Message) (string, error) {
 	if a.accepts {

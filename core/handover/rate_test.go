@@ -2,6 +2,7 @@ package handover_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -48,6 +49,16 @@ func (a *accepting) Send(context.Context, string, sending.Message) (string, erro
 		return "", &sending.Failure{Kind: sending.Throttled, RetryAfter: time.Minute}
 	}
 	return fmt.Sprint("message ", a.calls), nil
+}
+
+func (a *accepting) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	outcomes := make([]sending.BulkOutcome, len(b.Recipients))
+	for i := range outcomes {
+		id, err := a.Send(ctx, orgID, sending.Message{})
+		failure, _ := errors.AsType[*sending.Failure](err)
+		outcomes[i] = sending.BulkOutcome{MessageID: id, Failure: failure}
+	}
+	return outcomes, nil
 }
 
 func newPaced(t *testing.T, db *storage.DB, to handover.Sender, s *slots, perSecond float64, process string) *handover.Handover {

@@ -10,8 +10,9 @@ type Sender interface {
 	// Rejected if the sender, the content or the state of the account prevents sending.
 	Send(ctx context.Context, orgID string, m Message) (messageID string, err error)
 	// SendBulk passes one templated message to the account, for at most MaxBulk recipients
-	// with their own data. It returns one outcome for each recipient, in the same order.
-	// After an error it is unknown which recipients were accepted.
+	// with their own data. It returns one outcome for each recipient, in the same order. It
+	// fails with TimedOut if it is unknown which recipients the account accepted. After any
+	// other failure it accepted none.
 	SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error)
 }
 
@@ -55,18 +56,26 @@ type Content struct {
 // Bulk is a message that the account renders from one template for many recipients.
 type Bulk struct {
 	Envelope
+	// Template is the name of a template at the account, "" for Inline.
 	Template string
+	Inline   InlineTemplate
 	// DefaultData is a JSON object with template data for all recipients. A member of a
 	// recipient's own data overrides the member with the same name here.
 	DefaultData string
 	Recipients  []BulkRecipient
 }
 
+// InlineTemplate is a template that is part of the call. The account replaces each variable
+// {{name}} by its value without escaping it. Text or HTML may be "".
+type InlineTemplate struct{ Subject, Text, HTML string }
+
 // BulkRecipient is a recipient of a Bulk, with the template data of its message.
 type BulkRecipient struct {
 	To   string
 	Data string // a JSON object, or ""
 	Tags map[string]string
+	// Headers are added to those of the Envelope, and replace those with the same name.
+	Headers []Header
 }
 
 // BulkOutcome is the result for one recipient of a Bulk: the id of the message, or the

@@ -38,20 +38,21 @@ type destination struct{ ToAddresses, CcAddresses, BccAddresses []string }
 // name is ignored.
 type text struct{ Data string }
 
-// usedTemplate names the template of a message, with the values of its variables.
+// usedTemplate names the template of a message or has its content, with the values of its
+// variables.
 type usedTemplate struct {
 	TemplateName, TemplateData string
-	TemplateContent            *struct{}
+	TemplateContent            *struct{ Subject, Text, HTML string }
 	Attachments                []struct{}
 	Headers                    []pair
 }
 
-// check fails with BadRequestException for templates inside the request and for
-// attachments, because this imitation of SES does not support them. It also fails if the
-// request names no template.
+// check fails with BadRequestException for attachments, because this imitation of SES does not
+// support them. It also fails if the request does not have exactly one of the name and the
+// content of a template.
 func (t usedTemplate) check() error {
-	if t.TemplateContent != nil || len(t.Attachments) > 0 || t.TemplateName == "" {
-		return badRequest("Only stored templates without attachments are imitated.")
+	if len(t.Attachments) > 0 || (t.TemplateName == "") == (t.TemplateContent == nil) {
+		return badRequest("A template has a name or a content, and no attachments in this imitation.")
 	}
 	return nil
 }
@@ -91,6 +92,9 @@ func (w *wire) sendEmail(r *http.Request) (any, error) {
 		if err := template.check(); err != nil {
 			return nil, err
 		}
+		if template.TemplateContent != nil {
+			return nil, badRequest("Only SendBulkEmail is imitated with templates inside the request.")
+		}
 		m.Headers = headersOf(template.Headers)
 		m.Content = sending.Content{Template: template.TemplateName, TemplateData: template.TemplateData}
 	case simple != nil && len(simple.Attachments) == 0:
@@ -119,9 +123,8 @@ type bulkEmail struct {
 	}
 }
 
-// sendBulkEmail serves SendBulkEmail. It refuses the whole request if an entry has headers
-// or does not have exactly one recipient. Other faults of an entry are returned in the
-// entry's result.
+// sendBulkEmail serves SendBulkEmail. It refuses the whole request if an entry does not have
+// exactly one recipient. Other faults of an entry are returned in the entry's result.
 func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 	in, err := read[bulkEmail](r)
 	if err != nil {
@@ -138,12 +141,15 @@ func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 		},
 		Template: template.TemplateName, DefaultData: template.TemplateData,
 	}
+	if template.TemplateContent != nil {
+		b.Inline = sending.InlineTemplate(*template.TemplateContent)
+	}
 	for _, e := range in.BulkEmailEntries {
-		if len(e.Destination.ToAddresses) != 1 || len(e.Destination.CcAddresses)+len(e.Destination.BccAddresses)+len(e.ReplacementHeaders) > 0 {
-			return nil, badRequest("Only entries with one recipient and without headers are imitated.")
+		if len(e.Destination.ToAddresses) != 1 || len(e.Destination.CcAddresses)+len(e.Destination.BccAddresses) > 0 {
+			return nil, badRequest("Only entries with one recipient are imitated.")
 		}
 		b.Recipients = append(b.Recipients, sending.BulkRecipient{
-			To: e.Destination.ToAddresses[0], Tags: tagsOf(e.ReplacementTags),
+			To: e.Destination.ToAddresses[0], Tags: tagsOf(e.ReplacementTags), Headers: headersOf(e.ReplacementHeaders),
 			Data: e.ReplacementEmailContent.ReplacementTemplate.ReplacementTemplateData,
 		})
 	}

@@ -71,7 +71,7 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 	entries := make([]types.BulkEmailEntry, len(b.Recipients))
 	for i, r := range b.Recipients {
 		entries[i] = types.BulkEmailEntry{
-			Destination: &types.Destination{ToAddresses: []string{r.To}},
+			Destination: &types.Destination{ToAddresses: []string{r.To}}, ReplacementHeaders: headersOf(r.Headers),
 		}
 		if len(r.Tags) > 0 { // they replace all default tags
 			entries[i].ReplacementTags = messageTags(ownTags(b, r))
@@ -85,10 +85,21 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 	return &sesv2.SendBulkEmailInput{
 		FromEmailAddress: &from, ReplyToAddresses: b.ReplyTo, ConfigurationSetName: nilIfEmpty(b.ConfigurationSet),
 		DefaultEmailTags: messageTags(tagsOf(b.Envelope, b.Template)), BulkEmailEntries: entries,
-		DefaultContent: &types.BulkEmailContent{Template: &types.Template{
-			TemplateName: &b.Template, TemplateData: dataOf(b.DefaultData), Headers: headersOf(b.Headers),
-		}},
+		DefaultContent: &types.BulkEmailContent{Template: templateOf(b)},
 	}
+}
+
+// templateOf returns the template of a bulk: the name of one at the account, or its content.
+func templateOf(b sending.Bulk) *types.Template {
+	t := &types.Template{TemplateData: dataOf(b.DefaultData), Headers: headersOf(b.Headers)}
+	if b.Template != "" {
+		t.TemplateName = &b.Template
+		return t
+	}
+	t.TemplateContent = &types.EmailTemplateContent{
+		Subject: &b.Inline.Subject, Text: nilIfEmpty(b.Inline.Text), Html: nilIfEmpty(b.Inline.HTML),
+	}
+	return t
 }
 
 // ownTags returns the tags of a recipient's message: the tags of all messages, overridden

@@ -34,10 +34,14 @@ func checkEnvelope(e sending.Envelope) error {
 	if err := checkTags(e.Tags); err != nil {
 		return err
 	}
-	if len(e.Headers) > maxHeaders {
+	return checkHeaders(e.Headers)
+}
+
+func checkHeaders(headers []sending.Header) error {
+	if len(headers) > maxHeaders {
 		return invalid("more headers than 15")
 	}
-	for _, h := range e.Headers {
+	for _, h := range headers {
 		if len(h.Name) > maxHeaderName || !headerName.MatchString(h.Name) || !isLine(h.Value) {
 			return invalid("a malformed header")
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,13 +71,14 @@ func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.
 			if d, w.err = s.dispatch(w, b.Envelope); w.err != nil {
 				return
 			}
-			if _, w.err = d.template(b.Template); w.err != nil {
+			var t sending.Template
+			if t, w.err = d.templateOf(b); w.err != nil {
 				return
 			}
 			outcomes = make([]sending.BulkOutcome, 0, len(b.Recipients))
 			for _, r := range b.Recipients {
 				var one sending.BulkOutcome
-				if one, w.err = d.bulkOne(b, r); w.err != nil {
+				if one, w.err = d.bulkOne(b, t, r); w.err != nil {
 					return
 				}
 				outcomes = append(outcomes, one)
@@ -89,26 +91,69 @@ func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.
 	return outcomes, nil
 }
 
+// templateOf returns the template of a bulk.
+func (d *dispatch) templateOf(b sending.Bulk) (sending.Template, error) {
+	if b.Template != "" {
+		return d.template(b.Template)
+	}
+	if b.Inline.Text == "" && b.Inline.HTML == "" {
+		return sending.Template{}, invalid("a template has a text or an HTML part")
+	}
+	return sending.Template{Subject: b.Inline.Subject, Text: b.Inline.Text, HTML: b.Inline.HTML}, nil
+}
+
 // bulkOne sends the message for one recipient of a bulk and returns its outcome. It returns
 // an error only if the SQLite file fails.
-func (d *dispatch) bulkOne(b sending.Bulk, r sending.BulkRecipient) (sending.BulkOutcome, error) {
-	data, err := mergeData(b.DefaultData, r.Data)
-	var id string
-	if err == nil {
-		m := sending.Message{Envelope: b.Envelope, To: []string{r.To}}
-		m.Tags = maps.Clone(b.Tags)
-		if m.Tags == nil {
-			m.Tags = map[string]string{}
-		}
-		maps.Copy(m.Tags, r.Tags)
-		m.Content = sending.Content{Template: b.Template, TemplateData: data}
-		id, err = d.submit(m)
+func (d *dispatch) bulkOne(b sending.Bulk, t sending.Template, r sending.BulkRecipient) (sending.BulkOutcome, error) {
+	m := sending.Message{Envelope: b.Envelope, To: []string{r.To}}
+	m.Headers = replaceHeaders(b.Headers, r.Headers)
+	m.Tags = maps.Clone(b.Tags)
+	if m.Tags == nil {
+		m.Tags = map[string]string{}
 	}
+	maps.Copy(m.Tags, r.Tags)
+	id, err := d.submitTemplated(m, t, b.DefaultData, r.Data)
 	failure, ok := errors.AsType[*sending.Failure](err)
 	if err != nil && !ok {
 		return sending.BulkOutcome{}, err
 	}
 	return sending.BulkOutcome{MessageID: id, Failure: failure}, nil
+}
+
+// submitTemplated submits a message that is rendered from a template with the data of all
+// recipients and that of its own.
+func (d *dispatch) submitTemplated(m sending.Message, t sending.Template, defaults, own string) (string, error) {
+	data, err := mergeData(defaults, own)
+	if err != nil {
+		return "", err
+	}
+	content, missing, err := Render(t, data)
+	if err != nil {
+		return "", err
+	}
+	m.Content = sending.Content{Subject: content.Subject, Text: content.Text, HTML: content.HTML, Template: t.Name, TemplateData: data}
+	if err := checkHeaders(m.Headers); err != nil {
+		return "", err
+	}
+	if err := d.checkMessage(m); err != nil {
+		return "", err
+	}
+	return d.store(m, content, missing)
+}
+
+// replaceHeaders returns the headers of all messages with those of one message, which replace
+// those with the same name.
+func replaceHeaders(all, own []sending.Header) []sending.Header {
+	if len(own) == 0 {
+		return all
+	}
+	var merged []sending.Header
+	for _, h := range all {
+		if !slices.ContainsFunc(own, func(o sending.Header) bool { return strings.EqualFold(o.Name, h.Name) }) {
+			merged = append(merged, h)
+		}
+	}
+	return append(merged, own...)
 }
 
 // ownTags returns the message's tags with up to two more, which the events of SES do not
@@ -145,6 +190,12 @@ func (d *dispatch) submit(m sending.Message) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return d.store(m, content, missing)
+}
+
+// store counts a valid message against the quotas, stores its events, and returns its id.
+// missing is the first variable of its template without a value, or "".
+func (d *dispatch) store(m sending.Message, content sending.Template, missing string) (string, error) {
 	recipients := recipientsOf(m)
 	if err := d.checkQuotas(len(recipients)); err != nil {
 		return "", err
