@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/composition"
@@ -18,16 +17,12 @@ type mailing struct {
 	b    *Editor
 	send Broadcast // as it was when the mailing was opened
 	mail *composition.Mail
-	// bulk is what all messages share, if inBulk is true.
-	bulk   sending.Bulk
-	inBulk bool
 
 	// rate is that of the send, as Running has read it for the current step. A step calls
 	// Running and Claimed in one transaction, which locks the send.
 	rate int
 
-	mu sync.Mutex
-	// members are the recipients of the current step, by contact id.
+	// members are the recipients of the current step, by contact id; only Filter writes them.
 	members map[string]Member
 }
 
@@ -44,9 +39,7 @@ func (b *Editor) Mailing(send Broadcast) (handover.Mailing, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mailing{b: b, send: send, mail: mail}
-	m.bulk, m.inBulk = mail.Bulk()
-	return m, nil
+	return &mailing{b: b, send: send, mail: mail}, nil
 }
 
 // paceTime is the time for which a broadcast with a rate of its own claims recipients at
@@ -91,21 +84,18 @@ func (m *mailing) Filter(ctx context.Context, orgID string, recipients []handove
 	if err != nil {
 		return nil, err
 	}
-	members := make(map[string]Member, len(found))
+	m.members = make(map[string]Member, len(found))
 	for _, member := range found {
-		members[member.ContactID] = member
+		m.members[member.ContactID] = member
 	}
 	tiers := map[string]handover.Tier{}
 	for _, id := range ids {
-		if member, known := members[id]; !known {
+		if member, known := m.members[id]; !known {
 			tiers[id] = handover.ByAccount
 		} else if member.Tier != "" {
 			tiers[id] = member.Tier
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.members = members
 	return tiers, nil
 }
 
@@ -119,7 +109,7 @@ func (m *mailing) Message(_ context.Context, orgID string, r handover.Recipient)
 	return m.mail.Message(to)
 }
 
-func (m *mailing) Bulk() (sending.Bulk, bool) { return m.bulk, m.inBulk }
+func (m *mailing) Bulk() (sending.Bulk, bool) { return m.mail.Bulk() }
 
 // BulkRecipient renders what only this message has; see Message.
 func (m *mailing) BulkRecipient(_ context.Context, orgID string, r handover.Recipient) (sending.BulkRecipient, string, error) {
@@ -132,11 +122,8 @@ func (m *mailing) BulkRecipient(_ context.Context, orgID string, r handover.Reci
 
 // recipient returns a recipient of the current step with its data and links.
 func (m *mailing) recipient(orgID string, r handover.Recipient) (composition.Recipient, error) {
-	m.mu.Lock()
-	member, known := m.members[r.Key]
-	m.mu.Unlock()
-	if !known {
-		return composition.Recipient{}, fmt.Errorf("broadcasts: no data of recipient %s", r.Key)
+	if member, known := m.members[r.Key]; known {
+		return m.b.recipientOf(orgID, m.send, member)
 	}
-	return m.b.recipientOf(orgID, m.send, member)
+	return composition.Recipient{}, fmt.Errorf("broadcasts: no data of recipient %s", r.Key)
 }

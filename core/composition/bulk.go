@@ -15,7 +15,9 @@ import (
 // Its template has the fixed texts of the content and a variable for each slot, so that the
 // account only inserts what Mailhelm has rendered. Bulk returns false if an account could take
 // a fixed text for a variable.
-func (m *Mail) Bulk() (sending.Bulk, bool) {
+func (m *Mail) Bulk() (sending.Bulk, bool) { return m.bulk, m.inBulk }
+
+func (m *Mail) makeBulk() (sending.Bulk, bool) {
 	b := sending.Bulk{
 		Envelope: sending.Envelope{From: m.content.From, ConfigurationSet: m.content.Channel},
 		Inline:   sending.InlineTemplate{Subject: "{{" + subjectPart + "}}"},

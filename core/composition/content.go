@@ -28,7 +28,9 @@ func (c Content) Compile() (*Mail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mail{content: c, compiled: compiled}, nil
+	m := &Mail{content: c, compiled: compiled}
+	m.bulk, m.inBulk = m.makeBulk()
+	return m, nil
 }
 
 // text returns the text part. The preview text is not part of a derived text.

@@ -23,6 +23,9 @@ func Reserved() []string { return []string{unsubscribeName, preferencesName, ema
 type Mail struct {
 	content  Content
 	compiled *Compiled
+	// bulk is the result of Bulk, if inBulk is true.
+	bulk   sending.Bulk
+	inBulk bool
 }
 
 // Recipient is a person who gets a message.

@@ -1,5 +1,6 @@
-// Package handover passes messages to sending accounts, one recipient at a time, so that no
-// recipient gets a message twice and none is lost without an outcome.
+// Package handover passes messages to sending accounts, so that no recipient gets a message
+// twice and none is lost without an outcome. Messages that differ only in the values of a
+// template leave in bulk calls, if the account has these; see core/doc/decisions/0094.
 //
 // A send is the mailing of one message to many recipients, such as a broadcast. Each
 // [Recipient] of a send is a row in the database with a [State]:

@@ -24,6 +24,35 @@ func keeping(t testing.TB, most int) *stage {
 	return newStage(t, simulator.Options{KeptMails: most}, with)
 }
 
+// TestKeptMailOfABulk keeps a message whose template was part of a bulk call. Values are inserted
+// as they are, and the headers of a recipient replace those of all.
+func TestKeptMailOfABulk(t *testing.T) {
+	t.Parallel()
+	s := keeping(t, 10)
+	b := sending.Bulk{
+		Envelope: sending.Envelope{From: "shop@example.com", Headers: []sending.Header{{Name: "X-Kind", Value: "all"}, {Name: "X-All", Value: "1"}}},
+		Inline:   sending.InlineTemplate{Subject: "{{subject}}", HTML: "<p>{{html0}}{{html1}}</p>", Text: "{{text0}}"},
+		Recipients: []sending.BulkRecipient{
+			{To: "ada@example.org", Data: `{"subject":"Hi","html0":"<b>&</b>{{html1}}","html1":"","text0":"& <"}`, Headers: []sending.Header{{Name: "x-kind", Value: "own"}}},
+			{To: "bob@example.org", Data: `{"subject":"Hi","html0":"","html1":"","text0":""}`, Headers: []sending.Header{{Name: "X-Kind", Value: "a\r\nBcc: eve@example.org"}}},
+		},
+	}
+	outcomes, err := s.SendBulk(t.Context(), "org", b)
+	must(t, err)
+	if f := outcomes[1].Failure; f == nil || f.Kind != sending.Invalid {
+		t.Errorf("a header with a line end: %+v", outcomes[1])
+	}
+	got, err := s.Mail(t.Context(), "org", outcomes[0].MessageID)
+	must(t, err)
+	if got.Subject != "Hi" || got.HTML != "<p><b>&</b>{{html1}}</p>" || got.Text != "& <" {
+		t.Errorf("%+v", got)
+	}
+	headers := fmt.Sprint(got.Headers)
+	if !strings.Contains(headers, "{X-All 1} {x-kind own}") || strings.Contains(headers, "all") {
+		t.Errorf("the headers %s", headers)
+	}
+}
+
 func TestKeptMail(t *testing.T) {
 	t.Parallel()
 	s := keeping(t, 10)
