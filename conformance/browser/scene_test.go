@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -31,9 +32,11 @@ type scene struct {
 // challenge is the PKCE code challenge (S256) of RFC 7636 appendix B.
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-// newScene starts a product with these options, and the web server of the application.
+// newScene starts a product with these options, and the web server of the application. In full
+// runs the product is on PostgreSQL, in others on SQLite.
 func newScene(t *testing.T, options product.Options) *scene {
 	t.Helper()
+	options.Postgres = storagetest.Full()
 	s := &scene{t: t, p: product.Start(t, options), brought: make(chan url.Values, 8)}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/callback" {

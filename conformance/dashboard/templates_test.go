@@ -90,7 +90,11 @@ func TestStaleTemplate(t *testing.T) {
 // TestLargeTemplate saves a template of 400 KB with many lines and reads its pages.
 func TestLargeTemplate(t *testing.T) {
 	t.Parallel()
-	p := product.Start(t, product.Options{})
+	product.Once(t, saveLargeTemplate)
+}
+
+func saveLargeTemplate(t *testing.T, p *product.Product) {
+	t.Helper()
 	b := owner(t, p)
 	b.submit(b.open("/dashboard/templates/~new"), "/dashboard/templates/~new", func(form url.Values) {
 		form.Set("slug", "news/weekly")
