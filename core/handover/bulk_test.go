@@ -68,8 +68,12 @@ func TestBulkCalls(t *testing.T) {
 		perSecond float64
 		want      string
 	}{
-		{bulkMailing{}, 0, "[50]"}, {bulkMailing{}, 2000, "[50]"}, {bulkMailing{}, 500, "[23 23 4]"}, {bulkMailing{}, 14, "[]"},
-		{mailing{}, 0, "[]"}, {largeMailing{}, 0, fmt.Sprint(slices.Repeat([]int{2}, 25))},
+		{bulkMailing{}, 0, "[50]"},
+		{bulkMailing{}, 2000, "[50]"},
+		{bulkMailing{}, 500, "[23 23 4]"},
+		{bulkMailing{}, 14, "[]"},
+		{mailing{}, 0, "[]"},
+		{largeMailing{}, 0, fmt.Sprint(slices.Repeat([]int{2}, 25))},
 	} {
 		org, send, s, to := core.NewID(), core.NewID(), &slots{clock: clock{now: start}}, &noted{}
 		addRecipients(t, db, org, send, 50)
