@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // FolderVariable is the environment variable that names the folder for pictures. If it is
@@ -25,14 +27,16 @@ type screen struct {
 	width, height int64
 	// mobile makes the browser obey a page's viewport meta tag, as a phone does.
 	mobile bool
+	// scheme is the colour scheme of the picture that Picture takes in every run.
+	scheme string
 }
 
 var (
 	// phone, tablet and desktop are the window sizes in which Picture checks a page. A new
 	// tab has the size desktop.
-	phone   = screen{"phone", 375, 812, true}
-	tablet  = screen{"tablet", 820, 1180, false}
-	desktop = screen{"desktop", 1280, 900, false}
+	phone   = screen{"phone", 375, 812, true, "dark"}
+	tablet  = screen{"tablet", 820, 1180, false, "light"}
+	desktop = screen{"desktop", 1280, 900, false, "light"}
 )
 
 // hiddenWidth is a script. It returns the largest number of pixels by which a table is wider
@@ -45,9 +49,14 @@ var wholePage = page.CaptureScreenshotParams{
 	Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true), FromSurface: new(true), OptimizeForSpeed: new(true),
 }
 
-// Picture stores screenshots of the whole page, on a phone, a tablet and a desktop, light
-// and dark. It stores them as name-screen-scheme.png in the folder that the environment
-// variable FolderVariable names. It fails the test if the page is wider than the screen, or
+// pictures has the paths of the files that this run has written. A test that runs with and
+// without scripts takes each picture once.
+var pictures sync.Map
+
+// Picture stores screenshots of the whole page, on a phone, a tablet and a desktop. It stores
+// them as name-screen-scheme.png in the folder that the environment variable FolderVariable
+// names. A full run ([storagetest.Full]) has each screen light and dark, other runs have the
+// phone dark and the rest light, because screenshots take most of the time. It fails the test if the page is wider than the screen, or
 // if a table is wider than a page on a desktop. Afterwards the tab has the desktop size and
 // the light scheme.
 func (tab *Tab) Picture(name string) {
@@ -65,11 +74,19 @@ func (tab *Tab) Picture(name string) {
 			continue
 		}
 		tab.must("folder for pictures", os.MkdirAll(folder, 0o755))
-		for _, scheme := range []string{"light", "dark"} {
+		schemes := []string{s.scheme}
+		if storagetest.Full() {
+			schemes = []string{"light", "dark"}
+		}
+		for _, scheme := range schemes {
+			file := filepath.Join(folder, name+"-"+s.name+"-"+scheme+".png")
+			if _, taken := pictures.LoadOrStore(file, true); taken {
+				continue
+			}
 			tab.resize(s, scheme)
 			picture, err := chromedp.Call(tab.ctx, page.CaptureScreenshot, wholePage)
 			tab.must("picture", err)
-			tab.must("picture", os.WriteFile(filepath.Join(folder, name+"-"+s.name+"-"+scheme+".png"), picture.Data, 0o644))
+			tab.must("picture", os.WriteFile(file, picture.Data, 0o644))
 		}
 	}
 	tab.resize(desktop, "light")

@@ -90,10 +90,12 @@ var takenIn = [][]string{
 }
 
 // sent has one entry for each command block in the README's section "Sending": the texts
-// that the output of the block must contain.
+// that the output of the block must contain. The newest bounce is one of the demo's mail or
+// of the broadcast that the section "Broadcasts" has sent, so its outcome is "bounced" or
+// "not_sent".
 var sent = [][]string{
 	{`"delivery_rate"`, `"period"`},
-	{`"outcome":"bounced"`, `"next_steps"`},
+	{`"status":"Bounce"`, `"diagnosis":"`, `"next_steps"`},
 	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
