@@ -134,7 +134,9 @@ func TestResponses(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	s, cfg := receiver(t, func(http.ResponseWriter, *http.Request) {})
-	hanging, hangs := receiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ended := make(chan struct{})
+	hanging, hangs := receiver(t, func(http.ResponseWriter, *http.Request) { <-ended })
+	t.Cleanup(func() { close(ended) }) // before the receiver is closed, which waits for the request
 	public, untrusted, private := cfg, cfg, cfg
 	public.Allowed, untrusted.Roots = nil, x509.NewCertPool()
 	private.Allowed, private.Resolver = nil, outboundtest.NewNames(t, "10.0.0.1", "169.254.169.254", "127.0.0.1", "").Resolver()
