@@ -27,7 +27,7 @@ type screen struct {
 	width, height int64
 	// mobile makes the browser obey a page's viewport meta tag, as a phone does.
 	mobile bool
-	// scheme is the colour scheme of the picture that Picture takes in every run.
+	// scheme is the colour scheme of the picture that Picture takes in every run, "" for none.
 	scheme string
 }
 
@@ -35,7 +35,7 @@ var (
 	// phone, tablet and desktop are the window sizes in which Picture checks a page. A new
 	// tab has the size desktop.
 	phone   = screen{"phone", 375, 812, true, "dark"}
-	tablet  = screen{"tablet", 820, 1180, false, "light"}
+	tablet  = screen{"tablet", 820, 1180, false, ""}
 	desktop = screen{"desktop", 1280, 900, false, "light"}
 )
 
@@ -49,19 +49,23 @@ var wholePage = page.CaptureScreenshotParams{
 	Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true), FromSurface: new(true), OptimizeForSpeed: new(true),
 }
 
-// pictures has the paths of the files that this run has written. A test that runs with and
-// without scripts takes each picture once.
-var pictures sync.Map
+// pictured has the names of the pages that Picture has checked in this run. A test that runs
+// with and without scripts checks each page once.
+var pictured sync.Map
 
-// Picture stores screenshots of the whole page, on a phone, a tablet and a desktop. It stores
-// them as name-screen-scheme.png in the folder that the environment variable FolderVariable
-// names. A full run ([storagetest.Full]) has each screen light and dark, other runs have the
-// phone dark and the rest light, because screenshots take most of the time. It fails the test if the page is wider than the screen, or
-// if a table is wider than a page on a desktop. Afterwards the tab has the desktop size and
-// the light scheme.
+// Picture fails the test if the page is wider than a phone, a tablet or a desktop, or if a
+// table is wider than a page on a desktop. It stores screenshots of the whole page as
+// name-screen-scheme.png in the folder that the environment variable FolderVariable names. A
+// full run ([storagetest.Full]) has each screen light and dark. Other runs have the phone
+// dark and the desktop light, because screenshots take most of the time. They check each name
+// once: further calls with it do nothing. Afterwards the tab has the desktop size and the
+// light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
-	folder := os.Getenv(FolderVariable)
+	if _, before := pictured.LoadOrStore(name, true); before && !storagetest.Full() {
+		tab.resize(desktop, "light")
+		return
+	}
 	for _, s := range []screen{phone, tablet, desktop} {
 		tab.resize(s, "light")
 		if width := evaluate[float64](tab, "document.documentElement.scrollWidth"); int64(width) > s.width {
@@ -70,26 +74,29 @@ func (tab *Tab) Picture(name string) {
 		if hidden := evaluate[float64](tab, hiddenWidth); s == desktop && hidden > 1 { // a pixel of rounding
 			tab.t.Errorf("browser: a table of %s is %v pixels too wide for a %s", name, hidden, s.name)
 		}
-		if folder == "" {
+		tab.store(name, s)
+	}
+	tab.resize(desktop, "light")
+}
+
+// store stores the screenshots of one screen.
+func (tab *Tab) store(name string, s screen) {
+	tab.t.Helper()
+	folder := os.Getenv(FolderVariable)
+	schemes := []string{s.scheme}
+	if storagetest.Full() {
+		schemes = []string{"light", "dark"}
+	}
+	for _, scheme := range schemes {
+		if folder == "" || scheme == "" {
 			continue
 		}
 		tab.must("folder for pictures", os.MkdirAll(folder, 0o755))
-		schemes := []string{s.scheme}
-		if storagetest.Full() {
-			schemes = []string{"light", "dark"}
-		}
-		for _, scheme := range schemes {
-			file := filepath.Join(folder, name+"-"+s.name+"-"+scheme+".png")
-			if _, taken := pictures.LoadOrStore(file, true); taken {
-				continue
-			}
-			tab.resize(s, scheme)
-			picture, err := chromedp.Call(tab.ctx, page.CaptureScreenshot, wholePage)
-			tab.must("picture", err)
-			tab.must("picture", os.WriteFile(file, picture.Data, 0o644))
-		}
+		tab.resize(s, scheme)
+		picture, err := chromedp.Call(tab.ctx, page.CaptureScreenshot, wholePage)
+		tab.must("picture", err)
+		tab.must("picture", os.WriteFile(filepath.Join(folder, name+"-"+s.name+"-"+scheme+".png"), picture.Data, 0o644))
 	}
-	tab.resize(desktop, "light")
 }
 
 // resize sets the window's size and the preferred colour scheme, "light" or "dark". It
