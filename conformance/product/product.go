@@ -41,6 +41,10 @@ type Options struct {
 	// Past gives the demo organization a connected sending account and 90 days of sent mail,
 	// as `mailhelm demo` does. This takes a second or two.
 	Past bool
+	// StartsAt is the time that the product's clock shows at the start. The zero value means
+	// the machine's time. Tests set it whose results depend on the date. It has no effect
+	// together with Beside.
+	StartsAt time.Time
 	// Recipients says how the recipients of simulated mail behave, such as how many
 	// addresses bounce. The zero value delivers all mail.
 	Recipients simulator.Behaviour
@@ -165,6 +169,9 @@ func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
 	clock := NewClock()
+	if !opts.StartsAt.IsZero() {
+		clock.Advance(opts.StartsAt.Sub(clock.Now()))
+	}
 	if opts.Beside != nil {
 		clock = opts.Beside.Clock
 	}

@@ -116,7 +116,8 @@ func (d *documentedCalls) addTags(t *testing.T) {
 // newDocumented starts a product and creates the objects.
 func newDocumented(t *testing.T) *documentedCalls {
 	t.Helper()
-	a := start(t, product.Options{Past: true})
+	// Which recipients got mail in the last 30 days depends on the date.
+	a := start(t, product.Options{Past: true, StartsAt: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC)})
 	d := &documentedCalls{api: a, token: a.Token(t, a.MCPURL), ids: map[string]string{}, ended: map[string]string{}, home: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(d.home, ".curlrc"), []byte("write-out = \"\\n%{http_code}\"\n"), 0o600); err != nil {
 		t.Fatal(err)
