@@ -86,6 +86,7 @@ var domainEdges = map[[2]string]string{
 	{"segments", "jobs"}:               "jobs evaluate the members",
 	{"segments", "messages"}:           "an event of a message may make a contact a member",
 	{"segments", "predicate"}:          "a segment is a predicate",
+	{"workflows", "predicate"}:         "conditions in workflows are predicates",
 	{"segments", "predicatelint"}:      "authors of predicates are warned of mistakes",
 	{"predicatelint", "predicate"}:     "the warnings are about predicates",
 	{"segments", "sending"}:            "the sending account keeps a list of suppressed addresses",
@@ -143,6 +144,12 @@ var adapterEdges = map[[2]string]string{
 	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",
 	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
+}
+
+// domainParts lists the subfolders of domains that are no adapters, and what each has. The
+// domain may import them, and they follow the rules for the domain itself.
+var domainParts = map[string]string{
+	"core/workflows/language": "the language in which workflows are written",
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
@@ -269,10 +276,11 @@ func coreRefusal(folder, target string) string {
 }
 
 // isAdapter reports whether the folder implements an interface that the folder above it
-// declares. Such folders are the subfolders of a domain of core, and those of guardrails.
+// declares. Such folders are the subfolders of a domain of core, except domainParts, and those
+// of guardrails.
 func isAdapter(folder string) bool {
 	depth := strings.Count(folder, "/")
-	return top(folder) == "core" && depth >= 2 || top(folder) == "guardrails" && depth >= 1
+	return top(folder) == "core" && depth >= 2 && domainParts[folder] == "" || top(folder) == "guardrails" && depth >= 1
 }
 
 // top returns the first element of a path: "core" for core/contacts.

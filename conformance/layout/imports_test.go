@@ -94,6 +94,22 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
+// TestRefusalOfDomainParts checks that the parts of a domain follow the rules for the domain.
+func TestRefusalOfDomainParts(t *testing.T) {
+	t.Parallel()
+	const part = "core/workflows/language"
+	for imported, refused := range map[string]bool{
+		Module + "/core/predicate": false, Module + "/core/contacts": true, Module + "/core/sending/simulator": true, "net/http": true,
+	} {
+		if why := refusal(part, imported, false); (why != "") != refused {
+			t.Errorf("%s imports %s: refused %q, want refused: %t", part, imported, why, refused)
+		}
+	}
+	if why := refusal("core/workflows", Module+"/"+part, false); why != "" {
+		t.Errorf("the domain may not import its part: %s", why)
+	}
+}
+
 // TestDomainEdgesAreUsed checks that each import allowed by domainEdges exists in the code.
 // An entry without such an import must be removed.
 func TestDomainEdgesAreUsed(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 type lexer struct {
 	source string
 	at     int
+	// symbols has further symbols of one byte, beside those of predicates.
+	symbols string
 }
 
 // next returns the next token and moves the lexer to the end of that token.
@@ -177,7 +179,7 @@ func (l *lexer) symbol() token {
 			return token{kind: tokenBad, text: quote(habit.sign) + " is not an operator of this language", fix: habit.fix}
 		}
 	}
-	if strings.IndexByte("()[],+-=<>", rest[0]) >= 0 {
+	if strings.IndexByte("()[],+-=<>", rest[0]) >= 0 || strings.IndexByte(l.symbols, rest[0]) >= 0 {
 		l.at++
 		return token{kind: tokenSymbol, text: rest[:1]}
 	}

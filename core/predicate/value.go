@@ -123,3 +123,6 @@ var units = [...]struct {
 
 // String returns the unit's suffix in predicates, such as "mo" for a month.
 func (u Unit) String() string { return units[u].suffix }
+
+// Word returns the unit in English, such as "month".
+func (u Unit) Word() string { return units[u].word }
