@@ -45,8 +45,8 @@ type Filter struct {
 	Limit  int
 }
 
-// RunStore reads runs, and stores the decisions of people about held messages. Every method
-// sees only the given organization and takes part in the transaction of its context.
+// RunStore reads runs. Every method sees only the given organization and takes part in the
+// transaction of its context.
 type RunStore interface {
 	// Counts returns the numbers of runs by status, for each of the workflows.
 	Counts(ctx context.Context, orgID string, workflowIDs []string) (map[string]map[engine.Status]int, error)
@@ -66,6 +66,13 @@ type RunStore interface {
 	At(ctx context.Context, orgID, workflowID string, version int) (map[string]int, error)
 	// Started counts the runs that began on each day (UTC) since the time, sorted by day.
 	Started(ctx context.Context, orgID, workflowID string, since time.Time) ([]DayCount, error)
+	// ContactNames returns the addresses of contacts by id. It skips unknown ids.
+	ContactNames(ctx context.Context, orgID string, contactIDs []string) (map[string]string, error)
+}
+
+// HoldStore has the messages that wait for a person. Every method sees only the given
+// organization and takes part in the transaction of its context.
+type HoldStore interface {
 	// Held returns one page of runs with held messages, the oldest first by id. workflowID ""
 	// means all workflows. CountHeld returns the numbers of all, by workflow.
 	Held(ctx context.Context, orgID, workflowID, after string, limit int) ([]Run, error)
@@ -74,8 +81,6 @@ type RunStore interface {
 	// the held messages of runs, which continue at once. It returns the ids of the runs that
 	// still had one.
 	Decide(ctx context.Context, orgID, workflowID string, runIDs []string, decision engine.Phase, now time.Time) ([]string, error)
-	// ContactNames returns the addresses of contacts by id. It skips unknown ids.
-	ContactNames(ctx context.Context, orgID string, contactIDs []string) (map[string]string, error)
 }
 
 // RunFilter selects a page of runs of a workflow.
