@@ -35,8 +35,19 @@ func TestStatusesOfAWorkflow(t *testing.T) {
 			change string
 			status workflows.Status // "" for a refusal
 		}{
-			{"pause", ""}, {"resume", ""}, {"activate", workflows.Active}, {"resume", ""}, {"pause", workflows.Paused}, {"pause", ""}, {"resume", workflows.Active},
-			{"without approval", workflows.Active}, {"archive", workflows.Archived}, {"archive", ""}, {"resume", ""}, {"activate", ""}, {"without approval", ""},
+			{"pause", ""},
+			{"resume", ""},
+			{"activate", workflows.Active},
+			{"resume", ""},
+			{"pause", workflows.Paused},
+			{"pause", ""},
+			{"resume", workflows.Active},
+			{"without approval", workflows.Active},
+			{"archive", workflows.Archived},
+			{"archive", ""},
+			{"resume", ""},
+			{"activate", ""},
+			{"without approval", ""},
 		} {
 			changed, err := changes[step.change]()
 			if step.status == "" {
