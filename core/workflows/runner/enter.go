@@ -3,10 +3,8 @@ package runner
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
@@ -19,7 +17,7 @@ func (r *Runner) enter(ctx context.Context, orgID string, w workflows.Workflow) 
 		return false, nil
 	}
 	err = r.Transactor.InTx(ctx, func(ctx context.Context) error {
-		more = false // the transaction may run again
+		more = false                                 // the transaction may run again
 		w, err := r.Store.Workflow(ctx, orgID, w.ID) // it is locked: contacts enter in turn
 		if err != nil || !w.IsLive() {
 			return err
