@@ -22,8 +22,8 @@ func (o *ownedObjects) ownSegments(t *testing.T, db *storage.DB) {
 	q.Contacts = []string{o.contact.ID}
 	entered, _, err := db.SegmentMembers().JudgeMembers(t.Context(), q, o.segment.ID)
 	must(t, err)
-	if entered != 1 {
-		t.Fatalf("%d entered", entered)
+	if len(entered) != 1 {
+		t.Fatalf("%v entered", entered)
 	}
 	must(t, db.SegmentChanges().Touch(t.Context(), o.org, []string{o.contact.ID}))
 	must(t, db.SegmentChanges().ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
@@ -146,7 +146,7 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 			q := o.question(t, db, org)
 			q.Contacts = []string{o.contact.ID}
 			entered, exited, err := db.SegmentMembers().JudgeMembers(t.Context(), q, o.segment.ID)
-			return entered + exited, err
+			return append(entered, exited...), err
 		},
 		"SetEvaluatedAt": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentMembers().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))
