@@ -13,7 +13,7 @@ import (
 type SubjectStore interface {
 	// Subjects returns the data that predicates read of the contacts in q.Contacts, by the
 	// ids of the contacts. The map contains only active contacts of the organization. It
-	// runs at most seven statements for any number of contacts.
+	// runs at most six statements for any number of contacts.
 	//
 	// For a predicate whose references are in q.Refs, Match of a subject is True if and only
 	// if Matching finds the contact. If q.Since is set, this holds only for predicates that

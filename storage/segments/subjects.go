@@ -27,8 +27,8 @@ func perRow(table, condition string) (from, where string) {
 	return ` CROSS JOIN /*pg LATERAL (SELECT ` + alias + `.* FROM*/ ` + table + ` /*pg WHERE ` + condition + ` OFFSET 0) AS ` + alias + `*/`, condition
 }
 
-// selectPerRow returns a query for columns of the table in perRow, with one row of it for each
-// row of the FROM items in given and each match.
+// selectPerRow returns a query for the columns. given has the FROM items before the item of
+// perRow, and table and condition are the parameters of perRow.
 func selectPerRow(columns, given, table, condition string) string {
 	from, where := perRow(table, condition)
 	return `SELECT ` + columns + ` FROM ` + given + from + ` WHERE ` + where
