@@ -9,122 +9,127 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
 
-func TestSendPhases(t *testing.T) {
-	t.Parallel()
-	const window = "send window 9am-6pm in contact timezone\n"
-	evening := time.Date(2026, 6, 15, 20, 0, 0, 0, time.UTC)
-	for name, c := range map[string]struct {
-		settings string
-		start    time.Time
-		hold     bool
-		acts     func(j *journey)
-		want     string
-	}{
-		"passed on and sent": {
-			"", noon, false,
-			func(j *journey) {
-				j.advance().wantPhase("0", engine.Sending).after(time.Hour).wantPhase("0", engine.Sending)
-				j.sent().wantStatus(engine.Completed)
-			},
-			`0s 0 step_entered
+const officeHours = "send window 9am-6pm in contact timezone\n"
+
+var evening = time.Date(2026, 6, 15, 20, 0, 0, 0, time.UTC)
+
+// sendCases has the ways of a run through a send and an exit, with settings of the workflow.
+var sendCases = map[string]struct {
+	settings string
+	start    time.Time
+	hold     bool
+	acts     func(j *journey)
+	want     string
+}{
+	"passed on and sent": {
+		"", noon, false,
+		func(j *journey) {
+			j.advance().wantPhase("0", engine.Sending).after(time.Hour).wantPhase("0", engine.Sending)
+			j.sent().wantStatus(engine.Completed)
+		},
+		`0s 0 step_entered
 			0s -> send welcome from 0
 			1h0m0s 1 step_entered
 			1h0m0s 1 completed step`,
+	},
+	"held and approved": {
+		"", noon, true,
+		func(j *journey) {
+			j.advance().wantPhase("0", engine.Held).after(time.Hour).wantPhase("0", engine.Held)
+			j.decide(engine.Approved).wantPhase("0", engine.Sending).sent()
 		},
-		"held and approved": {
-			"", noon, true,
-			func(j *journey) {
-				j.advance().wantPhase("0", engine.Held).after(time.Hour).wantPhase("0", engine.Held)
-				j.decide(engine.Approved).wantPhase("0", engine.Sending).sent()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 send_held
 			1h0m0s -> send welcome from 0
 			1h0m0s 1 step_entered
 			1h0m0s 1 completed step`,
-		},
-		"held and skipped": {
-			"", noon, true,
-			func(j *journey) { j.advance().decide(engine.Skipped) },
-			`0s 0 step_entered
+	},
+	"held and skipped": {
+		"", noon, true,
+		func(j *journey) { j.advance().decide(engine.Skipped) },
+		`0s 0 step_entered
 			0s 0 send_held
 			0s 0 send_skipped
 			0s 1 step_entered
 			0s 1 completed step`,
-		},
-		"held and cancelled": {
-			"", noon, true,
-			func(j *journey) { j.advance().decide(engine.Cancelled).wantStatus(engine.Exited) },
-			`0s 0 step_entered
+	},
+	"held and cancelled": {
+		"", noon, true,
+		func(j *journey) { j.advance().decide(engine.Cancelled).wantStatus(engine.Exited) },
+		`0s 0 step_entered
 			0s 0 send_held
 			0s 0 exited cancelled`,
+	},
+	"approved outside of the window": {
+		officeHours, evening, true,
+		func(j *journey) {
+			j.advance().wantPhase("0", engine.Held).wantNoTimer()
+			j.decide(engine.Approved).wantPhase("0", engine.Delayed).wantWake(13*time.Hour, false)
+			j.awake().wantPhase("0", engine.Sending).sent()
+			if j.state.Passed {
+				j.t.Error("the approval outlived its step")
+			}
 		},
-		"approved outside of the window": {
-			window, evening, true,
-			func(j *journey) {
-				j.advance().wantPhase("0", engine.Held).wantNoTimer()
-				j.decide(engine.Approved).wantPhase("0", engine.Delayed).wantWake(13*time.Hour, false)
-				j.awake().wantPhase("0", engine.Sending).sent()
-				if j.state.Passed {
-					j.t.Error("the approval outlived its step")
-				}
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 send_held
 			13h0m0s -> send welcome from 0
 			13h0m0s 1 step_entered
 			13h0m0s 1 completed step`,
+	},
+	"delayed, woken early and then late": {
+		officeHours, evening, false,
+		func(j *journey) {
+			j.advance().after(time.Hour).wantPhase("0", engine.Delayed).wantWake(13*time.Hour, false)
+			j.after(24*time.Hour).wantPhase("0", engine.Delayed).wantWake(37*time.Hour, false).awake()
 		},
-		"delayed, woken early and then late": {
-			window, evening, false,
-			func(j *journey) {
-				j.advance().after(time.Hour).wantPhase("0", engine.Delayed).wantWake(13*time.Hour, false)
-				j.after(24*time.Hour).wantPhase("0", engine.Delayed).wantWake(37*time.Hour, false).awake()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			37h0m0s -> send welcome from 0`,
-		},
-		"exits are tested after a delay": {
-			window + "exit \"bought\" when attr.vip = true\n", evening, false,
-			func(j *journey) { j.advance().set("vip", predicate.BoolValue(true)).awake() },
-			`0s 0 step_entered
+	},
+	"exits are tested after a delay": {
+		officeHours + "exit \"bought\" when attr.vip = true\n", evening, false,
+		func(j *journey) { j.advance().set("vip", predicate.BoolValue(true)).awake() },
+		`0s 0 step_entered
 			13h0m0s 0 exited named bought`,
+	},
+	"exits are tested after an approval": {
+		"exit \"bought\" when attr.vip = true\n", noon, true,
+		func(j *journey) {
+			j.advance().set("vip", predicate.BoolValue(true)).after(time.Hour).wantStatus(engine.Active).decide(engine.Approved)
 		},
-		"exits are tested after an approval": {
-			"exit \"bought\" when attr.vip = true\n", noon, true,
-			func(j *journey) {
-				j.advance().set("vip", predicate.BoolValue(true)).after(time.Hour).wantStatus(engine.Active).decide(engine.Approved)
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 send_held
 			1h0m0s 0 exited named bought`,
+	},
+	"consent is tested after an approval": {
+		"", noon, true,
+		func(j *journey) {
+			j.advance()
+			j.facts.Subject.UnsubscribedFromAll = true
+			j.decide(engine.Approved)
 		},
-		"consent is tested after an approval": {
-			"", noon, true,
-			func(j *journey) {
-				j.advance()
-				j.facts.Subject.UnsubscribedFromAll = true
-				j.decide(engine.Approved)
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 send_held
 			0s 0 send_filtered account unsubscribed_all
 			0s 1 step_entered
 			0s 1 completed step`,
+	},
+	"consent is tested after a delay": {
+		officeHours, evening, false,
+		func(j *journey) {
+			j.advance()
+			j.facts.Subject.Suppressed = true
+			j.awake()
 		},
-		"consent is tested after a delay": {
-			window, evening, false,
-			func(j *journey) {
-				j.advance()
-				j.facts.Subject.Suppressed = true
-				j.awake()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			13h0m0s 0 send_filtered account suppressed
 			13h0m0s 1 step_entered
 			13h0m0s 1 completed step`,
-		},
-	} {
+	},
+}
+
+func TestSendPhases(t *testing.T) {
+	t.Parallel()
+	for name, c := range sendCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := beginAt(t, c.start, c.settings+"send \"welcome\"\nexit")

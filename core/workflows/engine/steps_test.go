@@ -12,18 +12,17 @@ import (
 
 const day = 24 * time.Hour
 
-func TestSteps(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		statements string
-		acts       func(j *journey)
-		want       string
-	}{
-		"set and add": {
-			"set attr.plan = \"pro\"\nset attr.visits = -2.5\nset attr.vip = true\nset attr.renewal = 2027-01-01\nset attr.renewal = now + 3d\nset attr.renewal = now\nadd to list \"vip\"\n" +
-				"if attr.plan = \"pro\" and attr.visits < 0 and attr.vip = true and attr.renewal <= now and in list \"vip\" {\nexit\n}",
-			func(j *journey) { j.advance() },
-			`0s 0 step_entered
+// stepCases has what runs do with each type of step.
+var stepCases = map[string]struct {
+	statements string
+	acts       func(j *journey)
+	want       string
+}{
+	"set and add": {
+		"set attr.plan = \"pro\"\nset attr.visits = -2.5\nset attr.vip = true\nset attr.renewal = 2027-01-01\nset attr.renewal = now + 3d\nset attr.renewal = now\nadd to list \"vip\"\n" +
+			"if attr.plan = \"pro\" and attr.visits < 0 and attr.vip = true and attr.renewal <= now and in list \"vip\" {\nexit\n}",
+		func(j *journey) { j.advance() },
+		`0s 0 step_entered
 			0s 1 step_entered
 			0s 2 step_entered
 			0s 3 step_entered
@@ -40,150 +39,150 @@ func TestSteps(t *testing.T) {
 			0s -> set renewal = 2026-06-18T12:00:00Z
 			0s -> set renewal = 2026-06-15T12:00:00Z
 			0s -> join list-1`,
-		},
-		"exit": {
-			"exit\nset attr.vip = true",
-			func(j *journey) { j.advance().wantStatus(engine.Completed).after(day) },
-			`0s 0 step_entered
+	},
+	"exit": {
+		"exit\nset attr.vip = true",
+		func(j *journey) { j.advance().wantStatus(engine.Completed).after(day) },
+		`0s 0 step_entered
 			0s 0 completed step`,
+	},
+	"end of the steps": {
+		"add to list \"vip\"",
+		func(j *journey) {
+			j.advance().wantStatus(engine.Completed).wantPhase("0", engine.Entering).wantNoTimer()
 		},
-		"end of the steps": {
-			"add to list \"vip\"",
-			func(j *journey) {
-				j.advance().wantStatus(engine.Completed).wantPhase("0", engine.Entering).wantNoTimer()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 completed
 			0s -> join list-1`,
-		},
-		"if, first arm": {
-			"if attr.visits > 3 {\nset attr.vip = true\n} else if attr.visits > 1 {\nset attr.vip = false\n} else {\nexit\n}\nadd to list \"vip\"",
-			func(j *journey) { j.set("visits", predicate.NumberValue(5)).advance() },
-			`0s 0 step_entered then
+	},
+	"if, first arm": {
+		"if attr.visits > 3 {\nset attr.vip = true\n} else if attr.visits > 1 {\nset attr.vip = false\n} else {\nexit\n}\nadd to list \"vip\"",
+		func(j *journey) { j.set("visits", predicate.NumberValue(5)).advance() },
+		`0s 0 step_entered then
 			0s 0.then.0 step_entered
 			0s 1 step_entered
 			0s 1 completed
 			0s -> set vip = true
 			0s -> join list-1`,
-		},
-		"if, second arm": {
-			"if attr.visits > 3 {\nset attr.vip = true\n} else if attr.visits > 1 {\nset attr.vip = false\n} else {\nexit\n}\nadd to list \"vip\"",
-			func(j *journey) { j.set("visits", predicate.NumberValue(2)).advance() },
-			`0s 0 step_entered elseif1
+	},
+	"if, second arm": {
+		"if attr.visits > 3 {\nset attr.vip = true\n} else if attr.visits > 1 {\nset attr.vip = false\n} else {\nexit\n}\nadd to list \"vip\"",
+		func(j *journey) { j.set("visits", predicate.NumberValue(2)).advance() },
+		`0s 0 step_entered elseif1
 			0s 0.elseif1.0 step_entered
 			0s 1 step_entered
 			0s 1 completed
 			0s -> set vip = false
 			0s -> join list-1`,
-		},
-		"if, else because of unknown": {
-			"if attr.visits > 3 {\nset attr.vip = true\n} else if not attr.visits > 3 {\nset attr.vip = false\n} else {\nexit\n}\nadd to list \"vip\"",
-			func(j *journey) { j.advance() },
-			`0s 0 step_entered else
+	},
+	"if, else because of unknown": {
+		"if attr.visits > 3 {\nset attr.vip = true\n} else if not attr.visits > 3 {\nset attr.vip = false\n} else {\nexit\n}\nadd to list \"vip\"",
+		func(j *journey) { j.advance() },
+		`0s 0 step_entered else
 			0s 0.else.0 step_entered
 			0s 0.else.0 completed step`,
-		},
-		"if, no arm, and empty arms": {
-			"if suppressed {\nexit\n}\nif not suppressed {\n} else {\nexit\n}\nif suppressed {\n} else {\n}\nadd to list \"vip\"",
-			func(j *journey) { j.advance() },
-			`0s 0 step_entered
+	},
+	"if, no arm, and empty arms": {
+		"if suppressed {\nexit\n}\nif not suppressed {\n} else {\nexit\n}\nif suppressed {\n} else {\n}\nadd to list \"vip\"",
+		func(j *journey) { j.advance() },
+		`0s 0 step_entered
 			0s 1 step_entered then
 			0s 2 step_entered else
 			0s 3 step_entered
 			0s 3 completed
 			0s -> join list-1`,
+	},
+	"wait": {
+		"wait 3 days\nadd to list \"vip\"",
+		func(j *journey) {
+			j.advance().wantPhase("0", engine.Waiting).wantWake(3*day, false)
+			j.after(day).wantPhase("0", engine.Waiting).wantWake(3*day, false).awake()
 		},
-		"wait": {
-			"wait 3 days\nadd to list \"vip\"",
-			func(j *journey) {
-				j.advance().wantPhase("0", engine.Waiting).wantWake(3*day, false)
-				j.after(day).wantPhase("0", engine.Waiting).wantWake(3*day, false).awake()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-18T12:00:00Z
 			72h0m0s 0 wait_met
 			72h0m0s 1 step_entered
 			72h0m0s 1 completed
 			72h0m0s -> join list-1`,
-		},
-		"wait, woken late": {
-			"wait 1 hour\nwait 1 month",
-			func(j *journey) { j.advance().after(5*time.Hour).wantWake(5*time.Hour+30*day, false) },
-			`0s 0 step_entered
+	},
+	"wait, woken late": {
+		"wait 1 hour\nwait 1 month",
+		func(j *journey) { j.advance().after(5*time.Hour).wantWake(5*time.Hour+30*day, false) },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-15T13:00:00Z
 			5h0m0s 0 wait_met
 			5h0m0s 1 step_entered
 			5h0m0s 1 wait_started until 2026-07-15T17:00:00Z`,
-		},
-		"wait until a date": {
-			"wait until 2026-06-01\nwait until 2026-06-16",
-			func(j *journey) { j.advance().wantWake(12*time.Hour, false).awake() },
-			`0s 0 step_entered
+	},
+	"wait until a date": {
+		"wait until 2026-06-01\nwait until 2026-06-16",
+		func(j *journey) { j.advance().wantWake(12*time.Hour, false).awake() },
+		`0s 0 step_entered
 			0s 1 step_entered
 			0s 1 wait_started until 2026-06-16T00:00:00Z
 			12h0m0s 1 wait_met
 			12h0m0s 1 completed`,
+	},
+	"wait until an attribute, which becomes later and then earlier": {
+		"wait until attr.renewal\nexit",
+		func(j *journey) {
+			j.set("renewal", date(noon.Add(2*day))).advance().wantWake(2*day, true)
+			j.set("renewal", date(noon.Add(5*day))).after(day).wantWake(5*day, true)
+			j.after(day).wantPhase("0", engine.Waiting).wantWake(5*day, true)
+			j.set("renewal", date(noon.Add(time.Hour))).after(day)
 		},
-		"wait until an attribute, which becomes later and then earlier": {
-			"wait until attr.renewal\nexit",
-			func(j *journey) {
-				j.set("renewal", date(noon.Add(2*day))).advance().wantWake(2*day, true)
-				j.set("renewal", date(noon.Add(5*day))).after(day).wantWake(5*day, true)
-				j.after(day).wantPhase("0", engine.Waiting).wantWake(5*day, true)
-				j.set("renewal", date(noon.Add(time.Hour))).after(day)
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-17T12:00:00Z
 			72h0m0s 0 wait_met
 			72h0m0s 1 step_entered
 			72h0m0s 1 completed step`,
+	},
+	"wait until an attribute, which is removed": {
+		"wait until attr.renewal",
+		func(j *journey) {
+			j.set("renewal", date(noon.Add(2*day))).advance()
+			delete(j.facts.Subject.Attributes, "renewal")
+			j.after(time.Hour)
 		},
-		"wait until an attribute, which is removed": {
-			"wait until attr.renewal",
-			func(j *journey) {
-				j.set("renewal", date(noon.Add(2*day))).advance()
-				delete(j.facts.Subject.Attributes, "renewal")
-				j.after(time.Hour)
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-17T12:00:00Z
 			1h0m0s 0 wait_met
 			1h0m0s 0 completed`,
-		},
-		"wait until an attribute that is over, unknown or of another type": {
-			"wait until attr.renewal\nset attr.renewal = now - 1d\nwait until attr.renewal",
-			func(j *journey) { j.set("renewal", predicate.StringValue("2030-01-01")).advance() },
-			`0s 0 step_entered
+	},
+	"wait until an attribute that is over, unknown or of another type": {
+		"wait until attr.renewal\nset attr.renewal = now - 1d\nwait until attr.renewal",
+		func(j *journey) { j.set("renewal", predicate.StringValue("2030-01-01")).advance() },
+		`0s 0 step_entered
 			0s 1 step_entered
 			0s 2 step_entered
 			0s 2 completed
 			0s -> set renewal = 2026-06-14T12:00:00Z`,
-		},
-		"wait for a condition that holds at once": {
-			"wait up to 2 weeks until not suppressed {\ntimeout:\nexit\n}",
-			func(j *journey) { j.advance().wantStatus(engine.Completed) },
-			`0s 0 step_entered
+	},
+	"wait for a condition that holds at once": {
+		"wait up to 2 weeks until not suppressed {\ntimeout:\nexit\n}",
+		func(j *journey) { j.advance().wantStatus(engine.Completed) },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-29T12:00:00Z
 			0s 0 wait_met
 			0s 0 completed`,
+	},
+	"wait for an event": {
+		"wait up to 2 weeks until exists(activity.purchase) {\ntimeout:\nexit\n}\nadd to list \"vip\"",
+		func(j *journey) {
+			j.advance().wantPhase("0", engine.Waiting).wantWake(14*day, true)
+			j.after(day).wantWake(14*day, true).happened("purchase").after(day)
 		},
-		"wait for an event": {
-			"wait up to 2 weeks until exists(activity.purchase) {\ntimeout:\nexit\n}\nadd to list \"vip\"",
-			func(j *journey) {
-				j.advance().wantPhase("0", engine.Waiting).wantWake(14*day, true)
-				j.after(day).wantWake(14*day, true).happened("purchase").after(day)
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-29T12:00:00Z
 			48h0m0s 0 wait_met
 			48h0m0s 1 step_entered
 			48h0m0s 1 completed
 			48h0m0s -> join list-1`,
-		},
-		"wait for a condition with a timeout": {
-			"wait up to 2 weeks until exists(activity.purchase) {\ntimeout:\nset attr.vip = false\n}\nadd to list \"vip\"",
-			func(j *journey) { j.advance().awake() },
-			`0s 0 step_entered
+	},
+	"wait for a condition with a timeout": {
+		"wait up to 2 weeks until exists(activity.purchase) {\ntimeout:\nset attr.vip = false\n}\nadd to list \"vip\"",
+		func(j *journey) { j.advance().awake() },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-29T12:00:00Z
 			336h0m0s 0 wait_timed_out
 			336h0m0s 0.timeout.0 step_entered
@@ -191,40 +190,44 @@ func TestSteps(t *testing.T) {
 			336h0m0s 1 completed
 			336h0m0s -> set vip = false
 			336h0m0s -> join list-1`,
-		},
-		"wait for a condition without a timeout": {
-			"wait up to 2 weeks until exists(activity.purchase)\nexit",
-			func(j *journey) { j.advance().awake() },
-			`0s 0 step_entered
+	},
+	"wait for a condition without a timeout": {
+		"wait up to 2 weeks until exists(activity.purchase)\nexit",
+		func(j *journey) { j.advance().awake() },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-29T12:00:00Z
 			336h0m0s 0 wait_timed_out
 			336h0m0s 1 step_entered
 			336h0m0s 1 completed step`,
-		},
-		"wait for a condition that becomes true at the end": {
-			"wait up to 2 weeks until exists(activity.purchase) {\ntimeout:\nset attr.vip = false\n}\nexit",
-			func(j *journey) { j.advance().happened("purchase").after(20 * day) },
-			`0s 0 step_entered
+	},
+	"wait for a condition that becomes true at the end": {
+		"wait up to 2 weeks until exists(activity.purchase) {\ntimeout:\nset attr.vip = false\n}\nexit",
+		func(j *journey) { j.advance().happened("purchase").after(20 * day) },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-29T12:00:00Z
 			480h0m0s 0 wait_met
 			480h0m0s 1 step_entered
 			480h0m0s 1 completed step`,
+	},
+	"wait for a condition that becomes true by time": {
+		"wait up to 2 weeks until now - attr.renewal >= 1h\nexit",
+		func(j *journey) {
+			j.set("renewal", date(noon)).advance()
+			for j.state.Node == "0" && j.state.Status == engine.Active {
+				j.awake()
+			}
 		},
-		"wait for a condition that becomes true by time": {
-			"wait up to 2 weeks until now - attr.renewal >= 1h\nexit",
-			func(j *journey) {
-				j.set("renewal", date(noon)).advance()
-				for j.state.Node == "0" && j.state.Status == engine.Active {
-					j.awake()
-				}
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-29T12:00:00Z
 			1h0m0s 0 wait_met
 			1h0m0s 1 step_entered
 			1h0m0s 1 completed step`,
-		},
-	} {
+	},
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for name, c := range stepCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := begin(t, c.statements)
@@ -234,17 +237,16 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestRepeats(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		statements string
-		acts       func(j *journey)
-		want       string
-	}{
-		"all passes": {
-			"repeat up to 2 every 1 day {\nadd to list \"vip\"\n}\nexit",
-			func(j *journey) { j.advance().wantWake(day, false).after(time.Hour).awake().awake() },
-			`0s 0 step_entered
+// repeatCases has what runs do with repeats.
+var repeatCases = map[string]struct {
+	statements string
+	acts       func(j *journey)
+	want       string
+}{
+	"all passes": {
+		"repeat up to 2 every 1 day {\nadd to list \"vip\"\n}\nexit",
+		func(j *journey) { j.advance().wantWake(day, false).after(time.Hour).awake().awake() },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-16T12:00:00Z
 			24h0m0s 0 wait_met
 			24h0m0s 0.body.0#1 step_entered
@@ -255,19 +257,19 @@ func TestRepeats(t *testing.T) {
 			48h0m0s 1 step_entered
 			48h0m0s 1 completed step
 			48h0m0s -> join list-1`,
-		},
-		"until holds before the first delay": {
-			"repeat up to 2 every 1 day until not suppressed {\nadd to list \"vip\"\n}",
-			func(j *journey) { j.advance() },
-			`0s 0 step_entered
+	},
+	"until holds before the first delay": {
+		"repeat up to 2 every 1 day until not suppressed {\nadd to list \"vip\"\n}",
+		func(j *journey) { j.advance() },
+		`0s 0 step_entered
 			0s 0 completed`,
+	},
+	"until holds during a delay": {
+		"repeat up to 3 every 1 day until attr.vip = true {\nadd to list \"vip\"\n}\nexit",
+		func(j *journey) {
+			j.advance().awake().set("vip", predicate.BoolValue(true)).after(time.Hour).wantPhase("0", engine.Waiting).awake()
 		},
-		"until holds during a delay": {
-			"repeat up to 3 every 1 day until attr.vip = true {\nadd to list \"vip\"\n}\nexit",
-			func(j *journey) {
-				j.advance().awake().set("vip", predicate.BoolValue(true)).after(time.Hour).wantPhase("0", engine.Waiting).awake()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-16T12:00:00Z
 			24h0m0s 0 wait_met
 			24h0m0s 0.body.0#1 step_entered
@@ -276,24 +278,24 @@ func TestRepeats(t *testing.T) {
 			48h0m0s 0 wait_met
 			48h0m0s 1 step_entered
 			48h0m0s 1 completed step`,
-		},
-		"until holds after a pass": {
-			"repeat up to 3 every 1 day until attr.vip = true {\nset attr.vip = true\n}",
-			func(j *journey) { j.advance().awake() },
-			`0s 0 step_entered
+	},
+	"until holds after a pass": {
+		"repeat up to 3 every 1 day until attr.vip = true {\nset attr.vip = true\n}",
+		func(j *journey) { j.advance().awake() },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-16T12:00:00Z
 			24h0m0s 0 wait_met
 			24h0m0s 0.body.0#1 step_entered
 			24h0m0s 0 completed
 			24h0m0s -> set vip = true`,
+	},
+	"nested": {
+		"repeat up to 2 every 2 days {\nrepeat up to 2 every 1 hour until attr.vip = true {\nif suppressed {\nexit\n}\n}\n}",
+		func(j *journey) {
+			j.advance().awake().awake().awake()
+			j.set("vip", predicate.BoolValue(true)).awake()
 		},
-		"nested": {
-			"repeat up to 2 every 2 days {\nrepeat up to 2 every 1 hour until attr.vip = true {\nif suppressed {\nexit\n}\n}\n}",
-			func(j *journey) {
-				j.advance().awake().awake().awake()
-				j.set("vip", predicate.BoolValue(true)).awake()
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-17T12:00:00Z
 			48h0m0s 0 wait_met
 			48h0m0s 0.body.0#1 step_entered
@@ -307,33 +309,37 @@ func TestRepeats(t *testing.T) {
 			98h0m0s 0 wait_met
 			98h0m0s 0.body.0#2 step_entered
 			98h0m0s 0 completed`,
-		},
-		"empty body": {
-			"repeat up to 2 every 1 hour {\n}\nexit",
-			func(j *journey) { j.advance().awake().awake() },
-			`0s 0 step_entered
+	},
+	"empty body": {
+		"repeat up to 2 every 1 hour {\n}\nexit",
+		func(j *journey) { j.advance().awake().awake() },
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-15T13:00:00Z
 			1h0m0s 0 wait_met
 			1h0m0s 0 wait_started until 2026-06-15T14:00:00Z
 			2h0m0s 0 wait_met
 			2h0m0s 1 step_entered
 			2h0m0s 1 completed step`,
+	},
+	"exit from a pass": {
+		"repeat up to 9 every 1 hour {\nexit\n}",
+		func(j *journey) {
+			j.advance().awake().wantStatus(engine.Completed)
+			if j.state.Passes != nil {
+				j.t.Errorf("an ended run has passes %v", j.state.Passes)
+			}
 		},
-		"exit from a pass": {
-			"repeat up to 9 every 1 hour {\nexit\n}",
-			func(j *journey) {
-				j.advance().awake().wantStatus(engine.Completed)
-				if j.state.Passes != nil {
-					j.t.Errorf("an ended run has passes %v", j.state.Passes)
-				}
-			},
-			`0s 0 step_entered
+		`0s 0 step_entered
 			0s 0 wait_started until 2026-06-15T13:00:00Z
 			1h0m0s 0 wait_met
 			1h0m0s 0.body.0#1 step_entered
 			1h0m0s 0.body.0#1 completed step`,
-		},
-	} {
+	},
+}
+
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	for name, c := range repeatCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := begin(t, c.statements)
