@@ -56,12 +56,12 @@ func (j *journey) countMailed(since time.Time) int {
 }
 
 // advance moves the run at the current time until it waits or has ended. It passes everything
-// that happens to report, call by call.
-func (j *journey) advance(report func(engine.Moved)) {
+// that happens to report, call by call, with the time.
+func (j *journey) advance(report func(time.Time, engine.Moved)) {
 	for again := true; again; {
 		moved := j.plan.Advance(j.state, j.facts)
 		j.state = moved.State
-		report(moved)
+		report(j.facts.Now, moved)
 		again = moved.Steps == engine.MaxSteps && !j.state.IsOver() && j.state.WakeAt.Equal(j.facts.Now)
 		if j.state.Phase == engine.Sending {
 			j.mailed = append(j.mailed, j.facts.Now)

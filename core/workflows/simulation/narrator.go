@@ -23,7 +23,7 @@ func (n *narrator) add(path string, action Action, detail string) {
 }
 
 // tell adds the steps for what a call of Advance did.
-func (n *narrator) tell(moved engine.Moved) {
+func (n *narrator) tell(_ time.Time, moved engine.Moved) {
 	for i, e := range moved.Events {
 		var next engine.Event
 		if i+1 < len(moved.Events) {
