@@ -87,6 +87,7 @@ var domainEdges = map[[2]string]string{
 	{"segments", "messages"}:           "an event of a message may make a contact a member",
 	{"segments", "predicate"}:          "a segment is a predicate",
 	{"workflows", "predicate"}:         "conditions in workflows are predicates",
+	{"workflows", "jobs"}:              "a job checks whether the names in workflows still exist",
 	{"segments", "predicatelint"}:      "authors of predicates are warned of mistakes",
 	{"predicatelint", "predicate"}:     "the warnings are about predicates",
 	{"segments", "sending"}:            "the sending account keeps a list of suppressed addresses",

@@ -125,7 +125,7 @@ func (m *motion) perform(of planned, arm int) (next int, goes bool) {
 
 // leaves ends the run if a named exit matches, and reports whether one does.
 func (m *motion) leaves() bool {
-	exit := m.plan.exitOf(m.facts)
+	exit := m.plan.exitOf(*m.facts.Subject, m.facts.Now)
 	if exit == nil {
 		return false
 	}

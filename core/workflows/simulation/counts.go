@@ -161,11 +161,11 @@ func (c *counts) sent(path string, at time.Time) {
 	c.days[day].Sends++
 }
 
-// ended counts the state of the last run of a contact at the end of the simulation.
-func (c *counts) ended(s engine.State) {
-	if !s.IsOver() {
+// ended counts where a contact is at the end of the simulation.
+func (c *counts) ended(j *journey) {
+	if j.hasRun && !j.state.IsOver() {
 		c.active++
-		c.steps[c.at[s.Node]].At++
+		c.steps[c.at[j.state.Node]].At++
 	}
 }
 

@@ -45,7 +45,7 @@ func DryRun(plan *engine.Plan, subject predicate.Subject, contactID, workflowID 
 	j := newJourney(plan, subject, engine.Facts{WorkflowID: workflowID, ContactID: contactID})
 	j.at(now)
 	j.events = j.subject.Events // nothing happens after now
-	j.state = engine.Begin(now)
+	j.enter()
 	n := &narrator{plan: plan, waits: map[string]time.Time{}}
 	for len(n.steps) <= MaxDryRun {
 		j.advance(n.tell)

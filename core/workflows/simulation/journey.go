@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
+	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
 
 // journey is one contact in a simulation, with at most one run at a time.
@@ -20,6 +21,9 @@ type journey struct {
 	events  []predicate.Occurrence
 	// mailed has the times of messages to the contact, the oldest first.
 	mailed []time.Time
+	// hasRun is true after the first run began, leftByName if the last run has left by a named
+	// exit.
+	hasRun, leftByName bool
 }
 
 // newJourney returns a journey of a contact. It does not change the subject.
@@ -55,12 +59,28 @@ func (j *journey) countMailed(since time.Time) int {
 	return n
 }
 
+// mayEnter reports whether the contact begins a run now if the trigger happens.
+func (j *journey) mayEnter() bool {
+	if j.hasRun && (j.plan.Settings().Reentry == language.Once || !j.state.IsOver()) {
+		return false
+	}
+	return j.plan.Admits(j.subject, j.facts.Now) && !(j.leftByName && j.plan.Leaves(j.subject, j.facts.Now))
+}
+
+// enter begins a run now.
+func (j *journey) enter() {
+	j.state, j.hasRun, j.leftByName = engine.Begin(j.facts.Now), true, false
+}
+
 // advance moves the run at the current time until it waits or has ended. It passes everything
 // that happens to report, call by call, with the time.
 func (j *journey) advance(report func(time.Time, engine.Moved)) {
 	for again := true; again; {
 		moved := j.plan.Advance(j.state, j.facts)
 		j.state = moved.State
+		if n := len(moved.Events); n > 0 && moved.Events[n-1].Kind == engine.ByName {
+			j.leftByName = true
+		}
 		report(j.facts.Now, moved)
 		again = moved.Steps == engine.MaxSteps && !j.state.IsOver() && j.state.WakeAt.Equal(j.facts.Now)
 		if j.state.Phase == engine.Sending {
@@ -70,10 +90,10 @@ func (j *journey) advance(report func(time.Time, engine.Moved)) {
 	}
 }
 
-// wakes returns the time at which the run continues. ok is false if it has ended or waits for a
-// person.
+// wakes returns the time at which the run continues. ok is false if there is no run, or if it has
+// ended or waits for a person.
 func (j *journey) wakes() (at time.Time, ok bool) {
-	if j.state.IsOver() {
+	if !j.hasRun || j.state.IsOver() {
 		return time.Time{}, false
 	}
 	at = j.state.WakeAt

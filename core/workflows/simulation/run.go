@@ -100,12 +100,8 @@ func (s *Simulator) Add(c Contact) {
 		return
 	}
 	j := newJourney(s.plan, c.Subject, engine.Facts{WorkflowID: s.opts.WorkflowID, ContactID: c.ID, Hold: s.opts.Hold, Cap: s.opts.Cap})
-	var last *engine.State // nil before the first run
 	for {
-		wake, active := time.Time{}, false
-		if last != nil {
-			wake, active = j.wakes()
-		}
+		wake, active := j.wakes()
 		switch {
 		case active && wake.Before(s.opts.Until) && (len(entries) == 0 || !entries[0].Before(wake)):
 			j.at(wake)
@@ -113,15 +109,13 @@ func (s *Simulator) Add(c Contact) {
 		case len(entries) > 0:
 			j.at(entries[0])
 			entries = entries[1:]
-			if s.plan.Admits(last, j.facts) {
-				j.state, last = engine.Begin(j.facts.Now), &j.state
+			if j.mayEnter() {
+				j.enter()
 				s.counts.enrolled(c.ID, j.facts.Now)
 				j.advance(s.counts.moved)
 			}
 		default:
-			if last != nil {
-				s.counts.ended(j.state)
-			}
+			s.counts.ended(j)
 			return
 		}
 	}
