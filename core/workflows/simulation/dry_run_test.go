@@ -62,7 +62,7 @@ var people = map[string][]person{
 	"spring-offer": {{"contact-1", predicate.Subject{}}, {"contact-2", predicate.Subject{}}, {"contact-12", predicate.Subject{}}, {"contact-9", predicate.Subject{Events: []predicate.Occurrence{activity("purchase", noon.Add(-day))}}}},
 }
 
-func TestDryRun(t *testing.T) {
+func TestGoldenDryRuns(t *testing.T) {
 	t.Parallel()
 	for key, contacts := range people {
 		t.Run(key, func(t *testing.T) {

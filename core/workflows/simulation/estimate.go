@@ -66,7 +66,9 @@ type Question struct {
 }
 
 // Estimate is what an activation would do now, and what would have happened if the workflow had
-// been activated at the beginning of the last days. Approvals count as given at once.
+// been activated at the beginning of the last days, without the contacts who enter for a trigger
+// of before. Approvals count as given at once, and no contact counts as having been in the
+// workflow before.
 type Estimate struct {
 	// EnterNow is the exact number of contacts who would enter at the activation.
 	EnterNow int
@@ -139,7 +141,7 @@ func (e *Estimator) Estimate(ctx context.Context, q Question) (Estimate, error) 
 
 // enterNow returns the number of contacts who would enter at an activation now.
 func (e *Estimator) enterNow(ctx context.Context, q Question) (int, error) {
-	existing, since := Backfill(q.Plan)
+	existing, since := existingOf(q.Plan)
 	if !existing {
 		return 0, nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // population returns n contacts with a year of activities. The same n gives the same contacts.
 func population(n int) []simulation.Contact {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the contacts of a test are no secret
+	random := rand.New(rand.NewPCG(1, 2))
 	contacts := make([]simulation.Contact, n)
 	for i := range contacts {
 		c := &contacts[i]

@@ -69,7 +69,7 @@ func New(plan *engine.Plan, opts Options) *Simulator {
 		opts.ActivateAt = opts.From
 	}
 	s := &Simulator{plan: plan, opts: opts, counts: newCounts(plan, opts)}
-	existing, since := Backfill(plan)
+	existing, since := existingOf(plan)
 	switch {
 	case opts.ForwardOnly || !existing:
 		s.backSince = opts.ActivateAt
@@ -79,9 +79,9 @@ func New(plan *engine.Plan, opts Options) *Simulator {
 	return s
 }
 
-// Backfill reports whether contacts enter at the activation for whom the trigger has happened
+// existingOf reports whether contacts enter at the activation for whom the trigger has happened
 // before, and how long before it may have happened; zero for any time.
-func Backfill(plan *engine.Plan) (existing bool, since time.Duration) {
+func existingOf(plan *engine.Plan) (existing bool, since time.Duration) {
 	settings := plan.Settings()
 	if settings.Enroll == nil {
 		return settings.Trigger.Kind == language.OnSegment, 0

@@ -82,8 +82,11 @@ func TestRunCounts(t *testing.T) {
 		t.Errorf("the second send is %+v", features)
 	}
 	want := []simulation.Node{
-		{Path: "0", Type: "send", Runs: 3, Entries: 3}, {Path: "1", Type: "wait", Runs: 3, Entries: 3},
-		{Path: "2", Type: "if", Runs: 2, Entries: 2}, {Path: "2.then.0", Type: "send", Runs: 1, Entries: 1}, {Path: "3", Type: "wait", Runs: 2, Entries: 2, At: 2},
+		{Path: "0", Type: "send", Runs: 3, Entries: 3},
+		{Path: "1", Type: "wait", Runs: 3, Entries: 3},
+		{Path: "2", Type: "if", Runs: 2, Entries: 2},
+		{Path: "2.then.0", Type: "send", Runs: 1, Entries: 1},
+		{Path: "3", Type: "wait", Runs: 2, Entries: 2, At: 2},
 	}
 	if !slices.Equal(r.Nodes, want) {
 		t.Errorf("the nodes are %+v", r.Nodes)
