@@ -149,6 +149,7 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/workflows/diagram":  "drawings of workflows as SVG",
 	"core/workflows/language": "the language in which workflows are written",
 }
 

@@ -3,6 +3,7 @@ package language
 import (
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
@@ -68,7 +69,7 @@ func (e explainer) condition(tree *predicate.Tree) string {
 }
 
 func (e explainer) workflow(t *Tree) Explanation {
-	all := Explanation{Name: t.Name, Settings: e.settings(t.Settings)}
+	all := Explanation{Name: core.Quotable(t.Name, MaxName), Settings: e.settings(t.Settings)}
 	e.block(&all, t.Body, "", 0)
 	return all
 }
@@ -93,7 +94,7 @@ func (e explainer) settings(s Settings) []string {
 	}
 	list := []string{enter + ".", enrollWords(s), reentryWords(s)}
 	for _, exit := range s.Exits {
-		list = append(list, "Before each step, contacts leave by the exit "+predicate.StringLiteral(exit.Name)+" if "+e.condition(exit.When)+".")
+		list = append(list, "Before each step, contacts leave by the exit "+core.Quote(exit.Name)+" if "+e.condition(exit.When)+".")
 	}
 	if s.Window != nil {
 		list = append(list, "Messages leave from "+timeWords(s.Window.From)+" to "+timeWords(s.Window.Until)+nextDay(*s.Window)+" in the timezone of the contact. Later ones wait for the next window.")
@@ -111,7 +112,7 @@ func (e explainer) settings(s Settings) []string {
 func triggerWords(t Trigger) string {
 	switch {
 	case t.Kind == OnSegment:
-		return "when they come into the segment " + predicate.StringLiteral(t.Segment)
+		return "when they come into the segment " + core.Quote(t.Segment)
 	case t.Kind == OnDate && t.Distance.Amount == 0:
 		return "at the time in their attribute " + t.Attribute
 	case t.Kind == OnDate && t.Before:
@@ -119,7 +120,7 @@ func triggerWords(t Trigger) string {
 	case t.Kind == OnDate:
 		return t.Distance.String() + " after the time in their attribute " + t.Attribute
 	case t.Event.Kind == predicate.ActivityEvent:
-		return "at the activity " + predicate.StringLiteral(t.Event.Activity)
+		return "at the activity " + core.Quote(t.Event.Activity)
 	}
 	article := "a "
 	if t.Event.Kind == predicate.Open {
@@ -167,7 +168,7 @@ func nextDay(w Window) string {
 func (e explainer) step(step Step) string {
 	switch s := step.(type) {
 	case *Send:
-		return "Send the template " + predicate.StringLiteral(s.Template) + s.audience() + "."
+		return "Send the template " + core.Quote(s.Template) + s.audience() + "."
 	case *Wait:
 		return "Wait " + s.For.String() + "."
 	case *WaitUntil:
@@ -192,7 +193,7 @@ func (e explainer) step(step Step) string {
 		assigned := s.Assignment.Root.(*predicate.Compare)
 		return "Set their " + assigned.Field.Name + " to " + assigned.Value.Words() + "."
 	case *AddToList:
-		return "Add them to the list " + predicate.StringLiteral(s.Key) + "."
+		return "Add them to the list " + core.Quote(s.Key) + "."
 	}
 	return "Leave the workflow."
 }
@@ -200,7 +201,7 @@ func (e explainer) step(step Step) string {
 func (s *Send) audience() string {
 	switch {
 	case s.Topic != "":
-		return " to subscribers of the topic " + predicate.StringLiteral(s.Topic)
+		return " to subscribers of the topic " + core.Quote(s.Topic)
 	case s.Transactional:
 		return " as a transactional message, without regard to consent"
 	}

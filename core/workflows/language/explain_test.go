@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/workflows/language"
+	"github.com/mailhelm/mailhelm/core/workflows/language/languagetest"
 	"pgregory.net/rapid"
 )
 
@@ -47,7 +48,7 @@ func TestGoldenExplanations(t *testing.T) {
 func TestExplanationHasEachStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, _ := source(t)
+		text := languagetest.Source(t)
 		tree, err := language.Parse(text)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/workflows/language"
+	"github.com/mailhelm/mailhelm/core/workflows/language/languagetest"
 	"pgregory.net/rapid"
 )
 
@@ -62,7 +63,7 @@ workflow "W" v1 { // the whole
 func TestFormatKeepsTheMeaning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, comments := source(t)
+		text, comments := languagetest.SourceWithComments(t)
 		tree, err := language.Parse(text)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
