@@ -150,6 +150,7 @@ var adapterEdges = map[[2]string]string{
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
 	"core/workflows/diagram":  "drawings of workflows as SVG",
+	"core/workflows/grammar":  "descriptions and examples of the language",
 	"core/workflows/language": "the language in which workflows are written",
 }
 
@@ -164,7 +165,7 @@ var surfaceAdapters = map[[2]string]string{
 // commandFamilies has the folders of cmd/mailhelm that contain commands. Each may import
 // the folder serve, which assembles the server, but no other folder of this list. The main
 // package may import all of them.
-var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importing", "migrate", "ready", "serve", "usage"}
+var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importing", "migrate", "ready", "serve", "usage", "workflowfiles"}
 
 // coreModules lists the third-party modules that packages of core may import, and their
 // purpose. None of them uses a network protocol, a database or an SDK. The rule does not
