@@ -4,12 +4,14 @@ import (
 	"io"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/workflowfiles/editors"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/workflowfiles/languageserver"
 )
 
 // LanguageServer is `mailhelm language-server`.
 type LanguageServer struct {
 	organization
+	TextMate bool `name:"textmate" help:"Print the TextMate grammar of workflow files, for the colours in an editor, and end." once:""`
 }
 
 // Help returns the text that --help shows below the summary.
@@ -21,11 +23,16 @@ Without a key, names are not checked. With --key, the server completes and check
 Examples:
 
     mailhelm language-server
+    mailhelm language-server --textmate > workflow.tmLanguage.json
     MAILHELM_KEY=mh_live_... mailhelm language-server --server https://api.example.com`
 }
 
 // Run serves the editor until it ends the session.
 func (c *LanguageServer) Run(p *cli.Program) error {
+	if c.TextMate {
+		_, err := io.WriteString(p.Stdout, editors.TextMate)
+		return err
+	}
 	cfg := languageserver.Config{Version: cli.Build().Version}
 	client, err := c.client()
 	if err != nil {

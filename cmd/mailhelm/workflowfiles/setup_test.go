@@ -13,9 +13,10 @@ import (
 
 // commands is the part of the command line that the tests call.
 type commands struct {
-	Fmt     workflowfiles.Format  `cmd:""`
-	Check   workflowfiles.Check   `cmd:""`
-	Explain workflowfiles.Explain `cmd:""`
+	Fmt     workflowfiles.Format         `cmd:""`
+	Check   workflowfiles.Check          `cmd:""`
+	Explain workflowfiles.Explain        `cmd:""`
+	Serve   workflowfiles.LanguageServer `cmd:"" name:"language-server"`
 }
 
 // ran is the outcome of a command.

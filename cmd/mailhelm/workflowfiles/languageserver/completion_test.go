@@ -16,7 +16,10 @@ import (
 var known = names.Names{
 	Attributes: []names.Attribute{
 		{Name: "plan", Type: "enum", EnumValues: []string{"free", "pro"}, Description: "What they [pay](http://evil.example)."},
-		{Name: "city", Type: "string"}, {Name: "visits", Type: "number"}, {Name: "vip", Type: "bool"}, {Name: "renewal", Type: "datetime"},
+		{Name: "city", Type: "string"},
+		{Name: "visits", Type: "number"},
+		{Name: "vip", Type: "bool"},
+		{Name: "renewal", Type: "datetime"},
 	},
 	Topics:     []names.Topic{{Name: "news", Default: "OPT_IN", Description: "Monthly."}, {Name: "special offers", Default: "OPT_OUT"}},
 	Lists:      []names.Set{{Key: "vip", Members: 3, Description: "Our best."}, {Key: "gone", Status: "archived"}},

@@ -205,7 +205,9 @@ func TestNamesInTheBackground(t *testing.T) {
 	}
 	var items []item
 	e.call("textDocument/completion", at(2, 9), &items)
-	if !slices.ContainsFunc(items, func(i item) bool { return i.Label == `"welcome"` && i.TextEdit.Range == span{position{2, 7}, position{2, 17}} }) {
+	if !slices.ContainsFunc(items, func(i item) bool {
+		return i.Label == `"welcome"` && i.TextEdit.Range == span{position{2, 7}, position{2, 17}}
+	}) {
 		t.Errorf("the completions are %+v", items)
 	}
 }
