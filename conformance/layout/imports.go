@@ -151,11 +151,18 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+<<<<<<< HEAD
+	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/language":   "the language in which workflows are written",
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",
 	"core/workflows/runner":     "what keeps runs of workflows moving",
 	"core/workflows/simulation": "runs of workflows for contacts in memory",
+=======
+	"core/workflows/diagram":  "drawings of workflows as SVG",
+	"core/workflows/grammar":  "descriptions and examples of the language",
+	"core/workflows/language": "the language in which workflows are written",
+>>>>>>> language-tools
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
@@ -169,7 +176,7 @@ var surfaceAdapters = map[[2]string]string{
 // commandFamilies has the folders of cmd/mailhelm that contain commands. Each may import
 // the folder serve, which assembles the server, but no other folder of this list. The main
 // package may import all of them.
-var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importing", "migrate", "ready", "serve", "usage"}
+var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importing", "migrate", "ready", "serve", "usage", "workflowfiles"}
 
 // coreModules lists the third-party modules that packages of core may import, and their
 // purpose. None of them uses a network protocol, a database or an SDK. The rule does not
