@@ -151,18 +151,14 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
-<<<<<<< HEAD
+	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
 	"core/workflows/engine":     "what a run of a workflow does next",
+	"core/workflows/grammar":    "descriptions and examples of the language",
 	"core/workflows/language":   "the language in which workflows are written",
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",
 	"core/workflows/runner":     "what keeps runs of workflows moving",
 	"core/workflows/simulation": "runs of workflows for contacts in memory",
-=======
-	"core/workflows/diagram":  "drawings of workflows as SVG",
-	"core/workflows/grammar":  "descriptions and examples of the language",
-	"core/workflows/language": "the language in which workflows are written",
->>>>>>> language-tools
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
