@@ -108,7 +108,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	}
 }
 
-// newTemplates returns the value that stores, renders and deploys templates.
+// newTemplates returns the value that stores and deploys templates.
 func newTemplates(cfg config.Config, s *stores) *templates.Templates {
 	return templates.New(templates.Config{
 		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: outgoing.People{Store: s.db.Contacts()}, Registry: outgoing.Attributes{Store: s.db.Attributes()},
