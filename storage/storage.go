@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	"github.com/mailhelm/mailhelm/core/workflows/population"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
@@ -294,6 +295,9 @@ func (db *DB) WorkflowTimers() workflows.TimerStore { return workflowstore.NewTi
 
 // WorkflowEntries returns the store of triggers that have happened, which starts runs.
 func (db *DB) WorkflowEntries() workflows.EntryStore { return workflowstore.NewEntryStore(db.DB) }
+
+// WorkflowTriggers returns the store that reads when triggers of workflows have happened.
+func (db *DB) WorkflowTriggers() population.TriggerStore { return workflowstore.NewTriggerStore(db.DB) }
 
 // WorkflowChanges returns the store of changed contacts for which runs may wait.
 func (db *DB) WorkflowChanges() workflows.ChangeStore { return workflowstore.NewChangeStore(db.DB) }

@@ -10,15 +10,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
+	"github.com/mailhelm/mailhelm/core/workflows/population"
 	"github.com/mailhelm/mailhelm/core/workflows/runner"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // newWorkflows returns the value that implements the operations on workflows.
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
+	trial := population.New(population.Config{
+		Schemas: s.db.Segments(), Subjects: s.db.Subjects(), Members: s.db.SegmentMembers(), Triggers: s.db.WorkflowTriggers(), Caps: s.db.Workflows(),
+	})
 	return workflows.New(workflows.Config{
 		Store: s.db.Workflows(), Runs: s.db.WorkflowRuns(), Holds: s.db.WorkflowHolds(), Timers: s.db.WorkflowTimers(), Entries: s.db.WorkflowEntries(),
-		Transactor: s.db, Schemas: workflowSchemas(s.db),
+		Transactor: s.db, Schemas: workflowSchemas(s.db), DryRuns: trial, Estimates: trial,
 		Orgs: s.db.Orgs().OrgIDs, Wake: func() { s.wakeJourneys() }, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
