@@ -12,16 +12,10 @@ import (
 // TriggerStore reads when triggers have happened in the past, for estimates.
 type TriggerStore struct{ db *db.DB }
 
+var _ workflows.TriggerStore = TriggerStore{}
+
 // NewTriggerStore returns the store of past triggers on the database.
 func NewTriggerStore(on *db.DB) TriggerStore { return TriggerStore{on} }
-
-// TriggerTime is a time at which a trigger happened for a contact. Entered is false for the time
-// at which the contact left a segment.
-type TriggerTime struct {
-	ContactID string
-	At        time.Time
-	Entered   bool
-}
 
 // happened has, for each kind of trigger, the FROM and WHERE clauses of the times of a trigger
 // for active contacts. id, at and entered are the columns. $1 is the organization, $2 the
@@ -57,9 +51,7 @@ var (
 	})
 )
 
-// Times returns the times of a trigger since a time and before another, for a sample of up to
-// limit active contacts, sorted by contact and time. It fails for date triggers.
-func (s TriggerStore) Times(ctx context.Context, orgID string, t workflows.Trigger, since, until time.Time, limit int) ([]TriggerTime, error) {
+func (s TriggerStore) Times(ctx context.Context, orgID string, t workflows.Trigger, since, until time.Time, limit int) ([]workflows.TriggerTime, error) {
 	type timeRow struct {
 		ContactID string  `db:"contact_id"`
 		At        db.Time `db:"at"`
@@ -69,13 +61,11 @@ func (s TriggerStore) Times(ctx context.Context, orgID string, t workflows.Trigg
 	if err != nil {
 		return nil, err
 	}
-	return db.ListAs(ctx, s.db, func(r timeRow) TriggerTime {
-		return TriggerTime{ContactID: r.ContactID, At: r.At.Time(), Entered: r.Entered}
+	return db.ListAs(ctx, s.db, func(r timeRow) workflows.TriggerTime {
+		return workflows.TriggerTime{ContactID: r.ContactID, At: r.At.Time(), Entered: r.Entered}
 	}, statement, orgID, source, storedMoment(since), db.At(until), limit)
 }
 
-// Count returns the number of active contacts for which the trigger has happened since a time and
-// before another. It fails for date triggers.
 func (s TriggerStore) Count(ctx context.Context, orgID string, t workflows.Trigger, since, until time.Time) (int, error) {
 	statement, source, err := statementOf(countTriggered, t)
 	if err != nil {

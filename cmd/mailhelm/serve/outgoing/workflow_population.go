@@ -9,7 +9,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/core/workflows/simulation"
-	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // Population loads the contacts of an organization for simulations of workflows; it is a
@@ -18,7 +17,7 @@ type Population struct {
 	Data     segments.SubjectStore
 	Schemas  WorkflowSchemas
 	Entries  workflows.EntryStore
-	Triggers workflowstore.TriggerStore
+	Triggers workflows.TriggerStore
 }
 
 // pageOfPopulation is the number of contacts that are read at once.
