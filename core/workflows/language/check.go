@@ -23,6 +23,8 @@ type Checked struct {
 	tree       *Tree
 	conditions map[*predicate.Tree]*predicate.Checked
 	warnings   []predicate.Warning
+	topics     map[string]bool
+	lists      map[string]string
 }
 
 // Tree returns the syntax tree from which Check made c.
@@ -30,6 +32,12 @@ func (c *Checked) Tree() *Tree { return c.tree }
 
 // Condition returns the checked form of a predicate or assignment of the tree.
 func (c *Checked) Condition(of *predicate.Tree) *predicate.Checked { return c.conditions[of] }
+
+// TopicDefault reports whether contacts without a choice are in a topic of a send.
+func (c *Checked) TopicDefault(name string) bool { return c.topics[name] }
+
+// ListID returns the id of the list of a step.
+func (c *Checked) ListID(key string) string { return c.lists[key] }
 
 // Warnings returns what is valid but probably not meant, sorted by position.
 func (c *Checked) Warnings() []predicate.Warning { return c.warnings }
@@ -46,7 +54,7 @@ const (
 // [predicate.Errors], sorted by position, at most [predicate.MaxFaults]. It does not change
 // the tree.
 func Check(tree *Tree, schema Schema) (*Checked, error) {
-	c := &checker{schema: schema, checked: &Checked{tree: tree, conditions: map[*predicate.Tree]*predicate.Checked{}}}
+	c := &checker{schema: schema, checked: &Checked{tree: tree, conditions: map[*predicate.Tree]*predicate.Checked{}, topics: schema.Topics, lists: schema.Lists}}
 	return c.check(tree)
 }
 
