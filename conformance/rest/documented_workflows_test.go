@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // documentedWorkflows are the workflows that the examples of operations name.
@@ -39,7 +40,7 @@ func (d *documentedCalls) addWorkflows(t *testing.T) {
 	t.Helper()
 	db := d.DB
 	editor := workflows.New(workflows.Config{
-		Store: db.Workflows(), Runs: db.WorkflowRuns(), Transactor: db, Clock: d.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Transactor: db, Clock: d.Clock.Now, Log: slog.New(slog.DiscardHandler),
 		Schemas: outgoing.WorkflowSchemas{Segments: db.Segments(), Templates: db.Templates()},
 	})
 	for _, w := range documentedWorkflows {

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/population"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 var (
@@ -37,7 +38,7 @@ type world struct {
 func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	w := &world{db: db, org: core.NewID()}
-	w.Population = population.New(population.Config{Schemas: db.Segments(), Subjects: db.Subjects(), Members: db.SegmentMembers(), Triggers: db.WorkflowTriggers(), Caps: db.Workflows()})
+	w.Population = population.New(population.Config{Schemas: db.Segments(), Subjects: db.Subjects(), Members: db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(db.DB), Caps: workflowstore.New(db.DB)})
 	must(t, db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Acme", Slug: "acme-" + w.org, Tier: "team", RetentionDays: 365}))
 	for _, a := range []attributes.Attribute{{Name: "number", Type: attributes.Number}, {Name: "trial_ends", Type: attributes.Datetime}} {
 		a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), core.ManagedOrigin, now, now
