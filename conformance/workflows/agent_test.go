@@ -158,8 +158,7 @@ func TestRefusals(t *testing.T) {
 		listed := s.ask(t, "workflows_get_performance", object{})
 		want(t, "the list", listed, object{"total": 1, "truncated": false, "details": nil})
 
-		tester := scene{p, p.Test.APIKey, p.TokenWith(t, p.Test, p.MCPURL)}
-		if got := p.Send(t, p.ToAgent(tester.token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workflows_activate","arguments":{"workflow":"thanks"}}}`)); !strings.Contains(got.Body, "test_environment_forbidden") {
+		if got := p.Send(t, p.ToAgent(p.TokenWith(t, p.Test, p.MCPURL), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workflows_activate","arguments":{"workflow":"thanks"}}}`)); !strings.Contains(got.Body, "test_environment_forbidden") {
 			t.Errorf("test credentials: %d %s", got.Status, got.Body)
 		}
 		asked := s.ask(t, "workflows_activate", object{"workflow": "thanks"})
