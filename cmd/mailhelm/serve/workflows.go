@@ -55,9 +55,12 @@ func newJourneys(cfg config.Config, s *stores, of catalogue.Domains) *journeys.J
 		DB: s.db, Schemas: workflowSchemas(s.db),
 		Mail: mailing.Config{
 			Steps: s.handover, Templates: outgoing.NewestContent{Templates: of.Templates}, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()},
-			Links: outgoing.Links{Signed: s.links}, Finish: finishContent(newMailSettings(cfg, s)),
+			Links: outgoing.Links{Signed: s.links}, Finish: finishContent(newMailSettings(cfg, s)), Wait: outgoing.WaitUntil(cfg.Clock),
 		},
-		Changed:    bothChanges(of.Segments.ObserveChange, newWorkflowObserver(s.db).ObserveChange),
+		Contacts: outgoing.WorkflowContacts{
+			Contacts: s.db.Contacts(), Lists: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock,
+			Changed: bothChanges(of.Segments.ObserveChange, newWorkflowObserver(s.db).ObserveChange),
+		},
 		Revalidate: of.Workflows.Revalidate, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

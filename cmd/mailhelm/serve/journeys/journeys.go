@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/core/workflows/runner"
@@ -20,11 +19,10 @@ type Config struct {
 	DB      *storage.DB
 	Schemas runner.Schemas
 	// Mail has the parts of the mailer that make and pass messages: Steps, Templates, Senders,
-	// Links and Finish.
+	// Links, Finish and Wait.
 	Mail mailing.Config
-	// Changed is called with contacts that steps have changed, in the transaction of the
-	// change.
-	Changed    func(ctx context.Context, orgID string, contactIDs []string) error
+	// Contacts changes contacts for steps.
+	Contacts   runner.Contacts
 	Revalidate func(ctx context.Context, orgID string) error
 	Clock      core.Clock
 	Log        *slog.Logger
@@ -40,14 +38,12 @@ type Journeys struct {
 func New(cfg Config) *Journeys {
 	var j Journeys
 	db, mail := cfg.DB, cfg.Mail
-	mail.Store, mail.Continue, mail.Wait, mail.Clock, mail.Log = workflowstore.NewMailStore(db.DB), func() { j.runner.Wake() }, outgoing.WaitUntil(cfg.Clock), cfg.Clock, cfg.Log
+	mail.Store, mail.Continue, mail.Clock, mail.Log = workflowstore.NewMailStore(db.DB), func() { j.runner.Wake() }, cfg.Clock, cfg.Log
 	j.mailer = mailing.New(mail)
 	j.runner = runner.New(runner.Config{
 		Store: workflowstore.New(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB),
 		Changes: workflowstore.NewChangeStore(db.DB), Mails: workflowstore.NewMailStore(db.DB),
-		Transactor: db, Subjects: db.Subjects(), Schemas: cfg.Schemas, Contacts: outgoing.WorkflowContacts{
-			Contacts: db.Contacts(), Lists: db.Lists(), Members: db.ListMembers(), Changed: cfg.Changed, Clock: cfg.Clock,
-		},
+		Transactor: db, Subjects: db.Subjects(), Schemas: cfg.Schemas, Contacts: cfg.Contacts,
 		Revalidate: cfg.Revalidate, Mailed: j.mailer.Wake, Clock: cfg.Clock, Log: cfg.Log,
 	})
 	return &j
