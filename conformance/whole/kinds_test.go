@@ -96,7 +96,10 @@ var names = map[string][]kind{
 	"job_id":                    {bulkJob},
 	"activity_name":             {promotedName},
 	"property":                  {promotedProperty},
-	"source":                    {predicateOfAttribute, predicateOfList, predicateOfSegment, predicateOfProperty},
+	"source":                    {}, // see namesOf
+	"workflow":                  {workflowID, workflowKey},
+	"workflow_id":               {workflowID},
+	"run_id":                    {runID},
 
 	"activities[].email":           {contactAddress, suppressedAddress},
 	"activities[].external_id":     {externalID},
@@ -125,6 +128,12 @@ var namesOf = map[string][]kind{
 	"contacts_ name":          {activityName},
 	"activities_ name":        {activityName},
 	"broadcasts_ id":          {broadcastID},
+	"workflows_ id":           {workflowID, workflowKey},
+	"segments_ source":        {predicateOfAttribute, predicateOfList, predicateOfSegment, predicateOfProperty},
+
+	// The answer of workflows_author has a hash of the source.
+	"workflows_dry_run source":             {workflowOnSegment},
+	"workflows_estimate_enrollment source": {workflowOnSegment},
 }
 
 func (s subject) kindsAt(place string) []kind {
@@ -161,6 +170,8 @@ var namesNothing = map[string]string{
 	"base_content_hash": "a hash of the caller's own template",
 	"message":           "words about a change of the caller's own",
 
+	"status": "states of runs, with commas",
+
 	"tag": "a word that is looked for in the caller's own templates and broadcasts",
 
 	"preview_text":    "the text of a message",
@@ -181,6 +192,8 @@ var namesNothing = map[string]string{
 var companions = map[string]map[string]any{
 	"attribute_key":         {"attribute_value": "x"},
 	"templates_author slug": {"html": "<p>Hello</p>", "subject": "Hello"},
+
+	"workflows_dry_run contact_id, asked by agents": {"source": ownWorkflow},
 
 	"templates_test_send slug":          tested,
 	"broadcasts_test_send id":           tested,
@@ -303,7 +316,7 @@ func answerOfWrite(place string) (expectedAnswer, bool) {
 
 // identifying has the members that name the object of an operation. Some operations accept
 // any one of several such members, so their schema requires none of them.
-var identifying = []string{"email", "external_id", "contact_id", "id", "message_id"}
+var identifying = []string{"email", "external_id", "contact_id", "id", "message_id", "workflow"}
 
 // aFilter returns the expected answer to a read whose filter names another organization's
 // object: an empty result. The filter is the input member at place. The second result is

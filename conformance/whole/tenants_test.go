@@ -130,6 +130,9 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 		maps.Copy(arguments, companions[place])
 		maps.Copy(arguments, companions[s.Name+" "+place])
 		maps.Copy(arguments, companions[s.Name+" "+place+" "+k.name])
+		if s.surface == core.Agent {
+			maps.Copy(arguments, companions[s.Name+" "+place+", asked by agents"])
+		}
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
 			arguments["email"] = own // own is the address of an existing contact of the caller
 		}
@@ -173,6 +176,8 @@ func (w world) ownFor(t *testing.T, s subject, own string) string {
 		return w.template(t)
 	case "broadcasts_preview", "broadcasts_test_send":
 		return w.broadcast(t, w.p.OrgID, "Own")
+	case "workflows_dry_run", "workflows_timeline":
+		return w.workflow(t, w.p.OrgID, "own-"+core.NewID()).ID
 	}
 	return own
 }
