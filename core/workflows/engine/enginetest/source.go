@@ -29,7 +29,7 @@ func (w *writer) duration() string {
 
 func (w *writer) predicate() string {
 	return w.pick("suppressed", `attr.plan = "pro"`, "not attr.vip = true", "attr.visits > 3 or attr.city is known",
-		"exists(activity.purchase within 2d)", "count(activity.purchase) >= 2", `in list "vip"`, `subscribed to "offers"`,
+		"exists(activity.purchase within 2d)", "count(activity.purchase) >= 2", `in list "vip"`, `in segment "customers"`, `subscribed to "offers"`,
 		"now - attr.renewal > 1d", "attr.renewal < now", "last(activity.purchase) > now - 12h", "attr.vip = true")
 }
 
