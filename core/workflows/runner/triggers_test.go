@@ -189,3 +189,25 @@ func (w *world) isInvalid(t *testing.T, id string) {
 		t.Errorf("the workflow is %+v, and ada got %q", found, w.mails("ada"))
 	}
 }
+
+// TestActivationKeepsEntries activates a version after a contact has signed up and before a
+// process has looked for it.
+func TestActivationKeepsEntries(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nsend \"welcome\"")
+		ada, bob := w.add(t, "ada", nil), w.add(t, "bob", nil)
+		w.set(w.Now().Add(time.Second))
+		w.act(t, ada, "signup", w.Now())
+		w.set(w.Now().Add(time.Second))
+		_, err := w.Save(t.Context(), w.org, workflows.Definition{WorkflowID: id, Source: "workflow \"W\" v1 {\nenter on activity.signup\nsend \"tips\"\n}\n"})
+		must(t, err)
+		_, err = w.Activate(t.Context(), w.org, id, workflows.Activation{})
+		must(t, err)
+		w.act(t, bob, "signup", w.Now().Add(-time.Second)) // recorded later, with a time before the activation
+		w.settle(t)
+		if got := w.causes(t, id, ada) + w.causes(t, id, bob); got != "activity_triggered signup; " {
+			t.Errorf("the causes are %q", got)
+		}
+	})
+}
