@@ -38,14 +38,25 @@ var (
 	errFault   = errors.New("a fault by the test")
 )
 
+// mistake is a mistake that all processes of a world make, "" for none.
+type mistake string
+
+const (
+	noTransactions mistake = "nothing is rolled back"
+	noWakes        mistake = "changes of contacts wake no run"
+	noForgetting   mistake = "entries are not removed"
+	falseAnswers   mistake = "accepted messages are passed again"
+)
+
 // strikes lets one call of a process fail: before it does anything, or after it has done all. So
 // a transaction is rolled back at any statement, or committed while the process believes that it
 // was not. The zero value lets no call fail.
 type strikes struct {
-	mu   sync.Mutex
-	kind strikeKind
-	left int
-	dead bool
+	mu      sync.Mutex
+	kind    strikeKind
+	left    int
+	dead    bool
+	mistake mistake
 	// moved counts the calls that found something to do.
 	moved *atomic.Int64
 }
@@ -99,6 +110,9 @@ type struckTransactor struct {
 
 func (s struckTransactor) InTx(ctx context.Context, f func(context.Context) error) error {
 	return s.around(func() error {
+		if s.mistake == noTransactions {
+			return s.around(func() error { return f(ctx) })
+		}
 		return s.Transactor.InTx(ctx, func(ctx context.Context) error { return s.around(func() error { return f(ctx) }) })
 	})
 }
@@ -157,6 +171,9 @@ func (s struckEntries) Entries(ctx context.Context, orgID, workflowID string, li
 }
 
 func (s struckEntries) Forget(ctx context.Context, orgID, workflowID string, ids []string) error {
+	if s.mistake == noForgetting {
+		return nil
+	}
 	return s.around(func() error { return s.EntryStore.Forget(ctx, orgID, workflowID, ids) })
 }
 
@@ -176,6 +193,9 @@ func (s struckChanges) Touched(ctx context.Context, _ int) ([]string, error) {
 }
 
 func (s struckChanges) Wake(ctx context.Context, orgID string, now time.Time, limit int) (int, error) {
+	if s.mistake == noWakes {
+		return 0, nil
+	}
 	return found(s.strikes, func() (int, error) { return s.ChangeStore.Wake(ctx, orgID, now, limit) })
 }
 
@@ -244,7 +264,11 @@ type struckAccount struct {
 }
 
 func (s struckAccount) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
-	return found(s.strikes, func() (string, error) { return s.Sender.Send(ctx, orgID, m) })
+	id, err := found(s.strikes, func() (string, error) { return s.Sender.Send(ctx, orgID, m) })
+	if s.mistake == falseAnswers {
+		return "", &sending.Failure{Kind: sending.Throttled, Err: errFault}
+	}
+	return id, err
 }
 
 // process is a server process with a runner and a mailer.
@@ -255,6 +279,7 @@ type process struct {
 
 // newProcess returns a process whose calls fail as the strikes say.
 func (w *world) newProcess(s *strikes) process {
+	s.mistake = w.mistake
 	log := slog.New(slog.DiscardHandler)
 	tx, mails := struckTransactor{w.db, s}, struckMails{w.db.WorkflowMails(), s, w.org}
 	steps := handover.New(handover.Config{

@@ -39,6 +39,7 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 		seeds = 10_000
 	}
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		seen := map[engine.EventType]int{}
 		for first := 0; first < seeds && !t.Failed(); first += seedsInDatabase {
 			t.Run(fmt.Sprint("seeds from ", first), func(t *testing.T) {
 				on := storagetest.SQLite
@@ -47,11 +48,40 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 				}
 				stored := on(t)
 				for seed := range seedsInDatabase {
-					runSeed(t, stored, uint64(first+seed))
+					if fault := runSeed(t, stored, uint64(first+seed), "", seen); fault != "" {
+						t.Fatal(fault)
+					}
 				}
 			})
 		}
+		for _, want := range []engine.EventType{
+			engine.Enrolled, engine.StepEntered, engine.WaitStarted, engine.WaitMet, engine.WaitTimedOut, engine.SendFiltered, engine.SendHeld,
+			engine.SendSkipped, engine.SendFailed, engine.RunExited, engine.RunCompleted,
+		} {
+			if seen[want] == 0 && !t.Failed() {
+				t.Errorf("no run had the event %s, so the test shows less than it should", want)
+			}
+		}
+		t.Logf("%d seeds with the events %v", seeds, seen)
 	})
+}
+
+// TestModelFindsFaults lets processes make mistakes, and checks that the comparison with the
+// model finds them.
+func TestModelFindsFaults(t *testing.T) {
+	t.Parallel()
+	for _, m := range []mistake{noTransactions, noWakes, noForgetting, falseAnswers} {
+		t.Run(string(m), func(t *testing.T) {
+			t.Parallel()
+			stored := storagetest.SQLite(t)
+			for seed := range uint64(200) {
+				if fault := runSeed(t, stored, seed, m, map[engine.EventType]int{}); fault != "" {
+					return
+				}
+			}
+			t.Error("no fault was found")
+		})
+	}
 }
 
 // pair is a workflow in the database and in the model.
@@ -83,10 +113,26 @@ var sourceOf = rapid.Custom(func(t *rapid.T) string {
 	return enginetest.Source(t, 8, rule+"\nreentry "+again)
 })
 
-func runSeed(t *testing.T, on *storage.DB, seed uint64) {
+// difference is what differs between both worlds. Methods of pair panic with it.
+type difference string
+
+// runSeed compares both worlds for one seed and returns what differs, "" for nothing. It counts
+// the events.
+func runSeed(t *testing.T, on *storage.DB, seed uint64, m mistake, seen map[engine.EventType]int) (fault string) {
 	t.Helper()
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case difference:
+			fault = string(v)
+		default:
+			panic(v)
+		}
+	}()
 	p := newPair(t, on, seed)
-	for range 7 {
+	p.mistake = m
+	p.process = p.newProcess(&strikes{moved: &p.moved})
+	for range 6 {
 		p.changeAll()
 		p.pass()
 		p.arrive()
@@ -97,6 +143,14 @@ func runSeed(t *testing.T, on *storage.DB, seed uint64) {
 		p.settle()
 	}
 	p.finish()
+	for _, person := range p.model.people {
+		for _, r := range person.runs {
+			for _, e := range r.Events {
+				seen[e.Type]++
+			}
+		}
+	}
+	return ""
 }
 
 func newPair(t *testing.T, on *storage.DB, seed uint64) *pair {
@@ -105,13 +159,12 @@ func newPair(t *testing.T, on *storage.DB, seed uint64) *pair {
 		world: newWorld(t, on), t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), lists: map[string]string{}, accepted: map[string]int{}, throttled: map[string]bool{},
 	}
 	p.answer = p.judge
-	p.process = p.newProcess(&strikes{moved: &p.moved})
 	p.model = &modelWorkflow{}
 	p.activate()
 	known, err := p.WorkflowSchema(t.Context(), p.org)
 	must(t, err)
 	p.model.schema, p.lists = known.Schema, known.Lists
-	for i := range 3 {
+	for i := range 2 {
 		name := fmt.Sprint("person", i)
 		s := &predicate.Subject{Attributes: map[string]predicate.Value{}, Topics: map[string]bool{}, Lists: map[string]bool{}, Segments: map[string]bool{}}
 		p.model.people = append(p.model.people, &modelPerson{id: p.add(t, name, nil), name: name, subject: s, mailed: map[mailKey]time.Time{}})
@@ -163,8 +216,8 @@ func (p *pair) judge(m sending.Message) error {
 
 // pass lets time pass: none, a random time, or until something is due.
 func (p *pair) pass() {
-	switch p.random.IntN(6) {
-	case 0:
+	switch p.random.IntN(8) {
+	case 0, 4, 5:
 	case 1:
 		p.set(p.Now().Add(time.Duration(1+p.random.IntN(7200)) * time.Second))
 	case 2:
@@ -193,6 +246,9 @@ func (p *pair) changeAll() {
 	for _, person := range p.model.people {
 		for range p.random.IntN(3) {
 			p.change(person)
+		}
+		if r := person.active(); r != nil && r.OnChange && p.random.IntN(2) == 0 {
+			p.fulfil(person)
 		}
 		if p.random.IntN(3) == 0 || len(person.runs) == 0 {
 			p.act(p.t, person.id, "signup", p.Now())
@@ -272,6 +328,23 @@ func (p *pair) change(person *modelPerson) {
 		}
 		s.Events = append(s.Events, predicate.Occurrence{Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}, At: now.UnixMicro()})
 		p.act(p.t, person.id, "purchase", now)
+	}
+}
+
+// fulfil makes one of the conditions true for which runs wait.
+func (p *pair) fulfil(person *modelPerson) {
+	p.t.Helper()
+	switch p.random.IntN(5) {
+	case 0:
+		p.setValue(person, "plan", "pro")
+	case 1:
+		p.setValue(person, "vip", true)
+	case 2:
+		p.setValue(person, "visits", 4.0)
+	case 3:
+		p.setValue(person, "renewal", p.Now().Add(-48*time.Hour).UTC())
+	default:
+		p.join(person, true)
 	}
 }
 
@@ -550,10 +623,9 @@ func (p *pair) compareContact(person *modelPerson) {
 	}
 }
 
-// fail ends the test with the seed and the sources.
+// fail ends the seed with a difference.
 func (p *pair) fail(format string, args ...any) {
-	p.t.Helper()
-	p.t.Fatalf("seed %d at %v: %s\n%v", p.seed, p.Now(), fmt.Sprintf(format, args...), p.source)
+	panic(difference(fmt.Sprintf("seed %d at %v: %s\n%v", p.seed, p.Now(), fmt.Sprintf(format, args...), p.source)))
 }
 
 func lines(events []engine.Event) string {

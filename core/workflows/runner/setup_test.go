@@ -52,6 +52,8 @@ type world struct {
 	answer func(sending.Message) error
 	// broken makes changes of contacts fail.
 	broken map[string]bool
+	// mistake is that of the processes of newProcess.
+	mistake mistake
 }
 
 func each(t *testing.T, test func(t *testing.T, w *world)) {
