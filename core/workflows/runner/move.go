@@ -176,7 +176,7 @@ func (b *batchOf) advance(run *workflows.Run) {
 func (b *batchOf) mailedSince(contactID string, since time.Time) int {
 	n := 0
 	for _, at := range b.mailed[contactID] {
-		if at.After(since) {
+		if !at.Before(since) {
 			n++
 		}
 	}

@@ -193,3 +193,17 @@ func TestRunThatCannotMove(t *testing.T) {
 		}
 	})
 }
+
+// TestCapAtItsEnd sends a second message exactly one day after the first. The first one still
+// counts, as in simulations.
+func TestCapAtItsEnd(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nfrequency cap 1 per day\nsend \"welcome\"\nwait 1 day\nsend \"tips\"")
+		ada := w.add(t, "ada", nil)
+		w.act(t, ada, "signup", w.Now())
+		w.settle(t)
+		w.advance(t, day)
+		w.tells(t, id, ada, "enrolled; 0 step_entered; 1 step_entered; 1 wait_started; 1 wait_met; 2 step_entered; 2 send_filtered frequency_cap; 2 completed")
+	})
+}
