@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/core/workflows/runner"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // strikeKind says what happens to a process when its calls have used up their number.
@@ -281,7 +282,7 @@ type process struct {
 func (w *world) newProcess(s *strikes) process {
 	s.mistake = w.mistake
 	log := slog.New(slog.DiscardHandler)
-	tx, mails := struckTransactor{w.db, s}, struckMails{w.db.WorkflowMails(), s, w.org}
+	tx, mails := struckTransactor{w.db, s}, struckMails{workflowstore.NewMailStore(w.db.DB), s, w.org}
 	steps := handover.New(handover.Config{
 		Store: struckHandover{w.db.Handover(), s}, Limits: w.db.HandoverLimits(), Transactor: tx, Account: struckAccount{w, s}, Process: core.NewID(),
 		Clock: w.Now, Wait: func(context.Context, time.Time) {}, Log: log,
@@ -289,8 +290,8 @@ func (w *world) newProcess(s *strikes) process {
 	})
 	return process{
 		runner.New(runner.Config{
-			Store: struckStore{w.db.Workflows(), s}, Timers: struckTimers{w.db.WorkflowTimers(), s, w.org}, Entries: struckEntries{w.db.WorkflowEntries(), s},
-			Changes: struckChanges{w.db.WorkflowChanges(), s, w.org}, Mails: mails, Transactor: tx, Subjects: struckSubjects{w.db.Subjects(), s}, Schemas: w,
+			Store: struckStore{workflowstore.New(w.db.DB), s}, Timers: struckTimers{workflowstore.NewTimerStore(w.db.DB), s, w.org}, Entries: struckEntries{workflowstore.NewEntryStore(w.db.DB), s},
+			Changes: struckChanges{workflowstore.NewChangeStore(w.db.DB), s, w.org}, Mails: mails, Transactor: tx, Subjects: struckSubjects{w.db.Subjects(), s}, Schemas: w,
 			Contacts: struckContacts{w, s}, Revalidate: w.Revalidate, Clock: w.Now, Log: log,
 		}),
 		mailing.New(mailing.Config{

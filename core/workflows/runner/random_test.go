@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"pgregory.net/rapid"
 )
 
@@ -532,7 +533,7 @@ func (p *pair) outcomes() map[string][]outcome {
 // storedRuns returns the runs of the workflow by contact, the oldest first.
 func (p *pair) storedRuns() map[string][]workflows.Run {
 	p.t.Helper()
-	all, err := p.db.WorkflowRuns().Runs(p.t.Context(), p.org, workflows.RunFilter{WorkflowID: p.model.id, Limit: 1000})
+	all, err := workflowstore.NewRunStore(p.db.DB).Runs(p.t.Context(), p.org, workflows.RunFilter{WorkflowID: p.model.id, Limit: 1000})
 	must(p.t, err)
 	slices.Reverse(all)
 	of := map[string][]workflows.Run{}
@@ -559,7 +560,7 @@ func (p *pair) compare(runs map[string][]workflows.Run, mails map[string][]outco
 
 func (p *pair) compareRun(person *modelPerson, want *modelRun, got workflows.Run, mails []outcome) {
 	p.t.Helper()
-	events, err := p.db.WorkflowRuns().Timeline(p.t.Context(), p.org, p.model.id, got.ID)
+	events, err := workflowstore.NewRunStore(p.db.DB).Timeline(p.t.Context(), p.org, p.model.id, got.ID)
 	must(p.t, err)
 	var timeline []engine.Event
 	for _, e := range events {
