@@ -26,7 +26,7 @@ func panicked(v any) error { return errors.New(core.PanicText(v)) }
 func (r *Runner) moveOneByOne(ctx context.Context, orgID string, w workflows.Workflow, cause error) (more bool, err error) {
 	r.Log.WarnContext(ctx, "a batch of runs could not be moved; they are moved one by one", "org_id", orgID, "workflow_id", w.ID, "error", cause)
 	for range batch {
-		moved, err := r.moveBatch(ctx, orgID, w, 1)
+		moved, err := r.moveBatch(ctx, orgID, w.ID, 1)
 		switch {
 		case err != nil && (isPassing(err) || errors.Is(err, errInvalid)):
 			return false, err

@@ -21,7 +21,7 @@ func (r *Runner) move(ctx context.Context, orgID string, w workflows.Workflow) (
 	if !w.IsLive() {
 		return false, nil
 	}
-	moved, err := r.moveBatch(ctx, orgID, w, batch)
+	moved, err := r.moveBatch(ctx, orgID, w.ID, batch)
 	if errors.Is(err, errInvalid) {
 		return false, r.Revalidate(ctx, orgID)
 	}
@@ -37,10 +37,16 @@ func isPassing(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || code == core.CodeTemporarilyUnavailable
 }
 
-// moveBatch moves up to limit due runs in one transaction and returns their number.
-func (r *Runner) moveBatch(ctx context.Context, orgID string, w workflows.Workflow, limit int) (int, error) {
+// moveBatch moves up to limit due runs in one transaction and returns their number. It reads the
+// workflow before, so that a pause has its effect with the next batch. It does not lock it,
+// because several processes share its runs.
+func (r *Runner) moveBatch(ctx context.Context, orgID, workflowID string, limit int) (int, error) {
+	w, err := r.Store.Workflow(ctx, orgID, workflowID)
+	if err != nil || !w.IsLive() {
+		return 0, err
+	}
 	var b *batchOf
-	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
+	err = r.Transactor.InTx(ctx, func(ctx context.Context) error {
 		now := r.Clock()
 		runs, err := r.Timers.Due(ctx, orgID, w.ID, now, limit)
 		b = &batchOf{Runner: r, orgID: orgID, workflow: w, now: now, runs: runs}

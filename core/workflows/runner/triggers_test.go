@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -210,5 +211,50 @@ func TestActivationKeepsEntries(t *testing.T) {
 		if got := w.causes(t, id, ada) + w.causes(t, id, bob); got != "activity_triggered signup; " {
 			t.Errorf("the causes are %q", got)
 		}
+	})
+}
+
+// pausingStore pauses a workflow, or lets its messages wait for a person, just after a process
+// has read it.
+type pausingStore struct {
+	workflows.Store
+	after func()
+}
+
+func (s *pausingStore) Workflow(ctx context.Context, orgID, ref string) (workflows.Workflow, error) {
+	w, err := s.Store.Workflow(ctx, orgID, ref)
+	if after := s.after; after != nil {
+		s.after = nil
+		after()
+	}
+	return w, err
+}
+
+// TestPauseBetweenReadAndMove changes the workflow between the look of a process and its work.
+func TestPauseBetweenReadAndMove(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nwait 1 day\nsend \"tips\"")
+		ada := w.add(t, "ada", nil)
+		w.act(t, ada, "signup", w.Now())
+		w.settle(t)
+		w.set(w.Now().Add(day))
+		store := &pausingStore{Store: workflowstore.New(w.db.DB)}
+		w.runner.Store = store
+		store.after = func() {
+			_, err := w.Pause(t.Context(), w.org, id)
+			must(t, err)
+		}
+		must(t, w.runner.Look(t.Context()))
+		w.runner.Join()
+		w.tells(t, id, ada, "enrolled; 0 step_entered; 0 wait_started")
+		_, err := w.Resume(t.Context(), w.org, id)
+		must(t, err)
+		store.after = func() {
+			_, err := w.SetApproval(t.Context(), w.org, id, true)
+			must(t, err)
+		}
+		w.settle(t)
+		w.tells(t, id, ada, "enrolled; 0 step_entered; 0 wait_started; 0 wait_met; 1 step_entered; 1 send_held")
 	})
 }
