@@ -22,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/core/webhooks"
+	"github.com/mailhelm/mailhelm/core/workflows"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
@@ -50,6 +51,7 @@ import (
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
 	visitorstore "github.com/mailhelm/mailhelm/storage/visitorids"
 	webhookstore "github.com/mailhelm/mailhelm/storage/webhooks"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // Config selects the database to open; see [engine.Config].
@@ -274,3 +276,24 @@ func (db *DB) Replay() replay.Store { return replay.New(db.DB) }
 
 // Processes returns the store of the heartbeats of server processes.
 func (db *DB) Processes() replay.ProcessStore { return replay.NewProcessStore(db.DB) }
+
+// Workflows returns the store of workflows and their versions.
+func (db *DB) Workflows() workflows.Store { return workflowstore.New(db.DB) }
+
+// WorkflowRuns returns the store that reads the runs of workflows.
+func (db *DB) WorkflowRuns() workflows.RunStore { return workflowstore.NewRunStore(db.DB) }
+
+// WorkflowHolds returns the store of messages of workflows that wait for a person.
+func (db *DB) WorkflowHolds() workflows.HoldStore { return workflowstore.NewRunStore(db.DB) }
+
+// WorkflowTimers returns the store of the timers of runs.
+func (db *DB) WorkflowTimers() workflows.TimerStore { return workflowstore.NewTimerStore(db.DB) }
+
+// WorkflowEntries returns the store of triggers that have happened, which starts runs.
+func (db *DB) WorkflowEntries() workflows.EntryStore { return workflowstore.NewEntryStore(db.DB) }
+
+// WorkflowChanges returns the store of changed contacts for which runs may wait.
+func (db *DB) WorkflowChanges() workflows.ChangeStore { return workflowstore.NewChangeStore(db.DB) }
+
+// WorkflowMails returns the store of the messages of runs.
+func (db *DB) WorkflowMails() workflows.MailStore { return workflowstore.NewMailStore(db.DB) }

@@ -3,8 +3,10 @@ package workflows
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 )
 
@@ -67,3 +69,11 @@ type Recipient struct {
 	Tier   engine.Tier
 	Reason engine.Reason
 }
+
+// SendID returns the id of the send of a step. It is the same for all runs of the version.
+func SendID(workflowID string, version int, path string) string {
+	return uuid.NewSHA1(sendSpace, fmt.Appendf(nil, "%s %d %s", workflowID, version, path)).String()
+}
+
+// sendSpace is the namespace of the ids of sends, see RFC 9562, section 5.5.
+var sendSpace = uuid.MustParse("5a0f6a31-59a4-4c6e-9c36-6b6b5d0c4d1e")

@@ -37,6 +37,9 @@ type Run struct {
 	StartedAt time.Time
 	// CompletedAt is the time of the end, nil for an active run.
 	CompletedAt *time.Time
+	// ExitKind and ExitName say how the run has ended, see engine.Event.
+	ExitKind engine.ExitKind
+	ExitName string
 	// Faults is the number of attempts at the current step that failed.
 	Faults int
 }
