@@ -54,12 +54,14 @@ race: ## Run the tests of packages with concurrent code under the race detector
 check: race ## Run each test once: packages with concurrent code under the race detector, the rest without
 	$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/packages --others)
 
+# Without a bound, a worker minimizes each interesting input for a minute, and runs no other
+# inputs in that time.
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)
 	@grep -rE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*\(' . | sed -E 's#/[^/]+\.go:func (Fuzz[A-Za-z0-9_]*).*# \1#' | sort | \
 	while read -r package target; do \
 		echo "$$package $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" || exit 1; \
 	done
 
 .PHONY: bench

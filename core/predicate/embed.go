@@ -83,7 +83,8 @@ func ParseAt(source string, at int) (tree *Tree, end int, fault *Error) {
 // predicate. The root of the tree is a [*Compare] with the operator Equal.
 func ParseAssignmentAt(source string, at int) (tree *Tree, end int, fault *Error) {
 	p := embeddedParser(source, at)
-	test := &Compare{Offset: Offset(p.tok.start), Op: Equal, Field: p.field()}
+	test := &Compare{Offset: Offset(p.tok.start), Op: Equal} // before field, which reads the token
+	test.Field = p.field()
 	p.sign("=")
 	test.ValueAt = Offset(p.tok.start)
 	test.Value = p.value(true)

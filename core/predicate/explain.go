@@ -6,22 +6,58 @@ import "strings"
 // the predicate are quoted and escaped for display. The wording may change between
 // versions. [Checked.Parts] returns the same words test by test.
 func (c *Checked) Explain() string {
-	return "Contacts " + clause(c.Root, false, false) + "."
+	return "Contacts " + clause(c.Root) + "."
 }
 
-// clause returns a node as a relative clause, such as "whose plan is ...". If negated is
-// set, it describes the negation of the node: it moves the "not" into the tests, which does
-// not change the result. If inner is set, the clause of an "and" or "or" gets parentheses.
-func clause(n Node, negated, inner bool) string {
+// Condition returns the predicate as a condition about contacts called "they", such as
+// `their plan is "pro", and they are on the list "vip"`. Names and texts are quoted and
+// escaped as in [Checked.Explain], and the wording may change between versions.
+func (c *Checked) Condition() string {
+	return sentence(c.Root, false, false, func(n Node, negated bool) string { return testPhrase(n, negated).condition() })
+}
+
+// Condition returns the same words as [Checked.Condition], except for what only a schema
+// says: a field has the type of the value that it is compared with, and the defaults of
+// topics are left out.
+func (t *Tree) Condition() string {
+	return sentence(t.Root, false, false, func(n Node, negated bool) string {
+		if consent, ok := n.(*Consent); ok {
+			return consentPhrase(consent, negated, "").condition()
+		}
+		return testPhrase(n, negated).condition()
+	})
+}
+
+// clause returns a node as a relative clause, such as "whose plan is ...".
+func clause(n Node) string {
+	return sentence(n, false, false, func(n Node, negated bool) string { return testPhrase(n, negated).clause() })
+}
+
+// sentence joins the words of tests. If negated is set, it describes the negation of the
+// node: it moves the "not" into the tests, which does not change the result. If inner is
+// set, an "and" or "or" gets parentheses.
+func sentence(n Node, negated, inner bool, test func(n Node, negated bool) string) string {
+	var terms []Node
+	all := !negated
 	switch n := n.(type) {
 	case *And:
-		return clauses(n.Terms, !negated, negated, inner)
+		terms = n.Terms
 	case *Or:
-		return clauses(n.Terms, negated, negated, inner)
+		terms, all = n.Terms, negated
 	case *Not:
-		return clause(n.Term, !negated, inner)
+		return sentence(n.Term, !negated, inner, test)
+	default:
+		return test(n, negated)
 	}
-	return testPhrase(n, negated).clause()
+	parts := make([]string, 0, len(terms))
+	for _, term := range terms {
+		parts = append(parts, sentence(term, negated, true, test))
+	}
+	text := strings.Join(parts, pick(all, ", and ", ", or "))
+	if inner {
+		return "(" + text + ")"
+	}
+	return text
 }
 
 // phrase is what a test says about a contact. With the verb whose, the text is a whole
@@ -49,12 +85,17 @@ func (p phrase) statement() string {
 	return [...]string{whose: "", have: "has ", are: "is "}[p.verb] + p.text
 }
 
+// condition returns the phrase as a condition about contacts called "they".
+func (p phrase) condition() string {
+	return [...]string{whose: "their ", have: "they have ", are: "they are "}[p.verb] + p.text
+}
+
 // testPhrase returns the phrase of a test. If negated is set, it is the phrase of the
 // test's negation.
 func testPhrase(n Node, negated bool) phrase {
 	switch n := n.(type) {
 	case *Compare:
-		return fieldPhrase(n.Field, opPhrase(n.Op.negatedIf(negated), n.Field.Type), valueWords(n.Value))
+		return fieldPhrase(n.Field, opPhrase(n.Op.negatedIf(negated), n.comparedType()), valueWords(n.Value))
 	case *In:
 		return fieldPhrase(n.Field, pick(negated, "is none of", "is one of"), listWords(n.Values))
 	case *Match:
@@ -66,23 +107,11 @@ func testPhrase(n Node, negated bool) phrase {
 	case *EventTest:
 		return eventPhrase(n, negated)
 	case *Consent:
-		return consentPhrase(n, negated)
+		return consentPhrase(n, negated, defaultPhrase(n.DefaultIn))
 	case *Membership:
 		return phrase{are, pick(negated, "not ", "") + pick(n.Segment, "in the segment ", "on the list ") + quote(n.Key)}
 	}
 	return phrase{}
-}
-
-func clauses(terms []Node, all, negated, inner bool) string {
-	parts := make([]string, 0, len(terms))
-	for _, term := range terms {
-		parts = append(parts, clause(term, negated, true))
-	}
-	text := strings.Join(parts, pick(all, ", and ", ", or "))
-	if inner {
-		return "(" + text + ")"
-	}
-	return text
 }
 
 func pick(first bool, a, b string) string {
@@ -183,7 +212,7 @@ func sourceWords(s EventSource, plural bool) string {
 		text += " " + spanWords(s.Between)
 	}
 	if s.Where != nil {
-		text += " (" + clause(s.Where, false, false) + ")"
+		text += " (" + clause(s.Where) + ")"
 	}
 	return text
 }
@@ -195,7 +224,17 @@ func spanWords(s Span) string {
 	return "from " + timeWords(s.From) + " to " + timeWords(s.Until-1)
 }
 
-func consentPhrase(n *Consent, negated bool) phrase {
+// comparedType returns the type of a comparison. In a Tree it is the type of the value.
+func (n *Compare) comparedType() Type {
+	if n.Field.Type == Unresolved {
+		return n.Value.Type
+	}
+	return n.Field.Type
+}
+
+// consentPhrase returns the phrase of a test of consent. byDefault follows the name of a
+// topic.
+func consentPhrase(n *Consent, negated bool, byDefault string) phrase {
 	not := pick(negated, "not ", "")
 	switch n.Kind {
 	case Suppressed:
@@ -203,9 +242,9 @@ func consentPhrase(n *Consent, negated bool) phrase {
 	case UnsubscribedAll:
 		return phrase{are, not + "unsubscribed from all mail"}
 	case OptedOut:
-		return phrase{are, not + "opted out of the topic " + quote(n.Topic) + defaultPhrase(n.DefaultIn)}
+		return phrase{are, not + "opted out of the topic " + quote(n.Topic) + byDefault}
 	}
-	return phrase{are, not + "subscribed to the topic " + quote(n.Topic) + defaultPhrase(n.DefaultIn)}
+	return phrase{are, not + "subscribed to the topic " + quote(n.Topic) + byDefault}
 }
 
 // defaultPhrase returns what a topic's default is for contacts that made no choice.

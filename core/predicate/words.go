@@ -1,5 +1,10 @@
 package predicate
 
+import (
+	"maps"
+	"slices"
+)
+
 // The keywords of the predicate language, shared by the parser and the printer.
 
 var eventWords = [...]string{
@@ -48,4 +53,12 @@ var reserved = map[string]bool{
 	"or": true, "out": true, "segment": true, "starts": true, "subscribed": true, "sum": true,
 	"suppressed": true, "to": true, "true": true, "false": true, "unknown": true, "unsubscribed": true,
 	"where": true, "within": true, "with": true,
+}
+
+// Keywords returns the words of the language, sorted: operators, functions, events and the
+// words that join them. It has no names, such as those of attributes.
+func Keywords() []string {
+	words := slices.AppendSeq(eventWords[:ActivityEvent:ActivityEvent], maps.Keys(reserved))
+	slices.Sort(words)
+	return slices.Compact(words)
 }

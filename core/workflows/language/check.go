@@ -55,6 +55,21 @@ const (
 // the tree.
 func Check(tree *Tree, schema Schema) (*Checked, error) {
 	c := &checker{schema: schema, checked: &Checked{tree: tree, conditions: map[*predicate.Tree]*predicate.Checked{}, topics: schema.Topics, lists: schema.Lists}}
+	return c.check(tree)
+}
+
+// CheckWithoutNames reports the faults and warnings of Check that do not depend on a schema,
+// for editors and commands that do not know the names of the organization.
+func CheckWithoutNames(tree *Tree) ([]predicate.Warning, error) {
+	c := &checker{nameless: true, checked: &Checked{tree: tree}}
+	checked, err := c.check(tree)
+	if err != nil {
+		return nil, err
+	}
+	return checked.warnings, nil
+}
+
+func (c *checker) check(tree *Tree) (*Checked, error) {
 	c.settings(tree.Settings)
 	for located := range tree.All() {
 		c.step(located.Step)
@@ -86,6 +101,8 @@ type checker struct {
 	schema  Schema
 	checked *Checked
 	faults  predicate.Errors
+	// nameless is true if there is no schema, so that no name is checked.
+	nameless bool
 }
 
 func (c *checker) fail(at Offset, fault predicate.Error) {
@@ -142,7 +159,7 @@ func (c *checker) step(step Step) {
 
 // condition checks a predicate; nil is none.
 func (c *checker) condition(tree *predicate.Tree) {
-	if tree == nil {
+	if tree == nil || c.nameless {
 		return
 	}
 	checked, err := predicate.Check(tree, c.schema.Schema)
@@ -159,6 +176,9 @@ func (c *checker) assignment(s *SetAttribute) {
 	assigned := s.Assignment.Root.(*predicate.Compare)
 	if assigned.Field.Source == predicate.Email {
 		c.fail(assigned.Offset, predicate.Error{Message: "attr.email cannot be set: it is the address of the contact"})
+		return
+	}
+	if c.nameless {
 		return
 	}
 	before := len(c.checked.warnings)
@@ -188,6 +208,7 @@ func (c *checker) send(s *Send) {
 func (c *checker) datetime(at Offset, name string) {
 	registered, known := c.schema.Attributes[name]
 	switch {
+	case c.nameless:
 	case !known:
 		c.unknown(at, "attribute", name, slices.Sorted(maps.Keys(c.schema.Attributes)))
 	case registered.Type != predicate.Datetime:
@@ -197,7 +218,7 @@ func (c *checker) datetime(at Offset, name string) {
 
 // named checks that a topic, list or segment exists.
 func named[T any](c *checker, at Offset, what, name string, known map[string]T, kind predicate.SetKind) {
-	if _, exists := known[name]; exists {
+	if _, exists := known[name]; exists || c.nameless {
 		return
 	}
 	if c.schema.Archived[predicate.Archived{Kind: kind, Key: name}] {

@@ -69,10 +69,11 @@ func (l *layout) gap(start, end int) {
 	}
 }
 
-// emptyLineBefore reports whether the line before that of an offset is empty.
+// emptyLineBefore reports whether the line before that of an offset is empty, and the offset
+// is at the beginning of its line.
 func (l *layout) emptyLineBefore(at Offset) bool {
 	line := strings.LastIndexByte(l.source[:at], '\n')
-	if line < 0 {
+	if line < 0 || strings.TrimSpace(l.source[line:at]) != "" {
 		return false
 	}
 	previous := strings.LastIndexByte(l.source[:line], '\n') + 1

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/workflows/language"
+	"github.com/mailhelm/mailhelm/core/workflows/language/languagetest"
 	"pgregory.net/rapid"
 )
 
@@ -56,13 +57,24 @@ workflow "W" v1 { // the whole
 	}
 }
 
+// TestFormatDividesLines checks that statements that share a line get no empty line between
+// them from the line before.
+func TestFormatDividesLines(t *testing.T) {
+	t.Parallel()
+	const want = "workflow \"W\" v1 {\n  enter on activity.signup\n\n  send \"welcome\"\n  wait 3 days\n}\n"
+	got, err := language.Format("workflow \"W\" v1 { enter on activity.signup\n\n send \"welcome\" wait 3 days }")
+	if err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // TestFormatKeepsTheMeaning checks random sources: their canonical spelling and their
 // formatted source parse to the same tree, formatting again changes nothing, and no comment
 // is lost or moved before another.
 func TestFormatKeepsTheMeaning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, comments := source(t)
+		text, comments := languagetest.SourceWithComments(t)
 		tree, err := language.Parse(text)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)

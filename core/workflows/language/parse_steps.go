@@ -204,7 +204,8 @@ func (p *parser) split(start predicate.Token) Step {
 	}
 	total := 0
 	for !p.failed && !p.tok.Sign("}") {
-		share := Share{Offset: Offset(p.tok.Start), Percent: p.percent()}
+		share := Share{Offset: Offset(p.tok.Start)} // before percent, which reads the token
+		share.Percent = p.percent()
 		p.sign(":")
 		share.Body = p.body()
 		total += share.Percent

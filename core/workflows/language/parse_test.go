@@ -38,6 +38,20 @@ func TestEverything(t *testing.T) {
 	}
 }
 
+// TestOffsets checks that each step and share has the offset of its first character.
+func TestOffsets(t *testing.T) {
+	t.Parallel()
+	for step := range parse(t, everything).All() {
+		rest := everything[step.Step.Pos():]
+		if first, _, _ := strings.Cut(step.Step.Type(), "_"); first != "split" && !strings.HasPrefix(rest, first) {
+			t.Errorf("the step %s begins with %.20q", step.Path, rest)
+		}
+		if split, is := step.Step.(*language.Split); is && !strings.HasPrefix(everything[split.Shares[1].Offset:], "50%: {\n    }") {
+			t.Errorf("the second share begins with %.20q", everything[split.Shares[1].Offset:])
+		}
+	}
+}
+
 // TestOtherSpellings checks that sources with other spellings mean the same as the canonical
 // one.
 func TestOtherSpellings(t *testing.T) {

@@ -235,5 +235,8 @@ func (s *WaitUntil) time() string {
 	if s.Attribute != "" {
 		return "attr." + s.Attribute
 	}
-	return time.UnixMicro(s.Micros).UTC().Format(time.DateOnly)
+	return s.Day()
 }
+
+// Day returns the date of a wait without an attribute, such as "2026-12-24".
+func (s *WaitUntil) Day() string { return time.UnixMicro(s.Micros).UTC().Format(time.DateOnly) }

@@ -1,4 +1,5 @@
-package language_test
+// Package languagetest generates random workflows, for tests of the packages that read them.
+package languagetest
 
 import (
 	"fmt"
@@ -7,8 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The generators below write random sources of workflows: every setting and step, with blanks
-// and comments in random places.
+// Source returns the source of a random workflow: every setting and step, with blanks and
+// comments in random places.
+func Source(t *rapid.T) string {
+	text, _ := SourceWithComments(t)
+	return text
+}
 
 // writer builds a source from words.
 type writer struct {
@@ -63,8 +68,9 @@ func (w *writer) predicate() {
 
 func (w *writer) maybe() bool { return rapid.Bool().Draw(w.t, "maybe") }
 
-// source returns the source of a random workflow and the number of its comments.
-func source(t *rapid.T) (string, int) {
+// SourceWithComments returns the source of a random workflow and the number of its comments.
+// Comment number n has the text "#n;", for n from 1.
+func SourceWithComments(t *rapid.T) (string, int) {
 	w := &writer{t: t, steps: rapid.IntRange(1, 20).Draw(t, "steps")}
 	w.word("workflow", w.pick(`"Welcome"`, `"a \"b\" \\ c"`, `"é"`), "v1", "{")
 	w.settings()
