@@ -23,23 +23,36 @@ type Activation struct {
 // core.CodeValidationFailed for a source with faults, and with core.CodeConflict if there is no
 // draft, or another one than the caller has seen.
 func (e *Editor) Activate(ctx context.Context, orgID, id string, a Activation) (Workflow, error) {
-	return e.change(ctx, orgID, id, func(ctx context.Context, w Workflow) (Workflow, error) {
-		p, err := e.activatable(ctx, orgID, w)
-		if err != nil {
-			return w, err
+	var changed Workflow
+	err := e.Transactor.InTx(ctx, func(ctx context.Context) error {
+		w, err := e.Store.Workflow(ctx, orgID, id)
+		if err == nil {
+			changed, err = e.activateIn(ctx, orgID, w, a, e.Clock())
 		}
-		if a.ContentHash != "" && a.ContentHash != p.draft.ContentHash {
-			return w, core.Conflict("The draft was saved again since you read it.", "Read it again, then activate it.")
-		}
-		now := e.Clock()
-		p.draft.ActivatedAt = &now
-		if err := e.Store.SaveVersion(ctx, orgID, w.ID, p.draft); err != nil {
-			return w, err
-		}
-		w = p.applyTo(w, now)
-		w.RequireApproval = a.RequireApproval
-		return w, nil
+		return err
 	})
+	if err == nil {
+		e.wake()
+	}
+	return changed, err
+}
+
+// activateIn activates a workflow that the transaction of the context has locked.
+func (e *Editor) activateIn(ctx context.Context, orgID string, w Workflow, a Activation, now time.Time) (Workflow, error) {
+	p, err := e.activatable(ctx, orgID, w)
+	if err != nil {
+		return w, err
+	}
+	if a.ContentHash != "" && a.ContentHash != p.draft.ContentHash {
+		return w, core.Conflict("The draft was saved again since you read it.", "Read it again, then activate it.")
+	}
+	p.draft.ActivatedAt = &now
+	if err := e.Store.SaveVersion(ctx, orgID, w.ID, p.draft); err != nil {
+		return w, err
+	}
+	w = p.applyTo(w, now)
+	w.RequireApproval, w.UpdatedAt = a.RequireApproval, now
+	return w, e.Store.Update(ctx, orgID, w)
 }
 
 // plannedActivation is a draft that can be activated.

@@ -68,7 +68,13 @@ func New(cfg Config) *Workflows { return &Workflows{&Editor{cfg}} }
 
 // Operations returns the operations of this package, in the order of the operation
 // catalogue.
-func (w *Workflows) Operations() []core.Operation { return nil }
+func (w *Workflows) Operations() []core.Operation {
+	return []core.Operation{
+		w.workflowsList(), w.workflowsGet(), w.workflowsRuns(), w.workflowsExits(), w.workflowsFunnel(), w.workflowsTimeline(),
+		w.workflowsGetPerformance(), w.workflowsDryRun(), w.workflowsEstimateEnrollment(),
+		w.workflowsAuthor(), w.workflowsActivate(),
+	}
+}
 
 // wake lets the runner of this process look for work.
 func (e *Editor) wake() {
