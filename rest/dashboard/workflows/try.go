@@ -1,0 +1,186 @@
+package workflows
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/workflows"
+	"github.com/mailhelm/mailhelm/core/workflows/diagram"
+	"github.com/mailhelm/mailhelm/core/workflows/language"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// tryPage is the data of the page that tries a workflow with one contact.
+type tryPage struct {
+	about
+	Path     string
+	Query    string
+	MayTry   bool
+	Problem  string // why there is no result, "" for none
+	Contact  named
+	Version  int
+	Versions []frame.Option
+	Steps    []dryRow
+	// Done is true if the workflow was tried.
+	Done    bool
+	Journey *journey
+}
+
+// dryRow is a step of a dry run.
+type dryRow struct {
+	Path, Words, Action, Mark, Detail string
+}
+
+// dryActions are the actions of a dry run in words, with the classes of their marks.
+var dryActions = map[workflows.DryAction]state{
+	workflows.WouldSend: {"Would be sent", "good"}, workflows.WouldSkip: {"Would be skipped", "ended"}, workflows.WouldSet: {"Would be set", "live"},
+	workflows.WouldAdd: {"Would be added", "live"}, workflows.Waited: {"Would wait", ""}, workflows.MatchedBranch: {"Takes this branch", "live"},
+	workflows.EnteredArm: {"Is in this share", "live"}, workflows.HeldOut: {"Would be held out", "ended"}, workflows.Exited: {"Would leave", "test"},
+}
+
+// showTry shows what the workflow would do for the contact that the address names by its
+// address or id.
+func (h *Room) showTry(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	found, ok := h.read(w, r, v)
+	if !ok {
+		return
+	}
+	top, err := h.aboutOf(r, v, found, tabTry)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	text := r.URL.Query().Get("contact")
+	data := tryPage{about: top, Path: pathOf(found, tabTry), Query: strings.TrimSpace(text[:min(len(text), maxAddress)]), MayTry: v.Member.Has(members.MayViewContacts)}
+	if err := h.try(r, v, found, &data); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.show(w, r, v, "try", below(found, top, "Dry run"), data)
+}
+
+// maxAddress is the maximum length of an address or id.
+const maxAddress = 254
+
+// try adds the result of a dry run, or the reason why there is none.
+func (h *Room) try(r *http.Request, v people.Visitor, w workflows.Workflow, data *tryPage) error {
+	shown, err := h.shownVersion(r, v, w, w.Latest())
+	if err != nil {
+		return err
+	}
+	data.Version = shown.Number
+	if data.Versions, err = h.versionOptions(r, v, w, shown.Number); err != nil {
+		return err
+	}
+	review, err := h.Editor.Review(r.Context(), v.Org.ID, shown.Source)
+	if err != nil {
+		return err
+	}
+	tree := treeOf(shown.Source)
+	data.Journey = journeyOf(tree, review.Checked, diagram.Options{})
+	if review.HasFaults() {
+		data.Problem = versionWords(shown.Number) + " has faults, so it cannot be tried. Correct its source first."
+		return nil
+	}
+	if data.Query == "" || !data.MayTry {
+		return nil
+	}
+	contact, err := h.findContact(r, v, data.Query)
+	if core.IsNotFound(err) || err != nil && core.AsError(err).Code == core.CodeValidationFailed {
+		data.Problem = "No contact has the address or id " + frame.Quoted(data.Query) + "."
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	data.Contact = h.link(v, contactsPath, contact.ID, contact.Email)
+	done, err := h.Editor.DryRuns.DryRun(r.Context(), v.Org.ID, review.Checked, w.ID, contact.ID, h.Clock())
+	if err != nil {
+		return problemOf(err, &data.Problem)
+	}
+	data.Done = true
+	data.Steps, data.Journey = dryRows(done, wordsOfSteps(tree)), journeyOf(tree, review.Checked, diagram.Options{Lit: litByDryRun(done)})
+	return nil
+}
+
+// problemOf stores what a page says about an error that passes by itself. It returns other
+// errors.
+func problemOf(err error, problem *string) error {
+	switch core.AsError(err).Code {
+	case core.CodeOverloaded, core.CodeUpstreamUnavailable, core.CodeValidationFailed, core.CodeConflict, core.CodeNotFound:
+		*problem = frame.TextOf(err)
+		return nil
+	}
+	return err
+}
+
+// contactRecord is a contact as operations return it.
+type contactRecord struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+}
+
+// findContact returns the contact with an address or an id.
+func (h *Room) findContact(r *http.Request, v people.Visitor, ref string) (contactRecord, error) {
+	var found contactRecord
+	if core.IsID(ref) {
+		err := h.Read(r, v, "contacts_get", map[string]string{"id": ref}, &found)
+		return found, err
+	}
+	err := h.Read(r, v, "contacts_lookup", map[string]string{"email": ref}, &found)
+	return found, err
+}
+
+// dryRows returns the steps of a dry run for the page.
+func dryRows(done []workflows.DryStep, words map[string]string) []dryRow {
+	var rows []dryRow
+	for _, s := range done {
+		action := dryActions[s.Action]
+		if action.Name == "" {
+			action = state{string(s.Action), "test"}
+		}
+		rows = append(rows, dryRow{Path: s.NodePath, Words: words[s.NodePath], Action: action.Name, Mark: action.Mark, Detail: frame.PlainName(s.Detail)})
+	}
+	return rows
+}
+
+// litByDryRun returns the steps and arms that a dry run passed.
+func litByDryRun(done []workflows.DryStep) map[string]bool {
+	lit := map[string]bool{}
+	left := false
+	for _, s := range done {
+		lit[s.NodePath] = true
+		if s.Action == workflows.MatchedBranch || s.Action == workflows.EnteredArm {
+			lit[s.NodePath+"."+s.Detail] = true
+		}
+		left = s.Action == workflows.Exited || s.Action == workflows.HeldOut
+	}
+	if !left && len(done) > 0 {
+		lit[diagram.End] = true
+	}
+	return lit
+}
+
+// litByEvents returns the steps and arms that a run has passed.
+func litByEvents(tree *language.Tree, run workflows.Run, events []workflows.Event) map[string]bool {
+	lit := map[string]bool{}
+	for _, e := range events {
+		if e.Path == "" {
+			continue
+		}
+		lit[e.Path] = true
+		if e.Arm != "" {
+			lit[e.Path+"."+e.Arm] = true
+		}
+		if _, branches := stepAt(tree, e.Path).(*language.If); branches && e.Detail != "" {
+			lit[e.Path+"."+e.Detail] = true
+		}
+	}
+	if run.State.Status == "completed" && run.ExitKind == "" {
+		lit[diagram.End] = true
+	}
+	return lit
+}
