@@ -298,8 +298,8 @@ func TestRoutesHaveOperations(t *testing.T) {
 			}
 		}
 		reads := op.Info().Effect == core.Reads
-		// The operation of a preview only reads, although its route is a POST.
-		previews := route.Method == http.MethodPost && strings.HasSuffix(route.Path, "/preview")
+		// The operations of previews and dry runs only read, although their routes are POSTs.
+		previews := route.Method == http.MethodPost && (strings.HasSuffix(route.Path, "/preview") || strings.HasSuffix(route.Path, "/dry-run"))
 		if (route.Method == http.MethodGet || previews) != reads {
 			t.Errorf("%s %s: the operation %s", route.Method, route.Path, op.Info().Effect)
 		}

@@ -46,7 +46,7 @@ func TestTimesAndPredicatesHaveAnExample(t *testing.T) {
 
 var examples = map[string]*regexp.Regexp{
 	"from": instant, "to": instant, "since": instant, "occurred_at": instant,
-	"source":            regexp.MustCompile(`such as attr\.`),
+	"source":            regexp.MustCompile(`such as (attr\.|workflow ")`),
 	"attributes":        regexp.MustCompile(`such as \{"`),
 	"topic_preferences": regexp.MustCompile(`\{"[a-z]+": "OPT_OUT"\}`),
 	"properties":        regexp.MustCompile(`such as \{"`),

@@ -25,6 +25,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/workflows"
 )
 
 // Domains has the values that implement the operations, one per subject. The zero Domains
@@ -46,6 +47,7 @@ type Domains struct {
 	Sync        *topics.Sync
 	Activities  *activities.Activities
 	Segments    *segments.Segments
+	Workflows   *workflows.Workflows
 	Broadcasts  *broadcasts.Broadcasts
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
@@ -77,6 +79,7 @@ func Operations(d Domains) []core.Operation {
 		d.Segments.Operations(),
 		d.Templates.Operations(),
 		d.TemplateTests.Operations(),
+		d.Workflows.Operations(),
 		d.Broadcasts.Operations(),
 		d.BroadcastTests.Operations(),
 		d.Tags.Operations(),
@@ -111,6 +114,7 @@ func documentationOnly() Domains {
 		Topics:      topics.New(topics.Config{Clock: core.SystemClock}),
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
+		Workflows:   workflows.New(workflows.Config{Clock: core.SystemClock}),
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),

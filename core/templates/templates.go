@@ -49,6 +49,8 @@ type Store interface {
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
 	// CountTemplates returns the number of templates that f selects, on all pages.
 	CountTemplates(ctx context.Context, orgID string, f Filter) (int, error)
+	// Slugs returns the slugs of all templates, in no particular order.
+	Slugs(ctx context.Context, orgID string) ([]string, error)
 	// Template returns the template with the slug, with its tags, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
 	// SaveTemplate stores a template that was read from the account; the parameter named at

@@ -16,4 +16,9 @@
 // A workflow has at most one draft, the version that an author writes, and one current version,
 // in which new runs begin. Saving changes the draft, and activating makes it the current
 // version. So nothing that an author saves reaches contacts before an activation.
+//
+// # Size
+//
+// It is one package because pages and operations do the same with workflows: what an agent may
+// do is a part of what a person may do, with the same refusals and the same preview.
 package workflows

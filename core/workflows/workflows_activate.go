@@ -30,7 +30,7 @@ func (w *Workflows) workflowsActivate() core.Operation {
 		Title: "Activate a workflow",
 		Purpose: "Makes the draft of a workflow current, so that contacts enter it. " +
 			"Call it after a dry run and an estimate. The first call returns what would happen, and a second call confirms it. " +
-			"Returns the status. Each message then waits for a person on the dashboard; no tool ends that, and it sends nothing by itself.",
+			"Returns the status. It sends no message before a person approves it on the dashboard, and no tool changes that.",
 		Example:       `{"workflow": "` + exampleDraft + `"}`,
 		Effect:        core.Destroys,
 		ReachesPeople: true,

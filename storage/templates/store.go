@@ -94,6 +94,9 @@ var (
 	untaggedPage = engine.Register("untagged templates page", pageFrom+`
 		AND `+tags.OfTemplates.HasNone("templates")+`
 		ORDER BY created_at DESC, id DESC LIMIT $5`)
+	// allSlugs selects the slugs of all templates, through the unique index of slugs.
+	allSlugs = engine.Register("slugs of all templates", `
+		SELECT slug FROM templates WHERE org_id = $1`)
 	// countTemplates counts the templates that match a search text. It reads all templates
 	// of the organization for that.
 	countTemplates = engine.Register("count templates", countFrom)
@@ -156,6 +159,10 @@ func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) 
 		query = untaggedPage
 	}
 	return engine.ListAs(ctx, s.db, templateRow.template, query, append(args, f.Limit)...)
+}
+
+func (s Store) Slugs(ctx context.Context, orgID string) ([]string, error) {
+	return engine.Values[string](ctx, s.db, allSlugs, orgID)
 }
 
 func (s Store) CountTemplates(ctx context.Context, orgID string, f templates.Filter) (int, error) {

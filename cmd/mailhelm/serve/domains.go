@@ -75,6 +75,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Suppression: judged,
 		Channels:    through,
 		Templates:   written,
+		Workflows:   newWorkflows(cfg, s),
 		Broadcasts:  mailed,
 		Approvals:   &approving.Desk{Gate: gate, Broadcasts: mailed},
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{

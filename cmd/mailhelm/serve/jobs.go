@@ -29,6 +29,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Attributes.PassWorker())
 	engine.AddWorker(queue, domains.Segments.FollowWorker())
 	engine.AddWorker(queue, domains.Segments.SweepWorker())
+	engine.AddWorker(queue, domains.Workflows.RevalidateWorker())
 	engine.AddWorker(queue, domains.Bulk.BulkWorker())
 	engine.AddWorker(queue, newUploads(cfg, s, domains.Bulk).Worker())
 	engine.AddWorker(queue, domains.Pushes.PushWorker())

@@ -1,0 +1,32 @@
+package outgoing
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/workflows/language"
+)
+
+// WorkflowSchemas reads the names that workflows may use; it is a [workflows.Schemas].
+type WorkflowSchemas struct {
+	Segments  segments.Store
+	Templates templates.Store
+}
+
+// WorkflowSchema returns the names of one organization.
+func (s WorkflowSchemas) WorkflowSchema(ctx context.Context, orgID string) (language.Schema, error) {
+	names, err := s.Segments.PredicateSchema(ctx, orgID)
+	if err != nil {
+		return language.Schema{}, err
+	}
+	schema := language.Schema{Schema: names.Schema, Templates: map[string]bool{}}
+	if schema.Activities, err = s.Segments.SeenActivities(ctx, orgID); err != nil {
+		return language.Schema{}, err
+	}
+	slugs, err := s.Templates.Slugs(ctx, orgID)
+	for _, slug := range slugs {
+		schema.Templates[slug] = true
+	}
+	return schema, err
+}
