@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // change is a change of a workflow's status.
@@ -75,7 +76,7 @@ func (h changePages) allowed(w http.ResponseWriter, r *http.Request, v people.Vi
 		frame.RedirectWithNotice(w, pathOf(found, ""), c.Notice)
 		return found, c, false
 	}
-	h.Refuse(w, r, v, http.StatusConflict, "This workflow cannot be changed in this way", "Its status is "+statuses[found.Status].Name+" now. Open it to see what can be done with it.")
+	h.Refuse(w, r, v, http.StatusConflict, "This workflow cannot be changed in this way", "Its status is "+wording.Statuses[found.Status].Name+" now. Open it to see what can be done with it.")
 	return found, c, false
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // heldPage is the data of a page with messages that wait for a person.
@@ -150,7 +151,7 @@ func (h heldPages) heldRowOf(r *http.Request, v people.Visitor, run workflows.Ru
 	if err != nil {
 		return row, err
 	}
-	if send, ok := stepAt(tree, run.State.Node).(*language.Send); ok {
+	if send, ok := wording.StepAt(tree, run.State.Node).(*language.Send); ok {
 		row.Template = h.link(v, templatesPath, send.Template, send.Template)
 	}
 	events, err := h.Editor.Runs.Timeline(r.Context(), v.Org.ID, run.WorkflowID, run.ID)

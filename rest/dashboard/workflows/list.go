@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // listPage is the data of the list of workflows.
@@ -34,7 +35,7 @@ type listPage struct {
 // row is the data of one workflow in the list. The numbers are "" before the first activation.
 type row struct {
 	Path, Name, Key   string
-	State             state
+	State             wording.State
 	Reason            string // why an invalid workflow cannot run
 	Draft             bool   // a draft waits beside the current version
 	UnderWay, Through string
@@ -101,14 +102,14 @@ func (h *Room) addCounts(r *http.Request, v people.Visitor, data *listPage, held
 		return frame.Address(Path, frame.Parameters{"status": string(status), "q": data.Query})
 	}
 	total, tabs := 0, []tab{}
-	for _, s := range statusOrder {
+	for _, s := range wording.StatusOrder {
 		n, err := h.Editor.Store.Count(r.Context(), v.Org.ID, workflows.Filter{Status: s})
 		if err != nil {
 			return 0, err
 		}
 		total += n
 		if n > 0 || data.Status == string(s) {
-			tabs = append(tabs, tab{address(s), statuses[s].Name, count(n), data.Status == string(s)})
+			tabs = append(tabs, tab{address(s), wording.Statuses[s].Name, count(n), data.Status == string(s)})
 		}
 		if s == workflows.Invalid && n > 0 {
 			data.Invalid, data.InvalidPath = frame.Quantity(int64(n), "workflow cannot run", "workflows cannot run"), address(s)
@@ -139,7 +140,7 @@ func (h *Room) rowsOf(r *http.Request, v people.Visitor, page []workflows.Workfl
 	var rows []row
 	for _, w := range page {
 		shown := row{
-			Path: pathOf(w, ""), Name: frame.PlainName(w.Name), Key: w.Key, State: statuses[w.Status], Reason: frame.PlainName(w.InvalidReason),
+			Path: pathOf(w, ""), Name: frame.PlainName(w.Name), Key: w.Key, State: wording.Statuses[w.Status], Reason: frame.PlainName(w.InvalidReason),
 			Draft: w.DraftVersion > 0 && w.CurrentVersion > 0, Changed: h.When(w.UpdatedAt),
 		}
 		if w.CurrentVersion > 0 {

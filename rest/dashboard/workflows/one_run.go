@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
-	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // runPage is the data of the page of one run.
@@ -20,7 +19,7 @@ type runPage struct {
 	about
 	RunID    string
 	Contact  named
-	RunState state
+	RunState wording.State
 	Verdict  string // what the run does now, or how it ended
 	// Until is the time until which it waits, the zero When for none. UntilText says the same.
 	Until     frame.When
@@ -32,15 +31,8 @@ type runPage struct {
 	Started   frame.When
 	Ended     frame.When
 	Faults    int
-	Events    []eventRow
-	Journey   *journey
-}
-
-// eventRow is an event of a timeline. Class is the colour of its point.
-type eventRow struct {
-	Class, Title, Text, Path string
-	At                       frame.When
-	Exact                    string
+	Events    []wording.EventRow
+	Journey   *wording.Journey
 }
 
 // showRun shows the way of one contact through the workflow.
@@ -83,10 +75,10 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 	if err != nil {
 		return runPage{}, err
 	}
-	words := wordsOfSteps(tree)
+	words := wording.OfSteps(tree)
 	data := runPage{
-		RunID: run.ID, Contact: h.contactOf(v, run.ContactID, names), RunState: runState(run), Version: run.Version, Cause: causeOf(run),
-		Started: h.When(run.StartedAt), Faults: run.Faults, Journey: journeyOf(tree, nil, diagram.Options{Lit: litByEvents(tree, run, events)}),
+		RunID: run.ID, Contact: h.contactOf(v, run.ContactID, names), RunState: wording.RunState(run), Version: run.Version, Cause: wording.CauseOf(run),
+		Started: h.When(run.StartedAt), Faults: run.Faults, Journey: wording.JourneyOf(tree, nil, diagram.Options{Lit: wording.LitByEvents(tree, run, events)}),
 	}
 	if run.CompletedAt != nil {
 		data.Ended = h.When(*run.CompletedAt)
@@ -96,7 +88,7 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 	}
 	h.addVerdict(w, run, words, &data)
 	for _, e := range events {
-		data.Events = append(data.Events, h.eventRowOf(tree, run, e, words))
+		data.Events = append(data.Events, wording.EventRowOf(tree, run, e, words, h.When(e.At)))
 	}
 	data.about, err = h.aboutOf(r, v, w, tabRuns)
 	return data, err
@@ -105,13 +97,13 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 // addVerdict says what the run does now.
 func (h runPages) addVerdict(w workflows.Workflow, run workflows.Run, words map[string]string, data *runPage) {
 	state := run.State
-	data.Verdict = whereWords(run, words)
+	data.Verdict = wording.WhereWords(run, words)
 	if state.IsOver() {
 		return
 	}
 	until := func(t time.Time) {
 		if !t.IsZero() {
-			data.Until, data.UntilText = h.When(t), moment(t)
+			data.Until, data.UntilText = h.When(t), wording.Moment(t)
 		}
 	}
 	switch state.Phase {
@@ -132,97 +124,6 @@ func (h runPages) addVerdict(w workflows.Workflow, run workflows.Run, words map[
 		data.Verdict = "It continues within a minute."
 	}
 	if !w.IsLive() {
-		data.Verdict += " The workflow is " + strings.ToLower(statuses[w.Status].Name) + ", so the run does not move."
+		data.Verdict += " The workflow is " + strings.ToLower(wording.Statuses[w.Status].Name) + ", so the run does not move."
 	}
-}
-
-// eventTitles are the types of events in words, with the classes of their points. Types that
-// depend on more are in eventRowOf.
-var eventTitles = map[engine.EventType]state{
-	engine.Enrolled: {"Entered", "delivered"}, engine.StepEntered: {"Step", ""}, engine.WaitStarted: {"Waits", "delayed"}, engine.WaitMet: {"The wait is over", ""},
-	engine.WaitTimedOut: {"The time is over", "delayed"}, engine.SendFiltered: {"Message filtered", "bounced"}, engine.SendHeld: {"Message waits for approval", "delayed"},
-	engine.SendSkipped: {"A person skipped the message", "complained"}, engine.SendFailed: {"Message failed", "bounced"}, engine.RunExited: {"Left", "clicked"},
-	engine.RunCompleted: {"Completed", "delivered"}, engine.RunFailed: {"Failed", "bounced"},
-}
-
-// eventRowOf returns an event in words.
-func (h runPages) eventRowOf(tree *language.Tree, run workflows.Run, e workflows.Event, words map[string]string) eventRow {
-	title, known := eventTitles[e.Type]
-	if !known {
-		title = state{string(e.Type), ""}
-	}
-	row := eventRow{Class: title.Mark, Title: title.Name, Path: e.Path, At: h.When(e.At), Exact: e.At.UTC().Format(exactLayout)}
-	detail := frame.PlainName(e.Detail)
-	switch e.Type {
-	case engine.Enrolled:
-		row.Text = "The contact " + causeOf(run) + "."
-	case engine.StepEntered:
-		row.Title, row.Text = words[e.Path], stepText(tree, e)
-		if row.Title == "" {
-			row.Title = "Step " + e.Path
-		}
-	case engine.WaitStarted:
-		row.Text = waitText(detail)
-	case engine.SendFiltered:
-		row.Text = "Because " + reasons[e.Reason] + "."
-		if reasons[e.Reason] == "" {
-			row.Text = frame.PlainName(string(e.Reason))
-		}
-	case engine.RunExited, engine.RunCompleted:
-		row.Text = exitWords(e.Type, e.Kind, e.Exit) + "."
-	default:
-		row.Text = detail
-	}
-	return row
-}
-
-// exactLayout is the layout of the times of a timeline.
-const exactLayout = "2 January 2006, 15:04:05 UTC"
-
-// stepText says what the words of a step do not: the pass of a repeat, and the branch that the
-// contact takes.
-func stepText(tree *language.Tree, e workflows.Event) string {
-	var parts []string
-	if e.Iteration > 0 {
-		parts = append(parts, "Pass "+strconv.Itoa(e.Iteration)+".")
-	}
-	label := e.Arm
-	if label == "" {
-		label = e.Detail
-	}
-	switch step := stepAt(tree, e.Path).(type) {
-	case *language.If:
-		parts = append(parts, branchText(step, label))
-	case *language.Split:
-		for i, arm := range language.Arms(step) {
-			if arm.Label == label {
-				parts = append(parts, "The contact is in the share of "+strconv.Itoa(step.Shares[i].Percent)+"%.")
-			}
-		}
-	default:
-		if label != "" {
-			parts = append(parts, frame.PlainName(label))
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// branchText says which branch of an if a contact takes.
-func branchText(step *language.If, label string) string {
-	for i, arm := range language.Arms(step) {
-		if arm.Label == label && i < len(step.Arms) {
-			return "Yes: " + frame.PlainName(step.Arms[i].When.Condition()) + "."
-		}
-	}
-	return "No condition holds."
-}
-
-// waitText returns the end of a wait for people. The engine writes "until" and a time of
-// RFC 3339.
-func waitText(detail string) string {
-	end, err := time.Parse("until "+time.RFC3339, detail)
-	if err != nil {
-		return detail
-	}
-	return "Until " + moment(end) + "."
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // tab is a link to a page of the workflow, or to a part of a list. Count is "" for none.
@@ -21,7 +22,7 @@ type tab struct {
 // about is what each page of a workflow shows at its top.
 type about struct {
 	ID, Name string
-	State    state
+	State    wording.State
 	Tabs     []tab
 	// MayManage is true if the visitor may change the workflow.
 	MayManage bool
@@ -57,7 +58,7 @@ func (h *Room) read(w http.ResponseWriter, r *http.Request, v people.Visitor) (w
 
 // aboutOf returns the top of a page of a workflow. It counts the messages that wait.
 func (h *Room) aboutOf(r *http.Request, v people.Visitor, w workflows.Workflow, current string) (about, error) {
-	a := about{ID: w.ID, Name: frame.PlainName(w.Name), State: statuses[w.Status], MayManage: v.Member.Has(members.MayManageCampaigns)}
+	a := about{ID: w.ID, Name: frame.PlainName(w.Name), State: wording.Statuses[w.Status], MayManage: v.Member.Has(members.MayManageCampaigns)}
 	held, err := h.Editor.Holds.CountHeld(r.Context(), v.Org.ID)
 	if err != nil {
 		return a, err
@@ -157,15 +158,6 @@ func (h *Room) versionOptions(r *http.Request, v people.Visitor, w workflows.Wor
 	return options, err
 }
 
-// treeOf returns the syntax tree of a source, nil for one that does not parse.
-func treeOf(source string) *language.Tree {
-	tree, err := language.Parse(source)
-	if err != nil {
-		return nil
-	}
-	return tree
-}
-
 // trees has the syntax trees of the versions of workflows. It reads each version once.
 type trees struct {
 	h     *Room
@@ -190,19 +182,6 @@ func (t trees) of(workflowID string, number int) (*language.Tree, error) {
 	if t.known[workflowID] == nil {
 		t.known[workflowID] = map[int]*language.Tree{}
 	}
-	t.known[workflowID][number] = treeOf(found.Source)
+	t.known[workflowID][number] = wording.TreeOf(found.Source)
 	return t.known[workflowID][number], nil
-}
-
-// stepAt returns the step with a path, nil if there is none.
-func stepAt(tree *language.Tree, path string) language.Step {
-	if tree == nil {
-		return nil
-	}
-	for located := range tree.All() {
-		if located.Path == path {
-			return located.Step
-		}
-	}
-	return nil
 }

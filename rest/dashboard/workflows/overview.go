@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // overviewPage is the data of the overview of a workflow.
@@ -31,7 +32,7 @@ type overviewPage struct {
 	Versions []frame.Option
 	Path     string
 	Active   frame.When
-	Journey  *journey
+	Journey  *wording.Journey
 	Steps    []funnelRow
 	Exits    []exitRow
 	Entered  *chart.Panel
@@ -119,8 +120,8 @@ func (h *Room) addNumbers(r *http.Request, v people.Visitor, w workflows.Workflo
 	if err != nil {
 		return err
 	}
-	tree := treeOf(shown.Source)
-	data.Journey = journeyOf(tree, review.Checked, diagram.Options{Counts: here, CountLabel: "runs are here"})
+	tree := wording.TreeOf(shown.Source)
+	data.Journey = wording.JourneyOf(tree, review.Checked, diagram.Options{Counts: here, CountLabel: "runs are here"})
 	if w.CurrentVersion == 0 {
 		return nil
 	}
@@ -128,10 +129,10 @@ func (h *Room) addNumbers(r *http.Request, v people.Visitor, w workflows.Workflo
 	if err != nil {
 		return err
 	}
-	for _, s := range runOrder {
-		data.Counts = append(data.Counts, tab{Path: pathOf(w, tabRuns) + "?status=" + string(s), Name: runStatuses[s].Name, Count: count(counts[w.ID][s])})
+	for _, s := range wording.RunOrder {
+		data.Counts = append(data.Counts, tab{Path: pathOf(w, tabRuns) + "?status=" + string(s), Name: wording.RunStatuses[s].Name, Count: count(counts[w.ID][s])})
 	}
-	if err := h.addFunnel(r, v, w, shown.Number, here, wordsOfSteps(tree), data); err != nil {
+	if err := h.addFunnel(r, v, w, shown.Number, here, wording.OfSteps(tree), data); err != nil {
 		return err
 	}
 	exits, err := h.Editor.Runs.Exits(r.Context(), v.Org.ID, w.ID, shown.Number)
@@ -139,7 +140,7 @@ func (h *Room) addNumbers(r *http.Request, v people.Visitor, w workflows.Workflo
 		return err
 	}
 	for _, e := range exits {
-		data.Exits = append(data.Exits, exitRow{exitWords(e.Type, e.Kind, e.Name), count(e.Count)})
+		data.Exits = append(data.Exits, exitRow{wording.ExitWords(e.Type, e.Kind, e.Name), count(e.Count)})
 	}
 	days, err := h.enteredDays(r, v, w, chartDays)
 	if err == nil && sumOf(days) > 0 {
@@ -176,7 +177,7 @@ func (h *Room) addFunnel(r *http.Request, v people.Visitor, w workflows.Workflow
 	}
 	sends := map[string]workflows.SendRecord{}
 	for _, s := range funnel.Sends {
-		sends[s.Path] = s
+		sends[s.NodePath] = s
 	}
 	most := 1
 	for _, n := range funnel.Nodes {
@@ -184,12 +185,12 @@ func (h *Room) addFunnel(r *http.Request, v people.Visitor, w workflows.Workflow
 	}
 	const all = 100
 	for _, n := range funnel.Nodes {
-		row := funnelRow{Path: n.Path, Words: words[n.Path], Runs: count(n.Runs), Share: all * n.Runs / most}
-		if here[n.Path] > 0 {
-			row.Here = count(here[n.Path])
-			row.HerePath = frame.Address(pathOf(w, tabRuns), frame.Parameters{"status": string(engine.Active), "step": n.Path})
+		row := funnelRow{Path: n.NodePath, Words: words[n.NodePath], Runs: count(n.Runs), Share: all * n.Runs / most}
+		if here[n.NodePath] > 0 {
+			row.Here = count(here[n.NodePath])
+			row.HerePath = frame.Address(pathOf(w, tabRuns), frame.Parameters{"status": string(engine.Active), "step": n.NodePath})
 		}
-		if s, known := sends[n.Path]; known {
+		if s, known := sends[n.NodePath]; known {
 			row.Sends, row.Sent, row.Filtered, row.Failed, row.Deferred = true, count(s.Sent), count(s.Filtered), count(s.Failed), count(s.Deferred)
 		}
 		data.Steps = append(data.Steps, row)

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // runsPage is the data of the list of runs.
@@ -27,7 +28,7 @@ type runsPage struct {
 type runRow struct {
 	Path     string
 	Contact  named
-	State    state
+	State    wording.State
 	Version  int
 	Where    string
 	Cause    string
@@ -55,7 +56,7 @@ func (h runPages) runsOf(r *http.Request, v people.Visitor, w workflows.Workflow
 	query := r.URL.Query()
 	f := workflows.RunFilter{WorkflowID: w.ID, Node: query.Get("step"), Limit: frame.PageSize + 1}
 	data := runsPage{All: pathOf(w, tabRuns), Narrow: query.Get("status") != "" || f.Node != ""}
-	if asked := engine.Status(query.Get("status")); slices.Contains(runOrder, asked) {
+	if asked := engine.Status(query.Get("status")); slices.Contains(wording.RunOrder, asked) {
 		data.Status, f.Statuses = string(asked), []engine.Status{asked}
 	}
 	if after := query.Get(frame.ParamCursor); core.IsID(after) {
@@ -95,10 +96,10 @@ func (h runPages) runsOf(r *http.Request, v people.Visitor, w workflows.Workflow
 func (h runPages) addKinds(r *http.Request, v people.Visitor, w workflows.Workflow, step string, data *runsPage) (int64, error) {
 	counts, err := h.Editor.Runs.Counts(r.Context(), v.Org.ID, []string{w.ID})
 	total, chosen := 0, int64(-1)
-	for _, s := range runOrder {
+	for _, s := range wording.RunOrder {
 		n := counts[w.ID][s]
 		total += n
-		data.Kinds = append(data.Kinds, tab{data.All + "?status=" + string(s), runStatuses[s].Name, count(n), data.Status == string(s)})
+		data.Kinds = append(data.Kinds, tab{data.All + "?status=" + string(s), wording.RunStatuses[s].Name, count(n), data.Status == string(s)})
 		if data.Status == string(s) {
 			chosen = int64(n)
 		}
@@ -145,11 +146,11 @@ func (h runPages) runRows(r *http.Request, v people.Visitor, w workflows.Workflo
 			if err != nil {
 				return nil, err
 			}
-			words[run.Version] = wordsOfSteps(tree)
+			words[run.Version] = wording.OfSteps(tree)
 		}
 		rows = append(rows, runRow{
-			Path: runPath(run), Contact: h.contactOf(v, run.ContactID, names), State: runState(run), Version: run.Version,
-			Where: whereWords(run, words[run.Version]), Cause: causeOf(run), Started: h.When(run.StartedAt), Next: h.When(run.State.WakeAt),
+			Path: runPath(run), Contact: h.contactOf(v, run.ContactID, names), State: wording.RunState(run), Version: run.Version,
+			Where: wording.WhereWords(run, words[run.Version]), Cause: wording.CauseOf(run), Started: h.When(run.StartedAt), Next: h.When(run.State.WakeAt),
 			Held: run.State.Phase == engine.Held && !run.State.IsOver(), HeldPath: pathOf(w, tabHeld),
 		})
 	}
@@ -159,27 +160,4 @@ func (h runPages) runRows(r *http.Request, v people.Visitor, w workflows.Workflo
 // runPath returns the path of the page of a run.
 func runPath(run workflows.Run) string {
 	return Path + "/" + run.WorkflowID + "/runs/" + run.ID
-}
-
-// runState returns the state of a run in words.
-func runState(run workflows.Run) state {
-	if run.State.Status == engine.Active && run.State.Phase == engine.Held {
-		return state{"Waits for approval", ""}
-	}
-	return runStatuses[run.State.Status]
-}
-
-// whereWords says where a run is, or how it ended.
-func whereWords(run workflows.Run, words map[string]string) string {
-	if run.State.IsOver() {
-		of := map[engine.Status]engine.EventType{engine.Exited: engine.RunExited, engine.Completed: engine.RunCompleted, engine.Failed: engine.RunFailed}
-		return exitWords(of[run.State.Status], run.ExitKind, run.ExitName)
-	}
-	if run.State.Node == "" {
-		return "Before the first step"
-	}
-	if words[run.State.Node] == "" {
-		return "Step " + run.State.Node
-	}
-	return words[run.State.Node]
 }

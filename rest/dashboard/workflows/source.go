@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/difference"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // The form field that says which button was pressed, and its value for the check.
@@ -31,9 +32,9 @@ type editorPage struct {
 	// Base is the hash of the version that the source changes, "" for a new workflow.
 	Source, Base string
 	Numbers      string // the line numbers beside the source
-	Review       review
-	Help         []helpGroup
-	Examples     []example
+	Review       wording.Review
+	Help         []wording.HelpGroup
+	Examples     []wording.Example
 	Stale        *staleVersion
 	Save         string // the words of the button
 	Back         string
@@ -62,8 +63,8 @@ type outcome struct {
 // start from.
 func (h sourcePages) showNew(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	source := ""
-	if n, err := strconv.Atoi(r.URL.Query().Get("example")); err == nil && n >= 0 && n < len(examples) {
-		source = examples[n].Source
+	if n, err := strconv.Atoi(r.URL.Query().Get("example")); err == nil && n >= 0 && n < len(wording.Examples) {
+		source = wording.Examples[n].Source
 	}
 	h.editor(w, r, v, nil, editorPage{Source: source}, outcome{})
 }
@@ -95,7 +96,7 @@ func (h sourcePages) editor(w http.ResponseWriter, r *http.Request, v people.Vis
 		return
 	}
 	data.Form, data.New, data.Numbers, data.Stale = frame.FormTo(v, r.URL.Path), before == nil, numbersFor(data.Source), o.stale
-	data.Review, data.Help, data.Examples = reviewOf(data.Source, found), helpOf(found.Schema), examples
+	data.Review, data.Help, data.Examples = wording.ReviewOf(data.Source, found), wording.HelpOf(found.Schema), wording.Examples
 	data.Save, data.Back, data.MayWrite = "Save draft", Path, true
 	data.Guide = h.Guide("/guides/workflows", "The language of workflows")
 	screen := frame.Screen{Title: "New workflow", Head: frame.Head{Title: "New workflow", Lead: "A saved draft reaches no contact before you activate it."}}

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
-	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // tryPage is the data of the page that tries a workflow with one contact.
@@ -26,7 +26,7 @@ type tryPage struct {
 	Steps    []dryRow
 	// Done is true if the workflow was tried.
 	Done    bool
-	Journey *journey
+	Journey *wording.Journey
 }
 
 // dryRow is a step of a dry run.
@@ -35,7 +35,7 @@ type dryRow struct {
 }
 
 // dryActions are the actions of a dry run in words, with the classes of their marks.
-var dryActions = map[workflows.DryAction]state{
+var dryActions = map[workflows.DryAction]wording.State{
 	workflows.WouldSend: {"Would be sent", "good"}, workflows.WouldSkip: {"Would be skipped", "ended"}, workflows.WouldSet: {"Would be set", "live"},
 	workflows.WouldAdd: {"Would be added", "live"}, workflows.Waited: {"Would wait", ""}, workflows.MatchedBranch: {"Takes this branch", "live"},
 	workflows.EnteredArm: {"Is in this share", "live"}, workflows.HeldOut: {"Would be held out", "ended"}, workflows.Exited: {"Would leave", "test"},
@@ -79,8 +79,8 @@ func (h *Room) try(r *http.Request, v people.Visitor, w workflows.Workflow, data
 	if err != nil {
 		return err
 	}
-	tree := treeOf(shown.Source)
-	data.Journey = journeyOf(tree, review.Checked, diagram.Options{})
+	tree := wording.TreeOf(shown.Source)
+	data.Journey = wording.JourneyOf(tree, review.Checked, diagram.Options{})
 	if review.HasFaults() {
 		data.Problem = versionWords(shown.Number) + " has faults, so it cannot be tried. Correct its source first."
 		return nil
@@ -102,7 +102,7 @@ func (h *Room) try(r *http.Request, v people.Visitor, w workflows.Workflow, data
 		return problemOf(err, &data.Problem)
 	}
 	data.Done = true
-	data.Steps, data.Journey = dryRows(done, wordsOfSteps(tree)), journeyOf(tree, review.Checked, diagram.Options{Lit: litByDryRun(done)})
+	data.Steps, data.Journey = dryRows(done, wording.OfSteps(tree)), wording.JourneyOf(tree, review.Checked, diagram.Options{Lit: wording.LitByDryRun(done)})
 	return nil
 }
 
@@ -140,47 +140,9 @@ func dryRows(done []workflows.DryStep, words map[string]string) []dryRow {
 	for _, s := range done {
 		action := dryActions[s.Action]
 		if action.Name == "" {
-			action = state{string(s.Action), "test"}
+			action = wording.State{string(s.Action), "test"}
 		}
 		rows = append(rows, dryRow{Path: s.NodePath, Words: words[s.NodePath], Action: action.Name, Mark: action.Mark, Detail: frame.PlainName(s.Detail)})
 	}
 	return rows
-}
-
-// litByDryRun returns the steps and arms that a dry run passed.
-func litByDryRun(done []workflows.DryStep) map[string]bool {
-	lit := map[string]bool{}
-	left := false
-	for _, s := range done {
-		lit[s.NodePath] = true
-		if s.Action == workflows.MatchedBranch || s.Action == workflows.EnteredArm {
-			lit[s.NodePath+"."+s.Detail] = true
-		}
-		left = s.Action == workflows.Exited || s.Action == workflows.HeldOut
-	}
-	if !left && len(done) > 0 {
-		lit[diagram.End] = true
-	}
-	return lit
-}
-
-// litByEvents returns the steps and arms that a run has passed.
-func litByEvents(tree *language.Tree, run workflows.Run, events []workflows.Event) map[string]bool {
-	lit := map[string]bool{}
-	for _, e := range events {
-		if e.Path == "" {
-			continue
-		}
-		lit[e.Path] = true
-		if e.Arm != "" {
-			lit[e.Path+"."+e.Arm] = true
-		}
-		if _, branches := stepAt(tree, e.Path).(*language.If); branches && e.Detail != "" {
-			lit[e.Path+"."+e.Detail] = true
-		}
-	}
-	if run.State.Status == "completed" && run.ExitKind == "" {
-		lit[diagram.End] = true
-	}
-	return lit
 }

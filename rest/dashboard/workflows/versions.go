@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/difference"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // versionRow is the data of one version in the list.
@@ -16,7 +17,7 @@ type versionRow struct {
 	Number        int
 	Saved, Active frame.When
 	By            string
-	State         state
+	State         wording.State
 	WithPrevious  string // the comparison with the version before, "" for the first
 }
 
@@ -92,9 +93,9 @@ func (h *Room) versionRows(r *http.Request, v people.Visitor, w workflows.Workfl
 		}
 		switch one.Number {
 		case w.CurrentVersion:
-			row.State = state{"current", "good"}
+			row.State = wording.State{"current", "good"}
 		case w.DraftVersion:
-			row.State = state{"draft", "test"}
+			row.State = wording.State{"draft", "test"}
 		}
 		if one.Number > 1 {
 			row.WithPrevious = comparePath(w, one.Number-1, one.Number)

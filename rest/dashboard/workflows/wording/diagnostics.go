@@ -1,4 +1,4 @@
-package workflows
+package wording
 
 import (
 	"fmt"
@@ -9,31 +9,31 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// fault is a fault of a source, or a warning about it, with the line in which it is: the text
+// Fault is a fault of a source, or a warning about it, with the line in which it is: the text
 // before it, the faulty word and the text after it.
-type fault struct {
+type Fault struct {
 	Line, Column                  int
 	Message, Expected, Suggestion string
 	Before, Word, After           string
 }
 
-// review is what the editor says about the present text of a source. The zero review asks for
+// Review is what the editor says about the present text of a source. The zero Review asks for
 // a text.
-type review struct {
+type Review struct {
 	Written  bool
-	Faults   []fault
-	Warnings []fault
-	Journey  *journey
+	Faults   []Fault
+	Warnings []Fault
+	Journey  *Journey
 }
 
-// reviewOf returns the review of a source for the page.
-func reviewOf(source string, found workflows.Review) review {
-	shown := review{Written: strings.TrimSpace(source) != ""}
+// ReviewOf returns the review of a source for the page.
+func ReviewOf(source string, found workflows.Review) Review {
+	shown := Review{Written: strings.TrimSpace(source) != ""}
 	if !shown.Written {
 		return shown
 	}
 	for _, d := range found.Diagnostics {
-		one := fault{Line: d.Line, Column: d.Column, Message: frame.PlainName(d.Message), Expected: frame.PlainName(d.Expected), Suggestion: frame.PlainName(d.Suggestion)}
+		one := Fault{Line: d.Line, Column: d.Column, Message: frame.PlainName(d.Message), Expected: frame.PlainName(d.Expected), Suggestion: frame.PlainName(d.Suggestion)}
 		one.Before, one.Word, one.After = excerpt(source, d.Line, d.Column)
 		if d.Severity == workflows.Fault {
 			shown.Faults = append(shown.Faults, one)
@@ -41,12 +41,12 @@ func reviewOf(source string, found workflows.Review) review {
 			shown.Warnings = append(shown.Warnings, one)
 		}
 	}
-	shown.Journey = journeyOf(treeOf(source), found.Checked, diagram.Options{})
+	shown.Journey = JourneyOf(TreeOf(source), found.Checked, diagram.Options{})
 	return shown
 }
 
 // Place returns the place of the fault in words.
-func (f fault) Place() string { return fmt.Sprintf("Line %d, column %d", f.Line, f.Column) }
+func (f Fault) Place() string { return fmt.Sprintf("Line %d, column %d", f.Line, f.Column) }
 
 // excerpt returns the line of the source that has a place: at most 60 characters before the
 // place, the word at the place, and at most 60 characters after it.

@@ -1,4 +1,4 @@
-package workflows
+package wording
 
 import (
 	"maps"
@@ -9,22 +9,22 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// helpGroup is a group of texts to insert into a source. None says that the organization has
+// HelpGroup is a group of texts to insert into a source. None says that the organization has
 // none.
-type helpGroup struct {
+type HelpGroup struct {
 	Name, None string
-	Entries    []helpEntry
+	Entries    []HelpEntry
 }
 
-// helpEntry is a text to insert, with a remark.
-type helpEntry struct{ Insert, Remark string }
+// HelpEntry is a text to insert, with a remark.
+type HelpEntry struct{ Insert, Remark string }
 
-// example is a source to start from.
-type example struct{ Name, Source string }
+// Example is a source to start from.
+type Example struct{ Name, Source string }
 
 // steps and settings are what a source may have, except for names.
 var (
-	steps = []helpEntry{
+	steps = []HelpEntry{
 		{"wait 3 days", "minutes, hours, days, weeks, months"},
 		{"wait until attr.renewal_date", "a date of the contact"},
 		{"wait up to 2 days until exists(open within 2d) {\n  timeout:\n    exit\n}", "an event, or the time is over"},
@@ -34,7 +34,7 @@ var (
 		{"repeat up to 3 every 7 days {\n  wait 1 hour\n}", "at most 100 times"},
 		{"exit", "the end of the journey"},
 	}
-	settings = []helpEntry{
+	settings = []HelpEntry{
 		{"exit \"bought\" when exists(activity.order within 30d)", "tested before each step"},
 		{"send window 9am-6pm in contact timezone", "later messages wait"},
 		{"reentry on rematch", "default: once"},
@@ -43,8 +43,8 @@ var (
 	}
 )
 
-// examples are sources to start from. The names in them are to be replaced.
-var examples = []example{
+// Examples are sources to start from. The names in them are to be replaced.
+var Examples = []Example{
 	{"Welcome", "workflow \"Welcome\" v1 {\n  enter on activity.signup\n  exit \"bought\" when exists(activity.order within 30d)\n  send window 9am-6pm in contact timezone\n\n  send \"welcome\" via topic \"news\"\n  wait 3 days\n  if exists(click within 3d) {\n    exit\n  }\n  send \"tips\" via topic \"news\"\n}\n"},
 	{"Win back", "workflow \"Win back\" v1 {\n  enter on segment \"inactive\"\n  reentry on rematch\n\n  hold out 10%\n  send \"we-miss-you\" via topic \"news\"\n  wait up to 7 days until exists(open within 7d) {\n    timeout:\n      exit\n  }\n  send \"offer\" via topic \"news\"\n}\n"},
 	{"Before a renewal", "workflow \"Renewal\" v1 {\n  enter 30 days before attr.renewal_date\n  reentry per occurrence\n\n  send \"renewal-notice\" transactional\n  wait 20 days\n  send \"renewal-reminder\" transactional\n}\n"},
@@ -53,24 +53,24 @@ var examples = []example{
 // maxHelp is the maximum number of names in a group of the help.
 const maxHelp = 60
 
-// helpOf returns the help for an organization with these names.
-func helpOf(names language.Schema) []helpGroup {
-	group := func(name, none string, keys []string, before, after string) helpGroup {
-		g := helpGroup{Name: name, None: none}
+// HelpOf returns the help for an organization with these names.
+func HelpOf(names language.Schema) []HelpGroup {
+	group := func(name, none string, keys []string, before, after string) HelpGroup {
+		g := HelpGroup{Name: name, None: none}
 		for _, key := range keys[:min(len(keys), maxHelp)] {
 			if key == frame.PlainName(key) { // a name with invisible characters would be inserted without them
-				g.Entries = append(g.Entries, helpEntry{before + core.Quote(key) + after, ""})
+				g.Entries = append(g.Entries, HelpEntry{before + core.Quote(key) + after, ""})
 			}
 		}
 		return g
 	}
-	attributes := helpGroup{Name: "Attributes", None: "There are no attributes."}
+	attributes := HelpGroup{Name: "Attributes", None: "There are no attributes."}
 	for _, name := range slices.Sorted(maps.Keys(names.Attributes)) {
 		if len(attributes.Entries) < maxHelp {
-			attributes.Entries = append(attributes.Entries, helpEntry{"attr." + name, names.Attributes[name].Type.String()})
+			attributes.Entries = append(attributes.Entries, HelpEntry{"attr." + name, names.Attributes[name].Type.String()})
 		}
 	}
-	return []helpGroup{
+	return []HelpGroup{
 		group("Templates", "There are no templates.", slices.Sorted(maps.Keys(names.Templates)), "send ", ""),
 		group("Topics", "There are no topics.", slices.Sorted(maps.Keys(names.Topics)), "via topic ", ""),
 		group("Segments", "There are no segments.", slices.Sorted(maps.Keys(names.Segments)), "enter on segment ", ""),
