@@ -23,22 +23,10 @@ type tryPage struct {
 	Contact  named
 	Version  int
 	Versions []frame.Option
-	Steps    []dryRow
+	Steps    []wording.DryRow
 	// Done is true if the workflow was tried.
 	Done    bool
 	Journey *wording.Journey
-}
-
-// dryRow is a step of a dry run.
-type dryRow struct {
-	Path, Words, Action, Mark, Detail string
-}
-
-// dryActions are the actions of a dry run in words, with the classes of their marks.
-var dryActions = map[workflows.DryAction]wording.State{
-	workflows.WouldSend: {"Would be sent", "good"}, workflows.WouldSkip: {"Would be skipped", "ended"}, workflows.WouldSet: {"Would be set", "live"},
-	workflows.WouldAdd: {"Would be added", "live"}, workflows.Waited: {"Would wait", ""}, workflows.MatchedBranch: {"Takes this branch", "live"},
-	workflows.EnteredArm: {"Is in this share", "live"}, workflows.HeldOut: {"Would be held out", "ended"}, workflows.Exited: {"Would leave", "test"},
 }
 
 // showTry shows what the workflow would do for the contact that the address names by its
@@ -102,7 +90,7 @@ func (h *Room) try(r *http.Request, v people.Visitor, w workflows.Workflow, data
 		return problemOf(err, &data.Problem)
 	}
 	data.Done = true
-	data.Steps, data.Journey = dryRows(done, wording.OfSteps(tree)), wording.JourneyOf(tree, review.Checked, diagram.Options{Lit: wording.LitByDryRun(done)})
+	data.Steps, data.Journey = wording.DryRows(done, wording.OfSteps(tree)), wording.JourneyOf(tree, review.Checked, diagram.Options{Lit: wording.LitByDryRun(done)})
 	return nil
 }
 
@@ -132,17 +120,4 @@ func (h *Room) findContact(r *http.Request, v people.Visitor, ref string) (conta
 	}
 	err := h.Read(r, v, "contacts_lookup", map[string]string{"email": ref}, &found)
 	return found, err
-}
-
-// dryRows returns the steps of a dry run for the page.
-func dryRows(done []workflows.DryStep, words map[string]string) []dryRow {
-	var rows []dryRow
-	for _, s := range done {
-		action := dryActions[s.Action]
-		if action.Name == "" {
-			action = wording.State{string(s.Action), "test"}
-		}
-		rows = append(rows, dryRow{Path: s.NodePath, Words: words[s.NodePath], Action: action.Name, Mark: action.Mark, Detail: frame.PlainName(s.Detail)})
-	}
-	return rows
 }

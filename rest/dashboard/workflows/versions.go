@@ -93,9 +93,9 @@ func (h *Room) versionRows(r *http.Request, v people.Visitor, w workflows.Workfl
 		}
 		switch one.Number {
 		case w.CurrentVersion:
-			row.State = wording.State{"current", "good"}
+			row.State = wording.State{Name: "current", Mark: "good"}
 		case w.DraftVersion:
-			row.State = wording.State{"draft", "test"}
+			row.State = wording.State{Name: "draft", Mark: "test"}
 		}
 		if one.Number > 1 {
 			row.WithPrevious = comparePath(w, one.Number-1, one.Number)

@@ -179,19 +179,27 @@ for (const field of document.querySelectorAll("textarea[data-numbers]")) {
 }
 
 // Links to a place in a field: <a href="#html" data-line="3" data-column="7">.
-for (const link of document.querySelectorAll("a[data-line]")) {
-  link.addEventListener("click", (event) => {
-    const field = document.querySelector(link.getAttribute("href"));
-    if (!field) return;
-    event.preventDefault();
-    const lines = field.value.split("\n");
-    const line = Math.min(Number(link.dataset.line), lines.length);
-    const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
-    const before = [...lines[line - 1]].slice(0, Number(link.dataset.column) - 1).join("").length;
-    field.focus();
-    field.setSelectionRange(start + before, Math.min(start + before + 1, field.value.length));
-    const scroller = field.closest(".numbered");
-    if (scroller) scroller.scrollTop = (field.scrollHeight * (line - 1)) / Math.max(1, field.rows) - scroller.clientHeight / 3;
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-line]");
+  const field = link && document.querySelector(link.getAttribute("href"));
+  if (!field) return;
+  event.preventDefault();
+  const lines = field.value.split("\n");
+  const line = Math.min(Number(link.dataset.line), lines.length);
+  const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+  const before = [...lines[line - 1]].slice(0, Number(link.dataset.column) - 1).join("").length;
+  field.focus();
+  field.setSelectionRange(start + before, Math.min(start + before + 1, field.value.length));
+  const scroller = field.closest(".numbered");
+  if (scroller) scroller.scrollTop = (field.scrollHeight * (line - 1)) / Math.max(1, field.rows) - scroller.clientHeight / 3;
+});
+
+// All of a list: <input type="checkbox" data-all="name" hidden> ticks the checkboxes with the
+// name in its form.
+for (const all of document.querySelectorAll("input[data-all]")) {
+  all.hidden = false;
+  all.addEventListener("change", () => {
+    for (const box of all.form.querySelectorAll("input[type=checkbox]")) if (box.name === all.dataset.all) box.checked = all.checked;
   });
 }
 
