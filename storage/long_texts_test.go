@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -115,6 +116,7 @@ func checkPredicates(t *testing.T, db *storage.DB, org, name string, texts []str
 	if schema.Slots[name] == "" {
 		t.Fatalf("%s has no slot", name)
 	}
+	checkSubjects(t, db, org, name, schema, held)
 	for _, text := range slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }) {
 		for _, source := range predicatesAbout(name, text) {
 			checked, err := predicate.Compile(source, schema.Schema)
@@ -141,6 +143,20 @@ func checkPredicates(t *testing.T, db *storage.DB, org, name string, texts []str
 			if !slices.Equal(found, want) {
 				t.Errorf("%.60s… (%d bytes): %d in SQL, %d in memory", source, len(text), len(found), len(want))
 			}
+		}
+	}
+}
+
+// checkSubjects checks that the contacts are read with their complete texts.
+func checkSubjects(t *testing.T, db *storage.DB, org, name string, schema segments.Schema, held map[string]*string) {
+	t.Helper()
+	q := segments.SubjectQuery{OrgID: org, Contacts: slices.Collect(maps.Keys(held)), Schema: schema, Refs: predicate.References{Attributes: []string{name}}}
+	read, err := db.Subjects().Subjects(t.Context(), q)
+	fatal(t, err)
+	for id, want := range held {
+		got, known := read[id].Attributes[name]
+		if known != (want != nil) || known && got.Text != *want {
+			t.Errorf("%s is read as %.20q (%d bytes, %v)", name, got.Text, len(got.Text), known)
 		}
 	}
 }

@@ -179,6 +179,9 @@ func (db *DB) SegmentMembers() segments.MemberStore { return segments.NewMemberS
 // SegmentChanges returns the store of the contacts for which segments must be evaluated.
 func (db *DB) SegmentChanges() segments.ChangeStore { return segments.NewChangeStore(db.DB) }
 
+// Subjects returns the store that reads contacts for the evaluation of predicates in memory.
+func (db *DB) Subjects() segments.SubjectStore { return segments.NewSubjectStore(db.DB) }
+
 // Activities returns the store of activities.
 func (db *DB) Activities() activities.Store { return activities.New(db.DB, contactstore.New(db.DB)) }
 

@@ -22,8 +22,8 @@ func (o *ownedObjects) ownSegments(t *testing.T, db *storage.DB) {
 	q.Contacts = []string{o.contact.ID}
 	entered, _, err := db.SegmentMembers().JudgeMembers(t.Context(), q, o.segment.ID)
 	must(t, err)
-	if entered != 1 {
-		t.Fatalf("%d entered", entered)
+	if len(entered) != 1 {
+		t.Fatalf("%v entered", entered)
 	}
 	must(t, db.SegmentChanges().Touch(t.Context(), o.org, []string{o.contact.ID}))
 	must(t, db.SegmentChanges().ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
@@ -41,12 +41,25 @@ func (o *ownedObjects) question(t *testing.T, db *storage.DB, org string) segmen
 	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
 }
 
+// subjects returns a query for all data of the contact in o that predicates read. The query
+// searches the organization org.
+func (o *ownedObjects) subjects(t *testing.T, db *storage.DB, org string) segments.SubjectQuery {
+	t.Helper()
+	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)
+	must(t, err)
+	refs := predicate.References{
+		Lists: []string{o.list.ID}, Segments: []string{o.segment.ID},
+		Events: []predicate.Event{{Kind: predicate.ActivityEvent, Activity: o.activity.Name}, {Kind: predicate.Send}, {Kind: predicate.Bounce}},
+	}
+	return segments.SubjectQuery{OrgID: org, Contacts: []string{o.contact.ID}, Schema: schema, Refs: refs, AllAttributes: true}
+}
+
 // segmentState returns the organization's segments, their members and log, the queued
 // re-evaluations and the suppressed addresses.
 func (o ownedObjects) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Touches", "SegmentsOf", "Suppressed by predicate"} {
+	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Subjects", "Touches", "SegmentsOf", "Suppressed by predicate"} {
 		found, err := storeCalls(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -117,6 +130,12 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 			events, err := db.SegmentMembers().CountSource(t.Context(), q, did, 10)
 			return contacts + events, err
 		},
+		"Matching": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Subjects().Matching(t.Context(), o.question(t, db, org), "", 10)
+		},
+		"Subjects": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Subjects().Subjects(t.Context(), o.subjects(t, db, org))
+		},
 		"Examples": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.SegmentMembers().Examples(t.Context(), o.question(t, db, org), 10)
 		},
@@ -127,7 +146,7 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 			q := o.question(t, db, org)
 			q.Contacts = []string{o.contact.ID}
 			entered, exited, err := db.SegmentMembers().JudgeMembers(t.Context(), q, o.segment.ID)
-			return entered + exited, err
+			return append(entered, exited...), err
 		},
 		"SetEvaluatedAt": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentMembers().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))

@@ -27,6 +27,9 @@ type Config struct {
 	// OnChange is called with the contacts that have new activities, in the transaction that
 	// stores the activities. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
+	// OnRecord is called with new activities, in the transaction that stores them. If it is
+	// nil, they are not reported.
+	OnRecord func(ctx context.Context, orgID string, recorded []Activity) error
 	// AffectedSegments returns the segments that a disruptive change of a promoted property
 	// affects. It is called before the change is stored, in the same transaction, and for
 	// previews. nil means that no segment depends on properties.
@@ -61,7 +64,13 @@ func (a *Activities) Operations() []core.Operation {
 	}
 }
 
-func (a *Activities) noteChanged(ctx context.Context, orgID string, contactIDs []string) error {
+// report reports new activities and the contacts that have them.
+func (a *Activities) report(ctx context.Context, orgID string, recorded []Activity, contactIDs []string) error {
+	if a.OnRecord != nil {
+		if err := a.OnRecord(ctx, orgID, recorded); err != nil {
+			return err
+		}
+	}
 	if a.OnChange == nil || len(contactIDs) == 0 {
 		return nil
 	}
@@ -79,5 +88,5 @@ func (a *Activities) Record(ctx context.Context, orgID, contactID, name string, 
 	if err := a.Store.Insert(ctx, orgID, []Activity{activity}); err != nil {
 		return err
 	}
-	return a.noteChanged(ctx, orgID, []string{contactID})
+	return a.report(ctx, orgID, []Activity{activity}, []string{contactID})
 }

@@ -159,5 +159,5 @@ func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, sou
 	if err := a.Store.Insert(ctx, org, fresh); err != nil {
 		return err
 	}
-	return a.noteChanged(ctx, org, contacts)
+	return a.report(ctx, org, fresh, contacts)
 }

@@ -1297,3 +1297,165 @@ CREATE TABLE webhook_endpoints (
 	deleted_at bigint,
 	PRIMARY KEY (org_id, id)
 );
+
+CREATE TABLE workflow_caps (
+	org_id bytetext NOT NULL,
+	messages bigint NOT NULL,
+	amount bigint NOT NULL,
+	unit bytetext NOT NULL,
+	PRIMARY KEY (org_id)
+);
+
+CREATE TABLE workflow_entries (
+	org_id bytetext NOT NULL,
+	workflow_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	cause bytetext NOT NULL,
+	source_key bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	PRIMARY KEY (org_id, workflow_id, id)
+);
+
+CREATE TABLE workflow_events (
+	org_id bytetext NOT NULL,
+	workflow_id bytetext NOT NULL,
+	run_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	version bigint NOT NULL,
+	node_path bytetext NOT NULL,
+	event_type bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	iteration bigint NOT NULL,
+	arm bytetext NOT NULL,
+	tier bytetext NOT NULL,
+	reason bytetext NOT NULL,
+	exit_kind bytetext NOT NULL,
+	exit_name text NOT NULL,
+	detail text NOT NULL,
+	PRIMARY KEY (org_id, workflow_id, run_id, id)
+);
+
+CREATE INDEX workflow_events_by_step ON workflow_events (org_id, workflow_id, version, event_type, node_path, run_id);
+
+CREATE TABLE workflow_mails (
+	org_id bytetext NOT NULL,
+	send_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	run_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	at bigint NOT NULL,
+	state bytetext NOT NULL,
+	PRIMARY KEY (org_id, send_id, id)
+);
+
+CREATE INDEX workflow_mails_by_state ON workflow_mails (org_id, send_id, state);
+
+CREATE INDEX workflow_mails_of_contact ON workflow_mails (org_id, contact_id, at);
+
+CREATE INDEX workflow_mails_open ON workflow_mails (org_id, send_id, id) WHERE state = 'pending';
+
+CREATE TABLE workflow_runs (
+	org_id bytetext NOT NULL,
+	workflow_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	version bigint NOT NULL,
+	contact_id bytetext NOT NULL,
+	status bytetext NOT NULL,
+	node_path bytetext NOT NULL,
+	phase bytetext NOT NULL,
+	until_at bigint,
+	wake_at bigint,
+	on_change boolean NOT NULL,
+	passed boolean NOT NULL,
+	passes bytetext NOT NULL,
+	cause bytetext NOT NULL,
+	source_key bytetext NOT NULL,
+	started_at bigint NOT NULL,
+	completed_at bigint,
+	exit_kind bytetext NOT NULL,
+	exit_name text NOT NULL,
+	faults bigint NOT NULL,
+	PRIMARY KEY (org_id, workflow_id, id)
+);
+
+CREATE INDEX workflow_runs_by_status ON workflow_runs (org_id, workflow_id, status, id);
+
+CREATE INDEX workflow_runs_held ON workflow_runs (org_id, id) WHERE phase = 'held';
+
+CREATE UNIQUE INDEX workflow_runs_live ON workflow_runs (org_id, workflow_id, contact_id) WHERE status = 'active';
+
+CREATE INDEX workflow_runs_of_contact ON workflow_runs (org_id, contact_id, workflow_id, id);
+
+CREATE INDEX workflow_runs_timers ON workflow_runs (org_id, workflow_id, wake_at, id) WHERE wake_at IS NOT NULL;
+
+CREATE TABLE workflow_sends (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	workflow_id bytetext NOT NULL,
+	version bigint NOT NULL,
+	node_path bytetext NOT NULL,
+	template bytetext NOT NULL,
+	topic bytetext NOT NULL,
+	transactional boolean NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX workflow_sends_of_version ON workflow_sends (org_id, workflow_id, version);
+
+CREATE TABLE workflow_touched (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE TABLE workflow_versions (
+	org_id bytetext NOT NULL,
+	workflow_id bytetext NOT NULL,
+	number bigint NOT NULL,
+	source text NOT NULL,
+	content_hash bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	created_by_kind bytetext NOT NULL,
+	created_by bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	activated_at bigint,
+	PRIMARY KEY (org_id, workflow_id, number)
+);
+
+CREATE TABLE workflows (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	key bytetext NOT NULL,
+	name text NOT NULL,
+	search bytetext NOT NULL,
+	status bytetext NOT NULL,
+	status_before bytetext NOT NULL,
+	invalid_reason text NOT NULL,
+	require_approval boolean NOT NULL,
+	current_version bigint NOT NULL,
+	draft_version bigint NOT NULL,
+	trigger_kind bytetext NOT NULL,
+	trigger_source bytetext NOT NULL,
+	trigger_key bytetext NOT NULL,
+	waits boolean NOT NULL,
+	swept_until bigint NOT NULL,
+	backfill text NOT NULL,
+	origin bytetext NOT NULL,
+	source_path text NOT NULL,
+	source_url text NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	activated_at bigint,
+	closing boolean NOT NULL,
+	open boolean NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, key)
+);
+
+CREATE INDEX workflows_newest ON workflows (org_id, created_at, id);
+
+CREATE INDEX workflows_open ON workflows (org_id, id) WHERE open;
+
+CREATE INDEX workflows_triggered ON workflows (org_id, trigger_kind, trigger_source) WHERE status = 'active';

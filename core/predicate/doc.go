@@ -9,7 +9,7 @@
 // contact in memory, and package storage/segments, which translates it to SQL for all
 // contacts. They must have the same results. The node types of node.go are a closed set.
 // Their comments define what each node means and are the whole contract between the back
-// ends.
+// ends. NextChange returns when the result of Match for a contact may change as time passes.
 //
 // Three values. The result of a test is True, False or Unknown. A test of an absent value
 // is Unknown. "not Unknown" is Unknown. The result of "and" is the least and that of "or"

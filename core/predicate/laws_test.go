@@ -3,6 +3,8 @@ package predicate_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
 	"pgregory.net/rapid"
@@ -57,6 +59,23 @@ func TestResultDependsOnReferencesOnly(t *testing.T) {
 					t.Fatalf("%s is %s, and %s with what it refers to alone: %+v", p, whole, part, r)
 				}
 			}
+		}
+	})
+}
+
+// TestUnionIsTheReferencesOfAllTogether checks that the union of the references of two
+// predicates is the references of their conjunction.
+func TestUnionIsTheReferencesOfAllTogether(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := predicatetest.Cases(1, 2).Draw(t, "case")
+		both, err := predicate.Compile("("+c.Predicates[0].String()+") and ("+c.Predicates[1].String()+")", c.Schema)
+		if err != nil {
+			return // both together exceed a limit
+		}
+		got := predicate.Union(c.Predicates[0].References(), c.Predicates[1].References())
+		if diff := cmp.Diff(both.References(), got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", both, diff)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // References lists the parts of a contact that a predicate reads. Each name occurs once,
@@ -67,13 +68,39 @@ func (c *Checked) References() References {
 	})
 	r.Attributes, r.Topics = sortedKeys(names["attribute"]), sortedKeys(names["topic"])
 	r.Lists, r.Segments = sortedKeys(names["list"]), sortedKeys(names["segment"])
-	r.Events = slices.SortedFunc(maps.Keys(events), func(a, b Event) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Activity, b.Activity))
-	})
-	r.Properties = slices.SortedFunc(maps.Keys(properties), func(a, b ActivityProperty) int {
-		return cmp.Or(cmp.Compare(a.Activity, b.Activity), cmp.Compare(a.Property, b.Property))
-	})
+	r.Events = slices.SortedFunc(maps.Keys(events), compareEvents)
+	r.Properties = slices.SortedFunc(maps.Keys(properties), compareProperties)
 	return r
+}
+
+func compareEvents(a, b Event) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Activity, b.Activity))
+}
+
+func compareProperties(a, b ActivityProperty) int {
+	return cmp.Or(cmp.Compare(a.Activity, b.Activity), cmp.Compare(a.Property, b.Property))
+}
+
+// Union returns the parts of a contact that at least one of several predicates reads. all
+// has the references of each predicate.
+func Union(all ...References) References {
+	var u References
+	for _, r := range all {
+		u.Attributes, u.Topics = append(u.Attributes, r.Attributes...), append(u.Topics, r.Topics...)
+		u.Lists, u.Segments = append(u.Lists, r.Lists...), append(u.Segments, r.Segments...)
+		u.Events, u.Properties = append(u.Events, r.Events...), append(u.Properties, r.Properties...)
+		u.Email, u.Consent, u.Suppression = u.Email || r.Email, u.Consent || r.Consent, u.Suppression || r.Suppression
+	}
+	u.Attributes, u.Topics = sortedOnce(u.Attributes, strings.Compare), sortedOnce(u.Topics, strings.Compare)
+	u.Lists, u.Segments = sortedOnce(u.Lists, strings.Compare), sortedOnce(u.Segments, strings.Compare)
+	u.Events, u.Properties = sortedOnce(u.Events, compareEvents), sortedOnce(u.Properties, compareProperties)
+	return u
+}
+
+// sortedOnce sorts values in place and returns each of them once.
+func sortedOnce[V comparable](values []V, compare func(a, b V) int) []V {
+	slices.SortFunc(values, compare)
+	return slices.Compact(values)
 }
 
 // SegmentKeys returns the keys of segments in the predicate, each once and sorted. They are

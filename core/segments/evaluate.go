@@ -145,9 +145,18 @@ func (e evaluator) judge(ctx context.Context, orgID string, d definition, contac
 			}
 			// The time is read after the segment is locked, so that the times in the
 			// membership log are in order.
-			entered, exited, err := e.Members.JudgeMembers(ctx, current.question(orgID, e.Clock(), chunk), d.ID)
-			if moved = entered + exited; err != nil || moved == 0 || !announced {
+			now := e.Clock()
+			entered, exited, err := e.Members.JudgeMembers(ctx, current.question(orgID, now, chunk), d.ID)
+			if moved = len(entered) + len(exited); err != nil || moved == 0 {
 				return err
+			}
+			if e.OnMembers != nil {
+				if err := e.OnMembers(ctx, orgID, d.ID, entered, exited, now); err != nil {
+					return err
+				}
+			}
+			if !announced {
+				return nil
 			}
 			return e.Changes.Touch(ctx, orgID, chunk)
 		})

@@ -43,9 +43,9 @@ type MemberStore interface {
 	DifferingContacts(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
 	// JudgeMembers updates the segment's members among the contacts of the question q, and
 	// stores the time of the evaluation. It writes each contact that entered or left the
-	// segment to the membership log. It returns the number of contacts that entered and the
-	// number that left.
-	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, exited int, err error)
+	// segment to the membership log. It returns the ids of the contacts that entered and of
+	// those that left.
+	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, exited []string, err error)
 	// SetEvaluatedAt stores the time at which all contacts were evaluated for the segment.
 	// Like JudgeMembers, it stores the number of members as that of the day of the time.
 	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error

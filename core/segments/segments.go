@@ -20,6 +20,9 @@ type Config struct {
 	// Suppressions reads the sending account's suppression list, which the job of
 	// SweepWorker copies.
 	Suppressions sending.Suppressions
+	// OnMembers is called with the ids of contacts that entered and left a segment, in the
+	// transaction that stores it. If OnMembers is nil, members are not reported.
+	OnMembers func(ctx context.Context, orgID, segmentID string, entered, left []string, at time.Time) error
 	// Orgs returns the ids of all organizations, for the periodic jobs.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock

@@ -11,7 +11,7 @@ import (
 type AuthorWorkflowIn struct {
 	WorkflowID string `json:"workflow_id,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Id of the workflow to change. This, key, or neither for a new workflow."`
 	Key        string `json:"key,omitempty" jsonschema:"maxLength=64,pattern=^[a-z0-9]+([_-][a-z0-9]+)*$" jsonschema_description:"Key of the workflow, which is created if there is none. Default for a new one: made from its name."`
-	Source     string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"In the workflow language, such as workflow \"Trial\" v1 { enter on segment \"trials\" exit \"paid\" when attr.plan = \"pro\" send \"welcome\" via topic \"news\" wait 3 days if not attr.active { send \"help\" via topic \"news\" } }, each setting and step on its own line. audience_get_schema and templates_list have the names."`
+	Source     string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"In the workflow language, such as workflow \"Trial\" v1 { enter on segment \"trials\" exit \"paid\" when attr.plan = \"pro\" send \"welcome\" via topic \"news\" wait 3 days if attr.seats > 5 { send \"team\" via topic \"news\" } }."`
 	Base       string `json:"base_content_hash,omitempty" jsonschema:"maxLength=128" jsonschema_description:"content_hash of the source that you read and changed. Required to change a workflow, absent to create one."`
 }
 

@@ -11,7 +11,7 @@ import (
 type DryRunIn struct {
 	ID        string `json:"id" only:"rest" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the workflow, or its key."`
 	Workflow  string `json:"workflow,omitempty" only:"agent" jsonschema:"maxLength=64" jsonschema_description:"Id or key of a saved workflow, whose newest version is tried. This or source."`
-	Source    string `json:"source,omitempty" only:"agent" jsonschema:"maxLength=65536" jsonschema_description:"Source to try without saving it, such as workflow \"News\" v1 { enter on segment \"new\" send \"welcome\" }."`
+	Source    string `json:"source,omitempty" only:"agent" jsonschema:"maxLength=65536" jsonschema_description:"Source to try without saving it, such as workflow \"News\" v1 {...}."`
 	ContactID string `json:"contact_id" jsonschema:"maxLength=64" jsonschema_description:"Id of the contact, from contacts_lookup."`
 }
 

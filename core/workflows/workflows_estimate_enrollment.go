@@ -11,7 +11,7 @@ import (
 // EstimateIn names a workflow or has a source.
 type EstimateIn struct {
 	Workflow string `json:"workflow,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Id or key of a saved workflow, whose newest version is estimated. This or source."`
-	Source   string `json:"source,omitempty" jsonschema:"maxLength=65536" jsonschema_description:"Source to estimate without saving it, such as workflow \"News\" v1 { enter on segment \"new\" send \"welcome\" }."`
+	Source   string `json:"source,omitempty" jsonschema:"maxLength=65536" jsonschema_description:"Source to estimate without saving it, such as workflow \"News\" v1 {...}."`
 	Days     int    `json:"days,omitempty" jsonschema:"minimum=1,maximum=90,default=28" jsonschema_description:"Past days to look at."`
 }
 

@@ -135,9 +135,8 @@ func (s MemberStore) leavingMembers(ctx context.Context, c *condition, segmentID
 		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit)), scanID)
 }
 
-func (s MemberStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
-	var entered, exited []string
-	err := s.db.InTx(ctx, func(ctx context.Context) error {
+func (s MemberStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (entered, exited []string, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
 		found, err := matchingContacts(ctx, s.db, &q)
 		if err != nil {
 			return err
@@ -167,7 +166,7 @@ func (s MemberStore) JudgeMembers(ctx context.Context, q segments.Question, segm
 		}
 		return s.storeSize(ctx, q.OrgID, segmentID, q.Now)
 	})
-	return len(entered), len(exited), err
+	return entered, exited, err
 }
 
 // logSegment writes to the membership log which contacts left and entered a segment.

@@ -26,6 +26,26 @@ func init() {
 	}
 }
 
+// jsonValue converts the text of a JSON value to a value of type t, as the SQL of
+// predicates does. It returns false if the JSON value has another type, or if text is "".
+func jsonValue(text string, t predicate.Type) (predicate.Value, bool) {
+	switch t {
+	case predicate.String:
+		s, ok := jsonString(text).(string)
+		return predicate.StringValue(s), ok
+	case predicate.Number:
+		n, ok := jsonNumber(text).(float64)
+		return predicate.NumberValue(n), ok
+	case predicate.Bool:
+		b, ok := jsonBool(text).(float64)
+		return predicate.BoolValue(b != 0), ok
+	case predicate.Datetime:
+		micros, ok := jsonMoment(text).(int64)
+		return predicate.Value{Type: t, Moment: predicate.Moment{Micros: micros}}, ok
+	}
+	return predicate.Value{}, false
+}
+
 func jsonString(text string) driver.Value {
 	if s, ok := unquote(text); ok {
 		return s

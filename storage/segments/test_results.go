@@ -68,34 +68,17 @@ func (c *condition) testAndValue(n predicate.Node) (truth, value string) {
 	return c.node(n), `CAST(NULL AS text)`
 }
 
-// testColumns has the two columns of a result row for one test: its truth, and its value in
-// the field that belongs to its type.
-type testColumns struct {
+// valueColumn scans a column with a value of the type in the field of. Other fields are set
+// by the scan.
+type valueColumn struct {
 	of     predicate.Type
-	truth  sql.NullBool
 	text   sql.NullString
 	number sql.NullFloat64
 	micros sql.NullInt64
 }
 
-// columnsFor returns empty columns for the value of a test. The values of consent tests and
-// memberships are texts.
-func columnsFor(n predicate.Node) testColumns {
-	if field, ok := predicate.FieldOf(n); ok {
-		return testColumns{of: field.Type}
-	}
-	test, ok := n.(*predicate.EventTest)
-	switch {
-	case !ok:
-		return testColumns{of: predicate.String}
-	case test.Kind == predicate.Last || test.Kind == predicate.First:
-		return testColumns{of: predicate.Datetime}
-	}
-	return testColumns{of: predicate.Number}
-}
-
-// value returns where to scan the value of the test.
-func (c *testColumns) value() any {
+// place returns where to scan the column.
+func (c *valueColumn) place() any {
 	switch c.of {
 	case predicate.Number, predicate.Bool:
 		return &c.number
@@ -105,24 +88,56 @@ func (c *testColumns) value() any {
 	return &c.text
 }
 
+// value converts the column. It returns nil for NULL.
+func (c *valueColumn) value() *predicate.Value {
+	switch {
+	case c.text.Valid:
+		return &predicate.Value{Type: predicate.String, Text: c.text.String}
+	case c.number.Valid && c.of == predicate.Bool:
+		return &predicate.Value{Type: predicate.Bool, Bool: c.number.Float64 != 0}
+	case c.number.Valid:
+		return &predicate.Value{Type: predicate.Number, Number: c.number.Float64}
+	case c.micros.Valid:
+		return &predicate.Value{Type: predicate.Datetime, Moment: predicate.Moment{Micros: c.micros.Int64}}
+	}
+	return nil
+}
+
+// testColumns has the two columns of a result row for one test: its truth and its value.
+type testColumns struct {
+	truth sql.NullBool
+	valueColumn
+}
+
+// columnsFor returns empty columns for a test.
+func columnsFor(n predicate.Node) testColumns {
+	return testColumns{valueColumn: valueColumn{of: typeOfValue(n)}}
+}
+
+// typeOfValue returns the type of the value that a test tests. The values of consent tests
+// and memberships are texts.
+func typeOfValue(n predicate.Node) predicate.Type {
+	if field, ok := predicate.FieldOf(n); ok {
+		return field.Type
+	}
+	test, ok := n.(*predicate.EventTest)
+	switch {
+	case !ok:
+		return predicate.String
+	case test.Kind == predicate.Last || test.Kind == predicate.First:
+		return predicate.Datetime
+	}
+	return predicate.Number
+}
+
 // result converts the columns of a row.
 func (c *testColumns) result() segments.TestResult {
-	r := segments.TestResult{Truth: predicate.Unknown}
+	r := segments.TestResult{Truth: predicate.Unknown, Value: c.value()}
 	if c.truth.Valid {
 		r.Truth = predicate.False
 		if c.truth.Bool {
 			r.Truth = predicate.True
 		}
-	}
-	switch {
-	case c.text.Valid:
-		r.Value = &predicate.Value{Type: predicate.String, Text: c.text.String}
-	case c.number.Valid && c.of == predicate.Bool:
-		r.Value = &predicate.Value{Type: predicate.Bool, Bool: c.number.Float64 != 0}
-	case c.number.Valid:
-		r.Value = &predicate.Value{Type: predicate.Number, Number: c.number.Float64}
-	case c.micros.Valid:
-		r.Value = &predicate.Value{Type: predicate.Datetime, Moment: predicate.Moment{Micros: c.micros.Int64}}
 	}
 	return r
 }
@@ -131,7 +146,7 @@ func scanResults(rows *sql.Rows, columns []testColumns) ([]segments.TestResult, 
 	var unsubscribedAll, stub bool
 	places := make([]any, 0, 2*len(columns)+2)
 	for i := range columns {
-		places = append(places, &columns[i].truth, columns[i].value())
+		places = append(places, &columns[i].truth, columns[i].place())
 	}
 	if err := rows.Scan(append(places, &unsubscribedAll, &stub)...); err != nil {
 		return nil, fmt.Errorf("storage: tests of a predicate: %w", err)

@@ -22,7 +22,7 @@ var (
 	addSends = db.Register("add sends of a workflow", `
 		INSERT INTO workflow_sends (org_id, id, workflow_id, version, node_path, template, topic, transactional)
 		SELECT $1, v ->> 'id', v ->> 'workflow', CAST(v ->> 'version' AS bigint), v ->> 'node', v ->> 'template', v ->> 'topic',
-			CASE v ->> 'transactional' WHEN 'true' THEN TRUE WHEN '1' THEN TRUE ELSE FALSE END
+			CASE CAST(v ->> 'transactional' AS text) WHEN 'true' THEN TRUE WHEN '1' THEN TRUE ELSE FALSE END
 		FROM `+db.ParameterRows(`$2`)+` WHERE TRUE ON CONFLICT DO NOTHING`)
 	addMails = db.Register("add mails of a workflow", `
 		INSERT INTO workflow_mails (org_id, send_id, id, run_id, contact_id, at, state)

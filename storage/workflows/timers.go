@@ -43,8 +43,8 @@ var (
 	// condition lets PostgreSQL expect one row of the parameter; see package handover.
 	moveRuns = db.Register("move runs", `
 		UPDATE workflow_runs SET status = v ->> 'status', node_path = v ->> 'node', phase = v ->> 'phase', until_at = CAST(v ->> 'until' AS bigint),
-			wake_at = CAST(v ->> 'wake' AS bigint), on_change = CASE v ->> 'change' WHEN 'true' THEN TRUE WHEN '1' THEN TRUE ELSE FALSE END,
-			passed = CASE v ->> 'passed' WHEN 'true' THEN TRUE WHEN '1' THEN TRUE ELSE FALSE END, passes = v ->> 'passes',
+			wake_at = CAST(v ->> 'wake' AS bigint), on_change = CASE CAST(v ->> 'change' AS text) WHEN 'true' THEN TRUE WHEN '1' THEN TRUE ELSE FALSE END,
+			passed = CASE CAST(v ->> 'passed' AS text) WHEN 'true' THEN TRUE WHEN '1' THEN TRUE ELSE FALSE END, passes = v ->> 'passes',
 			completed_at = CAST(v ->> 'completed' AS bigint), exit_kind = v ->> 'kind', exit_name = v ->> 'name', faults = CAST(v ->> 'faults' AS bigint)
 		FROM `+db.ParameterRows(`$1`)+`
 		WHERE /*pg v ->> 'id' = coalesce(v ->> 'id', '') AND*/ org_id = v ->> 'org' AND workflow_id = v ->> 'workflow' AND id = v ->> 'id'`)

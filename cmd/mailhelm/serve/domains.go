@@ -45,8 +45,12 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
-	done := newActivities(cfg, s, divided)
-	list, subjects, sync := newTopics(cfg, s, divided)
+	journeys := newWorkflowObserver(s.db)
+	divided.OnMembers = journeys.ObserveMembers
+	changed := bothChanges(divided.ObserveChange, journeys.ObserveChange)
+	done := newActivities(cfg, s, divided, changed)
+	done.OnRecord = journeys.ObserveActivities
+	list, subjects, sync := newTopics(cfg, s, divided, changed)
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
 	sendingAccount := account.New(account.Config{
@@ -58,7 +62,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Deployed: s.db.Deployments(), Queue: s.queue, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
 	})
 	recorded := messages.New(messages.Config{
-		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), s.hooks}, Clock: cfg.Clock,
+		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), journeys, s.hooks}, Clock: cfg.Clock,
 		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
@@ -90,9 +94,9 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
 			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
-			OnChange:   divided.ObserveChange, SegmentsOf: divided.SegmentsOf,
+			OnChange:   changed, SegmentsOf: divided.SegmentsOf,
 		}),
-		Bulk: newBulk(cfg, s, listed, divided, observe),
+		Bulk: newBulk(cfg, s, listed, changed, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
@@ -102,30 +106,30 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Sync:   sync,
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
-			OnChange: divided.ObserveChange, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,
+			OnChange: changed, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
 }
 
 // newActivities returns the value that stores activities. Each new activity may move contacts
 // into or out of segments.
-func newActivities(cfg config.Config, s *stores, divided *segments.Segments) *activities.Activities {
+func newActivities(cfg config.Config, s *stores, divided *segments.Segments, changed changesOfContacts) *activities.Activities {
 	return activities.New(activities.Config{
-		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: divided.ObserveChange,
+		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: changed,
 		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
 
 // newTopics returns the contact list of the sending account, the topics, which are in this
 // list, and the sync that copies topics and contacts from the account.
-func newTopics(cfg config.Config, s *stores, divided *segments.Segments) (*topics.Live, *topics.Topics, *topics.Sync) {
+func newTopics(cfg config.Config, s *stores, divided *segments.Segments, changed changesOfContacts) (*topics.Live, *topics.Topics, *topics.Sync) {
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
 	subjects := topics.New(topics.Config{
 		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Locks: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
 		OnRedefine: forwardRedefinedTopics(divided),
 	})
 	sync := topics.NewSync(topics.SyncConfig{
-		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log, OnChange: divided.ObserveChange,
+		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log, OnChange: changed,
 		Results: s.db.SyncResults(),
 	})
 	return list, subjects, sync
@@ -133,11 +137,11 @@ func newTopics(cfg config.Config, s *stores, divided *segments.Segments) (*topic
 
 // newBulk returns the value that stores bulk writes of contacts. observe counts the outcomes
 // of rows for metrics.
-func newBulk(cfg config.Config, s *stores, listed *lists.Lists, divided *segments.Segments, observe func(what, outcome string, n int)) *bulk.Bulk {
+func newBulk(cfg config.Config, s *stores, listed *lists.Lists, changed changesOfContacts, observe func(what, outcome string, n int)) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
 		Lists: listed, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
-		Queue: s.queue, Observe: observe, OnChange: divided.ObserveChange, OnWrite: s.db.Replay().Supersede,
+		Queue: s.queue, Observe: observe, OnChange: changed, OnWrite: s.db.Replay().Supersede,
 	})
 }
 

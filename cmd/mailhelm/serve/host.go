@@ -39,8 +39,8 @@ type Host struct {
 	// unfollow stops goroutines and waits for their end: those that reload the signing keys,
 	// deliver simulated events and send webhooks.
 	unfollow func()
-	// undispatch stops the dispatcher of broadcasts and waits until its calls of sending
-	// accounts have ended. It is nil in a process with the role api.
+	// undispatch stops the dispatcher of broadcasts and the runs of workflows, and waits until
+	// their calls of sending accounts have ended. It is nil in a process with the role api.
 	undispatch func()
 	// leave releases the reservations of idempotency keys that this process holds. It is nil
 	// in a worker.
@@ -150,7 +150,12 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}
-		h.undispatch = h.stores.dispatch()
+		h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
+		undispatch, unmove := h.stores.dispatch(), h.stores.journeys.follow()
+		h.undispatch = func() {
+			unmove()
+			undispatch()
+		}
 	}
 	h.follow(simulated)
 	h.servers = network.Serve(open, handlers, receiver, h.cfg.Log)

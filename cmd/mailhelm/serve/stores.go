@@ -61,6 +61,9 @@ type stores struct {
 	handover *handover.Handover
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
 	dispatcher *dispatch.Dispatcher
+	// journeys moves the runs of workflows and sends their messages. It is nil in a process
+	// with the role api.
+	journeys *journeys
 }
 
 // wakeDispatcher lets the dispatcher of this process look for broadcasts at once. A process

@@ -25,3 +25,11 @@ func NewestTemplate(t *templates.Templates) func(ctx context.Context, orgID, slu
 		return found.Content(), found.DeployedName, err
 	}
 }
+
+// NewestContent reads the newest content of templates; it is a [mailing.Templates].
+type NewestContent struct{ Templates *templates.Templates }
+
+// Content returns the newest content of a template.
+func (n NewestContent) Content(ctx context.Context, orgID, slug string) (sending.Template, string, error) {
+	return NewestTemplate(n.Templates)(ctx, orgID, slug)
+}

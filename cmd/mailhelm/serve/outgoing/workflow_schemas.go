@@ -30,3 +30,8 @@ func (s WorkflowSchemas) WorkflowSchema(ctx context.Context, orgID string) (lang
 	}
 	return schema, err
 }
+
+// PredicateSchema returns the names that predicates may use, with the columns of attributes.
+func (s WorkflowSchemas) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
+	return s.Segments.PredicateSchema(ctx, orgID)
+}

@@ -1,0 +1,66 @@
+package outgoing
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/lists"
+)
+
+// WorkflowContacts changes contacts for steps of workflows; it is a [runner.Contacts].
+type WorkflowContacts struct {
+	Contacts contacts.Store
+	Lists    lists.Store
+	Members  lists.MemberStore
+	// Changed is called with contacts that have changed, in the transaction of the change.
+	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+	Clock   core.Clock
+}
+
+// SetAttributes sets attributes of an active contact.
+func (w WorkflowContacts) SetAttributes(ctx context.Context, orgID, contactID string, values map[string]any) error {
+	found, err := w.Contacts.ContactByID(ctx, orgID, contactID)
+	if core.IsNotFound(err) || err == nil && found.Status != contacts.Active {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changed := maps.Clone(found.Attributes)
+	if changed == nil {
+		changed = map[string]any{}
+	}
+	maps.Copy(changed, values)
+	found.Attributes, found.UpdatedAt = changed, w.Clock()
+	if err := w.Contacts.UpdateContact(ctx, orgID, found); err != nil {
+		return err
+	}
+	return w.Changed(ctx, orgID, []string{contactID})
+}
+
+// AddToLists adds a contact to lists.
+func (w WorkflowContacts) AddToLists(ctx context.Context, orgID, contactID string, listIDs []string) error {
+	current, err := w.Members.ContactLists(ctx, orgID, contactID)
+	if err != nil {
+		return err
+	}
+	joined, err := w.Lists.ListsByRef(ctx, orgID, listIDs)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, 0, len(current)+len(joined))
+	for _, l := range append(current, joined...) {
+		ids = append(ids, l.ID)
+	}
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == len(current) {
+		return nil
+	}
+	if _, _, err := w.Members.ReplaceMembership(ctx, orgID, contactID, ids, w.Clock()); err != nil {
+		return err
+	}
+	return w.Changed(ctx, orgID, []string{contactID})
+}

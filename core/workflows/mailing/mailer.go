@@ -1,0 +1,236 @@
+package mailing
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/composition"
+	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/workflows"
+)
+
+// Config configures a [Mailer]. All fields are required, unless their comments define what nil
+// means.
+type Config struct {
+	Store workflows.MailStore
+	Steps Steps
+
+	Templates Templates
+	Senders   Senders
+	Links     Links
+	// Finish completes the content of a mail with the organization's footer, postal address
+	// and asset addresses.
+	Finish func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error)
+	// Continue lets the runner of this process look for runs that continue. nil means that
+	// there is none.
+	Continue func()
+	// Wait waits until the time, or until ctx ends.
+	Wait  func(ctx context.Context, until time.Time)
+	Clock core.Clock
+	Log   *slog.Logger
+}
+
+// Steps passes messages to the account; see [handover.Handover].
+type Steps interface {
+	Step(ctx context.Context, orgID, sendID string, m handover.Mailing) (handover.Progress, error)
+	Abandon(ctx context.Context, orgID, sendID, reason string) error
+}
+
+// Templates reads the newest content of templates.
+type Templates interface {
+	// Content returns the newest content of the template with the slug, and its name in events
+	// and reports. It fails with core.CodeNotFound if there is none.
+	Content(ctx context.Context, orgID, slug string) (content sending.Template, name string, err error)
+}
+
+// Senders knows from which address an organization sends.
+type Senders interface {
+	// Default returns the address of the sender, "" if the organization has no verified
+	// domain.
+	Default(ctx context.Context, orgID string) (address string, err error)
+	// Channel returns the name of a configuration set, "" for the default of the account.
+	Channel(ctx context.Context, orgID string) (string, error)
+}
+
+// Links makes the links with which recipients unsubscribe.
+type Links interface {
+	Links(orgID, contactID, topic, sendID string) (composition.Links, error)
+}
+
+const (
+	// LookEvery is the interval at which a process looks for messages.
+	LookEvery = time.Second
+	// maxRunning is the number of sends that one process drives at the same time.
+	maxRunning = 4
+	// lookLimit is the maximum number of sends that one look reads.
+	lookLimit = 200
+	// settleBatch is the number of outcomes that are stored in one transaction.
+	settleBatch = 500
+	// longWait is the wait for the account after which a drive ends. The next look begins
+	// another.
+	longWait = 5 * time.Second
+	// unmadeWait is the wait after messages could not be made, such as without a template or a
+	// verified domain.
+	unmadeWait = time.Minute
+)
+
+// Mailer passes the messages of workflows to sending accounts. Every process with workers has
+// one; several may drive one send.
+type Mailer struct {
+	Config
+	woken chan struct{}
+
+	mu      sync.Mutex
+	running map[workflows.OpenSend]bool
+	// resting has the sends that wait, with the time of the next attempt.
+	resting map[workflows.OpenSend]time.Time
+	group   sync.WaitGroup
+}
+
+// New returns a Mailer that does nothing yet.
+func New(cfg Config) *Mailer {
+	return &Mailer{Config: cfg, woken: make(chan struct{}, 1), running: map[workflows.OpenSend]bool{}, resting: map[workflows.OpenSend]time.Time{}}
+}
+
+// Wake lets Follow look at once.
+func (m *Mailer) Wake() {
+	select {
+	case m.woken <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// Follow looks for messages at each tick and when it is woken, until ctx ends. It returns when
+// the steps that it has begun have ended.
+func (m *Mailer) Follow(ctx context.Context, ticks <-chan time.Time) {
+	ctx = core.WithLane(ctx, core.Background)
+	defer m.group.Wait()
+	for {
+		if err := m.Look(ctx); err != nil && ctx.Err() == nil {
+			m.Log.WarnContext(ctx, "messages of workflows could not be looked for", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		case <-m.woken:
+		}
+	}
+}
+
+// Look begins to drive the sends with messages without an outcome and returns.
+func (m *Mailer) Look(ctx context.Context) error {
+	found, err := m.Store.OpenSends(ctx, lookLimit)
+	if err != nil {
+		return err
+	}
+	for _, send := range found {
+		if m.take(send) {
+			m.group.Go(func() { m.release(send, m.drive(ctx, send)) })
+		}
+	}
+	return nil
+}
+
+// Join waits until the drives that Look began have ended.
+func (m *Mailer) Join() { m.group.Wait() }
+
+func (m *Mailer) take(send workflows.OpenSend) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running[send] || len(m.running) >= maxRunning || m.resting[send].After(m.Clock()) {
+		return false
+	}
+	delete(m.resting, send)
+	m.running[send] = true
+	return true
+}
+
+func (m *Mailer) release(send workflows.OpenSend, rest time.Time) {
+	m.mu.Lock()
+	delete(m.running, send)
+	if !rest.IsZero() {
+		m.resting[send] = rest
+	}
+	full := len(m.running) == maxRunning-1
+	m.mu.Unlock()
+	if full {
+		m.Wake() // others may have waited for room
+	}
+}
+
+// drive passes the messages of a send until none is due, and stores their outcomes. It returns
+// the time before which the send has nothing to do, zero if there is none.
+func (m *Mailer) drive(ctx context.Context, send workflows.OpenSend) (rest time.Time) {
+	defer func() {
+		if v := recover(); v != nil {
+			m.Log.ErrorContext(ctx, "passing messages of a workflow panicked", "org_id", send.OrgID, "send_id", send.SendID, "error", core.PanicText(v))
+			rest = m.Clock().Add(longWait)
+		}
+	}()
+	rest, err := m.pass(ctx, send)
+	if err != nil && ctx.Err() == nil {
+		m.Log.ErrorContext(ctx, "messages of a workflow could not be passed; it is tried again", "org_id", send.OrgID, "send_id", send.SendID, "error", err)
+		return m.Clock().Add(longWait)
+	}
+	return rest
+}
+
+// pass passes messages step by step. It also stores the outcomes of messages that became known
+// later, such as by an event of the provider.
+func (m *Mailer) pass(ctx context.Context, send workflows.OpenSend) (rest time.Time, err error) {
+	of, err := m.Store.Send(ctx, send.OrgID, send.SendID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if of.Status == workflows.Archived {
+		if err := m.Steps.Abandon(ctx, send.OrgID, send.SendID, "the workflow was archived"); err != nil {
+			return time.Time{}, err
+		}
+		return m.later(), m.settle(ctx, send)
+	}
+	mailing := &mailing{Config: &m.Config, send: of}
+	for ctx.Err() == nil {
+		if err := mailing.refresh(ctx, send.OrgID); err != nil {
+			m.Log.ErrorContext(ctx, "messages of a workflow cannot be made and wait", "org_id", send.OrgID, "workflow_id", of.WorkflowID, "step", of.Path, "error", err)
+			return m.Clock().Add(unmadeWait), m.settle(ctx, send)
+		}
+		p, err := m.Steps.Step(ctx, send.OrgID, send.SendID, mailing)
+		if err := errors.Join(err, m.settle(ctx, send)); err != nil {
+			return time.Time{}, err
+		}
+		switch {
+		case p.Claimed > 0 || p.Filtered > 0:
+		case p.Hold != "", p.Wait.IsZero():
+			return m.later(), nil // the outcomes that are missing come with events
+		case p.Wait.After(m.Clock().Add(longWait)):
+			return m.later(), nil
+		default:
+			m.Wait(ctx, p.Wait)
+		}
+	}
+	return time.Time{}, nil
+}
+
+// later returns the time at which a send is looked at again for outcomes.
+func (m *Mailer) later() time.Time { return m.Clock().Add(LookEvery) }
+
+// settle stores the outcomes of messages, with which their runs continue.
+func (m *Mailer) settle(ctx context.Context, send workflows.OpenSend) error {
+	storing := context.WithoutCancel(ctx) // the account has the messages, also when the server stops
+	for settled := settleBatch; settled == settleBatch; {
+		var err error
+		if settled, err = m.Store.Settle(storing, send.OrgID, send.SendID, m.Clock(), settleBatch); err != nil {
+			return err
+		}
+		if settled > 0 && m.Continue != nil {
+			m.Continue()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package runner
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/workflows"
+)
+
+// Config configures a [Runner]. All fields are required, unless their comments define what nil
+// means.
+type Config struct {
+	Store      workflows.Store
+	Timers     workflows.TimerStore
+	Entries    workflows.EntryStore
+	Changes    workflows.ChangeStore
+	Mails      workflows.MailStore
+	Transactor core.Transactor
+
+	Subjects Subjects
+	Schemas  Schemas
+	Contacts Contacts
+	// Revalidate checks the workflows of an organization, and marks those as invalid that do
+	// not compile any more.
+	Revalidate func(ctx context.Context, orgID string) error
+	// Mailed lets the mailer of this process look for messages at once. nil means that there
+	// is none.
+	Mailed func()
+
+	Clock core.Clock
+	Log   *slog.Logger
+}
+
+// Subjects reads the data of contacts; see [segments.SubjectStore].
+type Subjects interface {
+	Subjects(ctx context.Context, q segments.SubjectQuery) (map[string]predicate.Subject, error)
+	Matching(ctx context.Context, q segments.Question, after string, limit int) ([]string, error)
+}
+
+// Schemas has the names that workflows may use.
+type Schemas interface {
+	workflows.Schemas
+	// PredicateSchema returns the names that predicates may use, with the columns of
+	// attributes.
+	PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error)
+}
+
+// Contacts changes contacts. Its methods take part in the transaction of the context.
+type Contacts interface {
+	// SetAttributes sets attributes of a contact. It does nothing if the contact is archived.
+	SetAttributes(ctx context.Context, orgID, contactID string, values map[string]any) error
+	// AddToLists adds a contact to lists. It skips lists that are archived.
+	AddToLists(ctx context.Context, orgID, contactID string, listIDs []string) error
+}
+
+// LookEvery is the interval at which a process looks for work.
+const LookEvery = time.Second
+
+const (
+	// maxRunning is the number of workflows that one process works for at the same time.
+	maxRunning = 4
+	// lookLimit is the maximum number of workflows that one look reads. Those that it leaves
+	// out are read at one of the next looks, because their order is random.
+	lookLimit = 200
+	// driveTime is how long a process works for one workflow before it looks for others.
+	driveTime = 5 * time.Second
+	// retryAfter is the wait after work that failed.
+	retryAfter = 5 * time.Second
+)
+
+// Runner keeps the runs of workflows moving.
+type Runner struct {
+	Config
+	woken chan struct{}
+	plans planCache
+
+	mu      sync.Mutex
+	running map[workflows.Busy]bool
+	// resting has the workflows whose work failed, with the time of the next attempt.
+	resting map[workflows.Busy]time.Time
+	group   sync.WaitGroup
+}
+
+// New returns a Runner that does nothing yet.
+func New(cfg Config) *Runner {
+	return &Runner{
+		Config: cfg, woken: make(chan struct{}, 1), running: map[workflows.Busy]bool{}, resting: map[workflows.Busy]time.Time{},
+		plans: planCache{schemas: cfg.Schemas, store: cfg.Store, clock: cfg.Clock, known: map[planKey]cachedPlan{}},
+	}
+}
+
+// Wake lets Follow look at once.
+func (r *Runner) Wake() {
+	select {
+	case r.woken <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// Follow looks for work at each tick and when it is woken, until ctx ends. It returns when the
+// work that it has begun has ended.
+func (r *Runner) Follow(ctx context.Context, ticks <-chan time.Time) {
+	ctx = core.WithLane(ctx, core.Background)
+	defer r.group.Wait()
+	for {
+		if err := r.Look(ctx); err != nil && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "work for workflows could not be looked for", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		case <-r.woken:
+		}
+	}
+}
+
+// Look wakes the runs of contacts that have changed, begins the work for the workflows that have
+// something to do, and returns.
+func (r *Runner) Look(ctx context.Context) error {
+	if err := r.wakeChanged(ctx); err != nil {
+		return err
+	}
+	if !r.hasRoom() {
+		return nil
+	}
+	found, err := r.Timers.Busy(ctx, r.Clock(), lookLimit)
+	if err != nil {
+		return err
+	}
+	for _, busy := range found {
+		if r.take(busy) {
+			r.group.Go(func() {
+				defer r.release(busy)
+				r.drive(ctx, busy)
+			})
+		}
+	}
+	return nil
+}
+
+// Join waits until the work that Look began has ended.
+func (r *Runner) Join() { r.group.Wait() }
+
+func (r *Runner) hasRoom() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.running) < maxRunning
+}
+
+// take marks a workflow as worked for by this process. It reports false if it is already, if it
+// rests, or if there is no room.
+func (r *Runner) take(busy workflows.Busy) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running[busy] || len(r.running) >= maxRunning || r.resting[busy].After(r.Clock()) {
+		return false
+	}
+	delete(r.resting, busy)
+	r.running[busy] = true
+	return true
+}
+
+func (r *Runner) release(busy workflows.Busy) {
+	r.mu.Lock()
+	delete(r.running, busy)
+	full := len(r.running) == maxRunning-1
+	r.mu.Unlock()
+	if full {
+		r.Wake() // others may have waited for room
+	}
+}
+
+// drive works for a workflow until it has nothing to do, or for the time of a drive.
+func (r *Runner) drive(ctx context.Context, busy workflows.Busy) {
+	err := r.work(ctx, busy)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	r.Log.ErrorContext(ctx, "the runs of a workflow could not be moved; it is tried again", "org_id", busy.OrgID, "workflow_id", busy.WorkflowID, "error", err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resting[busy] = r.Clock().Add(retryAfter)
+}
+
+// work does the tasks of a workflow in turn until none of them has anything to do.
+func (r *Runner) work(ctx context.Context, busy workflows.Busy) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+	}()
+	end := time.Now().Add(driveTime) // the time of the machine: it is about sharing this process
+	for again := true; again && ctx.Err() == nil && time.Now().Before(end); {
+		again = false
+		found, err := r.Store.Workflow(ctx, busy.OrgID, busy.WorkflowID)
+		if core.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, task := range []func(context.Context, string, workflows.Workflow) (bool, error){r.close, r.enter, r.backfill, r.move} {
+			more, err := task(ctx, busy.OrgID, found)
+			if err != nil {
+				return err
+			}
+			again = again || more
+		}
+	}
+	return nil
+}
+
+// close ends runs of an archived workflow. more is true if there may be others.
+func (r *Runner) close(ctx context.Context, orgID string, w workflows.Workflow) (more bool, err error) {
+	if !w.Closing {
+		return false, nil
+	}
+	n, err := r.Timers.EndRuns(ctx, orgID, w.ID, r.Clock(), batch)
+	if err != nil || n == batch {
+		return n == batch, err
+	}
+	return false, r.Transactor.InTx(ctx, func(ctx context.Context) error {
+		w, err := r.Store.Workflow(ctx, orgID, w.ID)
+		if err != nil {
+			return err
+		}
+		w.Closing = false
+		return r.Store.Update(ctx, orgID, w)
+	})
+}
+
+// wakeChanged wakes the runs of contacts that have changed.
+func (r *Runner) wakeChanged(ctx context.Context) error {
+	orgs, err := r.Changes.Touched(ctx, lookLimit)
+	if err != nil {
+		return err
+	}
+	for _, org := range orgs {
+		for range wakeRounds {
+			n, err := r.Changes.Wake(ctx, org, r.Clock(), batch)
+			if err != nil {
+				return err
+			}
+			if n < batch {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// wakeRounds is the number of batches of notes of one organization that a look reads.
+const wakeRounds = 20
