@@ -151,6 +151,7 @@ var adapterEdges = map[[2]string]string{
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
 	"core/workflows/diagram":    "drawings of workflows as SVG",
+	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/language":   "the language in which workflows are written",
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",

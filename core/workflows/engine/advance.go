@@ -9,7 +9,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // MaxSteps is the number of steps that a call of Advance takes at most. A run that could go on
-// has its WakeAt at the time of the call.
+// is at the beginning of its next step, and has its WakeAt at the time of the call.
 const MaxSteps = 64
 
 // Moved is what Advance did.
@@ -56,8 +56,8 @@ func (m *motion) run() {
 		return
 	}
 	for goes := true; goes; {
-		if m.Steps == MaxSteps {
-			m.State.WakeAt = m.facts.Now
+		if m.Steps == MaxSteps && at != end {
+			m.State.Node, m.State.WakeAt = m.plan.steps[at].path, m.facts.Now
 			return
 		}
 		m.Steps++
@@ -125,13 +125,12 @@ func (m *motion) perform(of planned, arm int) (next int, goes bool) {
 
 // leaves ends the run if a named exit matches, and reports whether one does.
 func (m *motion) leaves() bool {
-	for _, exit := range m.plan.Settings().Exits {
-		if m.facts.matches(m.plan.checked.Condition(exit.When)) {
-			m.exit(ByName, exit.Name)
-			return true
-		}
+	exit := m.plan.exitOf(*m.facts.Subject, m.facts.Now)
+	if exit == nil {
+		return false
 	}
-	return false
+	m.exit(ByName, exit.Name)
+	return true
 }
 
 // event adds an event of the current step.
@@ -161,5 +160,5 @@ func (m *motion) fail(cause string) {
 }
 
 func (m *motion) over(status Status) {
-	m.State.Status, m.State.Phase, m.State.Until, m.State.Passes = status, Entering, noTime, nil
+	m.State.Status, m.State.Phase, m.State.Until, m.State.Passed, m.State.Passes = status, Entering, noTime, false, nil
 }

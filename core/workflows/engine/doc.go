@@ -15,6 +15,6 @@
 // wait follow one another in the same call of Advance.
 //
 // A send waits in this order: for a person if sends need approval, for the send window of the
-// workflow, and for the account to take the message. Consent and the frequency cap are tested
-// after the first two waits.
+// workflow, and for the account to take the message. The exits are tested again after each of the
+// first two waits, and then the frequency cap and consent.
 package engine

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"strings"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
@@ -170,20 +169,4 @@ func (p *Plan) loopsAround(path string) []string {
 		}
 	}
 	return loops
-}
-
-// Admits reports whether a contact meets the condition of the trigger at the time.
-func (p *Plan) Admits(subject predicate.Subject, now time.Time) bool {
-	where := p.Settings().Where
-	return where == nil || p.checked.Condition(where).Match(subject, now) == predicate.True
-}
-
-// Leaves reports whether a named exit matches a contact at the time.
-func (p *Plan) Leaves(subject predicate.Subject, now time.Time) bool {
-	for _, exit := range p.Settings().Exits {
-		if p.checked.Condition(exit.When).Match(subject, now) == predicate.True {
-			return true
-		}
-	}
-	return false
 }

@@ -20,10 +20,9 @@ func (m *motion) send(of planned, s *language.Send) (next int, goes bool) {
 	case Cancelled:
 		m.exit(ByCancel, "")
 		return end, false
-	case Approved:
-		m.State.Passed = true
-	case Delayed:
-		if m.leaves() { // it has waited since the exits were tested
+	case Approved, Delayed:
+		m.State.Passed = m.State.Passed || m.State.Phase == Approved
+		if m.leaves() { // the send has waited since the exits were tested
 			return end, false
 		}
 	}

@@ -43,7 +43,7 @@ const (
 	Sent Phase = "sent"
 )
 
-// State is where a run is. The zero value is the beginning of a workflow.
+// State is where a run is. [Begin] returns that of a new run.
 type State struct {
 	Status Status
 	// Node is the path of the current step, "" for a run that has not begun. A run that has

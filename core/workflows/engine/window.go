@@ -8,29 +8,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
 
-// nextOpening returns now if the window is open, or else the next time at which it opens, in
-// the given timezone.
+// nextOpening returns now if the window is open in the timezone, or else the next instant at
+// which the clocks there show a time in the window.
 //
-// Times that a change to summer time skips count as the time after the change, and of times
-// that a change to winter time repeats, both are in the window.
+// So a window that a change to summer time skips in part opens after the change, and one that it
+// skips as a whole opens on the next day. Of times that a change to winter time repeats, both
+// are in the window.
 func nextOpening(w language.Window, now time.Time, zone *time.Location) time.Time {
-	local := now.In(zone)
-	minute := local.Hour()*60 + local.Minute()
-	if isOpen(w, minute) {
-		return now
+	at := now.In(zone)
+	for !isOpen(w, minuteOf(at)) {
+		wait := (w.From - minuteOf(at) + minutesOfDay) % minutesOfDay
+		opening := at.Add(time.Duration(wait)*time.Minute - time.Duration(at.Second())*time.Second - time.Duration(at.Nanosecond()))
+		if _, change := at.ZoneBounds(); !change.IsZero() && change.Before(opening) {
+			opening = change // the clocks change before they show From
+		}
+		at = opening.In(zone)
 	}
-	opening := onDay(local, w.From)
-	if !opening.After(now) {
-		opening = onDay(local.AddDate(0, 0, 1), w.From)
-	}
-	for !isOpen(w, opening.Hour()*60+opening.Minute()) { // the change to summer time skips From
-		opening = opening.Add(changeStep)
-	}
-	return opening.UTC()
+	return at.UTC()
 }
 
-// changeStep divides the duration of all changes to summer time.
-const changeStep = 15 * time.Minute
+const minutesOfDay = 24 * 60
+
+// minuteOf returns the minute of the day that clocks show at t.
+func minuteOf(t time.Time) int { return t.Hour()*60 + t.Minute() }
 
 // isOpen reports whether a window is open at a minute of the day.
 func isOpen(w language.Window, minute int) bool {
@@ -38,11 +38,6 @@ func isOpen(w language.Window, minute int) bool {
 		return w.From <= minute && minute < w.Until
 	}
 	return minute >= w.From || minute < w.Until
-}
-
-// onDay returns the minute of the day of t in the timezone of t.
-func onDay(t time.Time, minute int) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, minute, 0, 0, t.Location())
 }
 
 // zones has the timezones that were loaded, because loading one takes long.

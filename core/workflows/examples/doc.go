@@ -1,0 +1,5 @@
+// Package examples has the sources of six workflows that work, for the documentation, the
+// demo and tests. Each source is a file with the extension workflow, in canonical spelling.
+//
+// It has no tests of what the workflows do: those are in package simulation.
+package examples
