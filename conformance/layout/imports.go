@@ -157,6 +157,7 @@ var domainParts = map[string]string{
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",
 	"core/workflows/runner":     "what keeps runs of workflows moving",
 	"core/workflows/simulation": "runs of workflows for contacts in memory",
+	"core/workflows/grammar":    "descriptions and examples of the language",
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
@@ -170,7 +171,7 @@ var surfaceAdapters = map[[2]string]string{
 // commandFamilies has the folders of cmd/mailhelm that contain commands. Each may import
 // the folder serve, which assembles the server, but no other folder of this list. The main
 // package may import all of them.
-var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importing", "migrate", "ready", "serve", "usage"}
+var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importing", "migrate", "ready", "serve", "usage", "workflowfiles"}
 
 // coreModules lists the third-party modules that packages of core may import, and their
 // purpose. None of them uses a network protocol, a database or an SDK. The rule does not

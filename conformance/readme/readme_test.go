@@ -55,6 +55,7 @@ func TestSections(t *testing.T) {
 		{"Try it", (*demo).checkCommands},
 		{"Contacts", (*demo).checkContacts},
 		{"Broadcasts", (*demo).checkBroadcasts},
+		{"Workflow files", (*demo).checkWorkflowFiles},
 		{"Sending", (*demo).checkSending},
 		{"People, keys and clients", (*demo).checkAdministration},
 	} {
@@ -150,13 +151,43 @@ func (d *demo) checkGuide(t *testing.T, name string, promised [][]string) {
 		t.Fatalf("the guide has %d blocks, %d are promised something", len(commands), len(promised))
 	}
 	before := Blocks(section(t, "Try it"), "sh")[:2]
-	for i, output := range d.paste(t, shellPaths(t)["stand-in"], append(before, commands...))[len(before):] {
+	for i, output := range d.paste(t, programPath(t), append(before, commands...))[len(before):] {
 		for _, part := range promised[i] {
 			if got := strings.ReplaceAll(output, `\"`, `"`); !strings.Contains(got, part) {
 				t.Errorf("the output lacks %s:\n%s\n%s", part, commands[i], output)
 			}
 		}
 	}
+}
+
+// programPath returns a PATH with the program and the stand-in for curl.
+func programPath(t *testing.T) string {
+	t.Helper()
+	binary, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
+}
+
+// inFiles has one entry for each command block in the README's section "Workflow files": the
+// texts that the output of the block must contain.
+var inFiles = [][]string{
+	{"welcome.workflow\n", `welcome.workflow:9:8: there is no template "brewing-gide"; did you mean brewing-guide?`},
+	{"corrected.workflow: valid\n", `Contacts enter when they come into the segment "good-customers".`, "2.then.0  Leave the workflow."},
+}
+
+// checkWorkflowFiles runs the commands in the README's section "Workflow files", and then
+// those of the guide that it links to.
+func (d *demo) checkWorkflowFiles(t *testing.T) {
+	t.Helper()
+	d.checkNextSteps(t, "Workflow files", inFiles, "http://localhost:8081/docs/guides/workflow-files")
+	d.checkGuide(t, "workflow-files", [][]string{
+		{"  enter on segment", "\n\n  send \"welcome\"", "    timeout:\n      send \"brewing-gide\""},
+		{`welcome.workflow:9:12: there is no template "brewing-gide"; did you mean brewing-guide?`},
+		{"corrected.workflow: valid\n"},
+		{"for at most 1 week.", "    If the time is over first:\n      1.timeout.0  Send the template \"brewing-guide\""},
+	})
 }
 
 // checkSending runs the commands in the README's section "Sending", after the two blocks of
@@ -175,12 +206,7 @@ func (d *demo) checkNextSteps(t *testing.T, heading string, promised [][]string,
 	if len(blocks) != len(promised) {
 		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(promised))
 	}
-	binary, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
-	for i, output := range d.paste(t, path, append(before, blocks...))[2:] {
+	for i, output := range d.paste(t, programPath(t), append(before, blocks...))[2:] {
 		for _, want := range promised[i] {
 			if got := strings.ReplaceAll(output, `": "`, `":"`); !strings.Contains(got, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
@@ -220,12 +246,7 @@ func (d *demo) checkAdministration(t *testing.T) {
 	if len(blocks) != len(administered) {
 		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(administered))
 	}
-	binary, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
-	for i, output := range d.paste(t, path, blocks) {
+	for i, output := range d.paste(t, programPath(t), blocks) {
 		for _, want := range administered[i] {
 			if want = OnPorts(want, d.port); !strings.Contains(output, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/workflows/grammar"
 	"github.com/mailhelm/mailhelm/rest/assistants"
 	"github.com/mailhelm/mailhelm/rest/docs/article"
 	"github.com/mailhelm/mailhelm/rest/docs/guides"
@@ -45,7 +46,7 @@ func newContent(cfg Config, prefix string) (*content, error) {
 	}
 	written, err := guides.All(guides.Values{
 		BaseURL: cfg.BaseURL, AuthURL: cfg.AuthURL, AppURL: cfg.AppURL, MCPURL: cfg.MCPURL, FetchURL: cfg.FetchURL, DocsURL: cfg.DocsURL,
-		Predicates: predicate.Reference, Assistants: assistants.Markdown(assistants.All(cfg.MCPURL)), Problem: problem,
+		Predicates: predicate.Reference, Workflows: grammar.Reference, Assistants: assistants.Markdown(assistants.All(cfg.MCPURL)), Problem: problem,
 	})
 	if err != nil {
 		return nil, err

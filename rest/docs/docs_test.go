@@ -249,14 +249,17 @@ func TestOtherAddresses(t *testing.T) {
 	}
 }
 
-// TestGuidesOfTheAudience checks that the guides contain the reference of the predicate
-// language, every reason for which an activity is rejected, and every JSON member with
+// TestGuidesOfTheAudience checks that the guides contain the references of the languages of
+// predicates and workflows, every reason for which an activity is rejected, and every JSON member with
 // consent (contacts.StatedMembers) that all writes of contacts accept.
 func TestGuidesOfTheAudience(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")
 	if page := get(h, "/docs/guides/predicates").Body.String(); !strings.Contains(html.UnescapeString(page), predicate.Reference) {
 		t.Error("the guide lacks the predicate language")
+	}
+	if page := html.UnescapeString(get(h, "/docs/guides/workflow-language").Body.String()); !strings.Contains(page, "repeat up to NUMBER every DURATION") || !strings.Contains(page, "did you mean new-customers?") {
+		t.Error("the guide lacks the language of workflows")
 	}
 	page := get(h, "/docs/guides/activities").Body.String()
 	for _, reason := range []activities.Reason{

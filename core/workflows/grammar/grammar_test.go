@@ -99,7 +99,7 @@ func TestGoldenGrammar(t *testing.T) {
 // conditions is the end of the reference.
 const conditions = `## Conditions and limits
 
-Conditions are predicates, the language of segments. Durations inside of them are compact, such as ` + "`3d`" + `.
+Conditions are [predicates](/guides/predicates), the language of segments. Durations inside of them are compact, such as ` + "`3d`" + `.
 
 A source has at most 64 KiB, 200 steps and 20 exits. Steps are nested at most 10 deep. Each condition has the limits of predicates.
 `

@@ -34,6 +34,8 @@ type Values struct {
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL string
 	// Predicates is the reference of the predicate language.
 	Predicates string
+	// Workflows is the reference of the language of workflows, as Markdown.
+	Workflows string
 	// Assistants has the steps to connect each assistant, as Markdown.
 	Assistants string
 	// Problem is an example of a problem document, as JSON.

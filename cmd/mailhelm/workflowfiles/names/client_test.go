@@ -114,7 +114,7 @@ func TestNamesFail(t *testing.T) {
 		{html.URL, "key", "other JSON"},
 		{"http://127.0.0.1:1", "key", "connect"},
 	} {
-		client, err := names.New(row.server, row.key, time.Now) //nolint:forbidigo // the cache is not tested here
+		client, err := names.New(row.server, row.key, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestNamesFail(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"", "localhost:8080", "ftp://example.com", "http://"} {
-		if _, err := names.New(address, "key", time.Now); err == nil || !strings.Contains(err.Error(), "https://api.example.com") { //nolint:forbidigo // not called
+		if _, err := names.New(address, "key", time.Now); err == nil || !strings.Contains(err.Error(), "https://api.example.com") {
 			t.Errorf("the address %q gives %v", address, err)
 		}
 	}
