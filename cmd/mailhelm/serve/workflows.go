@@ -18,7 +18,7 @@ import (
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
 	return workflows.New(workflows.Config{
 		Store: s.db.Workflows(), Runs: s.db.WorkflowRuns(), Holds: s.db.WorkflowHolds(), Timers: s.db.WorkflowTimers(), Entries: s.db.WorkflowEntries(),
-		Transactor: s.db, Schemas: workflowSchemas(s.db),
+		Transactor: s.db, Schemas: workflowSchemas(s.db), DryRuns: dryRuns{s.db}, Estimates: noEstimates{},
 		Orgs: s.db.Orgs().OrgIDs, Wake: func() { s.wakeJourneys() }, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

@@ -92,7 +92,7 @@ func newOffice(t *testing.T) *office {
 	room, err := pages.New(o.Frame, pages.Config{
 		Desk: o.desk, Store: db.SendPolicies(), Policies: approvals.Policies{Store: db.SendPolicies(), Audit: db.Audit(), Clock: frametest.Now},
 		Limits: approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: frametest.Now}, Stops: db.HandoverLimits(),
-		Grants: db.Grants(), Clients: db.Clients(), Wake: func() {},
+		Grants: db.Grants(), Clients: db.Clients(), Wake: func() {}, Held: db.WorkflowHolds(), HeldPath: "/dashboard/workflows/held",
 		Actors: actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
 	})
 	o.Must(err)

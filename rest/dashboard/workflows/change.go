@@ -96,7 +96,7 @@ func (h changePages) showChange(w http.ResponseWriter, r *http.Request, v people
 		UnderWay: frame.Quantity(int64(counts[found.ID][engine.Active]), "run is under way", "runs are under way"),
 	}
 	head := frame.Head{Title: c.Heading, Parents: []frame.Link{{Path: data.Back, Name: data.Name}}}
-	h.show(w, r, v, "change", frame.Screen{Title: c.Heading, Head: head}, data)
+	h.show(w, r, v, frame.Screen{Page: "change", Title: c.Heading, Head: head, Data: data})
 }
 
 // changeStatus changes the status and redirects to the page of the workflow.
@@ -164,7 +164,7 @@ func (h changePages) showSettings(w http.ResponseWriter, r *http.Request, v peop
 	if top.MayManage && !data.Archived {
 		data.Archive, data.CapPath = pathOf(found, "/archive"), limitPath
 	}
-	h.show(w, r, v, "settings", below(found, top, "Settings"), data)
+	h.show(w, r, v, frame.Screen{Page: "settings", Title: "Settings of " + data.Name, Head: headOf(found, top), Data: data})
 }
 
 // saveSettings sets whether messages wait for a person.

@@ -59,7 +59,7 @@ func (h heldPages) showAll(w http.ResponseWriter, r *http.Request, v people.Visi
 	}
 	data.Empty = frame.Empty{Text: "No message of a workflow waits for approval."}
 	head := frame.Head{Title: "Messages that wait", Lead: "Messages of workflows that a person must approve. Until the decision, the run of the contact does not move."}
-	h.show(w, r, v, "held", frame.Screen{Title: head.Title, Head: head}, data)
+	h.show(w, r, v, frame.Screen{Page: "held", Title: head.Title, Head: head, Data: data})
 }
 
 // showHeld shows the messages of one workflow that wait for a person.
@@ -80,7 +80,7 @@ func (h heldPages) showHeld(w http.ResponseWriter, r *http.Request, v people.Vis
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "held", below(found, data.about, "Approvals"), data)
+	h.show(w, r, v, frame.Screen{Page: "held", Title: "Approvals of " + data.Name, Head: headOf(found, data.about), Data: data})
 }
 
 // addHeld adds a page of the runs with held messages, grouped by workflow.

@@ -59,7 +59,7 @@ func (h runPages) showRun(w http.ResponseWriter, r *http.Request, v people.Visit
 	head := frame.Head{
 		Title: "Run of " + data.Contact.Name, Parents: []frame.Link{{Path: pathOf(found, ""), Name: data.Name}, {Path: pathOf(found, tabRuns), Name: "Runs"}},
 	}
-	h.show(w, r, v, "run", frame.Screen{Title: head.Title, Head: head}, data)
+	h.show(w, r, v, frame.Screen{Page: "run", Title: head.Title, Head: head, Data: data})
 }
 
 func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow, run workflows.Run) (runPage, error) {

@@ -77,7 +77,7 @@ func (h *Room) aboutOf(r *http.Request, v people.Visitor, w workflows.Workflow, 
 	return a, nil
 }
 
-// headOf returns the head of the overview, with the most likely next steps.
+// headOf returns the head of a page of the workflow, with the most likely next steps.
 func headOf(w workflows.Workflow, a about) frame.Head {
 	head := frame.Head{Title: a.Name}
 	if !a.MayManage || w.Status == workflows.Archived {
@@ -100,14 +100,9 @@ func headOf(w workflows.Workflow, a about) frame.Head {
 	return head
 }
 
-// below returns the head of another page of the workflow, which has the same heading.
-func below(w workflows.Workflow, a about, title string) frame.Screen {
-	return frame.Screen{Title: title + " of " + a.Name, Head: headOf(w, a)}
-}
-
-// show writes a page of a workflow.
-func (h *Room) show(w http.ResponseWriter, r *http.Request, v people.Visitor, page string, s frame.Screen, data any) {
-	s.Page, s.Data, s.Notice = page, data, notices.NoticeOf(r)
+// show writes a page with the notice that the address names.
+func (h *Room) show(w http.ResponseWriter, r *http.Request, v people.Visitor, s frame.Screen) {
+	s.Notice = notices.NoticeOf(r)
 	h.Show(w, r, v, http.StatusOK, s)
 }
 

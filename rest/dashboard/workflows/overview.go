@@ -67,7 +67,7 @@ func (h *Room) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "overview", frame.Screen{Title: data.Name, Head: headOf(found, data.about)}, data)
+	h.show(w, r, v, frame.Screen{Page: "overview", Title: data.Name, Head: headOf(found, data.about), Data: data})
 }
 
 func (h *Room) overviewOf(r *http.Request, v people.Visitor, w workflows.Workflow) (overviewPage, error) {

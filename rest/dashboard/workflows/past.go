@@ -60,7 +60,7 @@ func (h *Room) showPast(w http.ResponseWriter, r *http.Request, v people.Visitor
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "past", below(found, top, "Past of"), data)
+	h.show(w, r, v, frame.Screen{Page: "past", Title: "Past of " + data.Name, Head: headOf(found, top), Data: data})
 }
 
 // estimate adds what would have happened, or the reason why it is not known.

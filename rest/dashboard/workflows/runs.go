@@ -49,7 +49,7 @@ func (h runPages) showRuns(w http.ResponseWriter, r *http.Request, v people.Visi
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "runs", below(found, data.about, "Runs"), data)
+	h.show(w, r, v, frame.Screen{Page: "runs", Title: "Runs of " + data.Name, Head: headOf(found, data.about), Data: data})
 }
 
 func (h runPages) runsOf(r *http.Request, v people.Visitor, w workflows.Workflow) (runsPage, error) {

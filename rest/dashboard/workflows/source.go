@@ -63,8 +63,8 @@ type outcome struct {
 // start from.
 func (h sourcePages) showNew(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	source := ""
-	if n, err := strconv.Atoi(r.URL.Query().Get("example")); err == nil && n >= 0 && n < len(wording.Examples) {
-		source = wording.Examples[n].Source
+	if n, err := strconv.Atoi(r.URL.Query().Get("example")); err == nil && n >= 0 && n < len(wording.Examples()) {
+		source = wording.Examples()[n].Source
 	}
 	h.editor(w, r, v, nil, editorPage{Source: source}, outcome{})
 }
@@ -96,22 +96,22 @@ func (h sourcePages) editor(w http.ResponseWriter, r *http.Request, v people.Vis
 		return
 	}
 	data.Form, data.New, data.Numbers, data.Stale = frame.FormTo(v, r.URL.Path), before == nil, numbersFor(data.Source), o.stale
-	data.Review, data.Help, data.Examples = wording.ReviewOf(data.Source, found), wording.HelpOf(found.Schema), wording.Examples
+	data.Review, data.Help, data.Examples = wording.ReviewOf(data.Source, found), wording.HelpOf(found.Schema), wording.Examples()
 	data.Save, data.Back, data.MayWrite = "Save draft", Path, true
 	data.Guide = h.Guide("/guides/workflows", "The language of workflows")
-	screen := frame.Screen{Title: "New workflow", Head: frame.Head{Title: "New workflow", Lead: "A saved draft reaches no contact before you activate it."}}
+	screen := frame.Screen{Page: "editor", Title: "New workflow", Head: frame.Head{Title: "New workflow", Lead: "A saved draft reaches no contact before you activate it."}}
 	if before != nil {
 		if data.about, err = h.aboutOf(r, v, *before, tabSource); err != nil {
 			h.Fail(w, r, v, err)
 			return
 		}
-		screen, data.Back = below(*before, data.about, "Source"), pathOf(*before, "")
+		screen, data.Back = frame.Screen{Page: "editor", Title: "Source of " + data.Name, Head: headOf(*before, data.about)}, pathOf(*before, "")
 		data.MayWrite, data.Why, data.About = mayEdit(v, *before), whyReadOnly(v, *before), aboutSource(*before)
 	}
 	if o.stale != nil {
 		data.Save = "Save over version " + strconv.Itoa(o.stale.Row.Number)
 	}
-	screen.Page, screen.Problem, screen.Data, screen.Notice = "editor", o.problem, data, notices.NoticeOf(r)
+	screen.Problem, screen.Data, screen.Notice = o.problem, data, notices.NoticeOf(r)
 	h.Show(w, r, v, max(http.StatusOK, o.status), screen)
 }
 

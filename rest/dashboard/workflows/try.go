@@ -47,7 +47,7 @@ func (h *Room) showTry(w http.ResponseWriter, r *http.Request, v people.Visitor)
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "try", below(found, top, "Dry run"), data)
+	h.show(w, r, v, frame.Screen{Page: "try", Title: "Dry run of " + data.Name, Head: headOf(found, top), Data: data})
 }
 
 // maxAddress is the maximum length of an address or id.

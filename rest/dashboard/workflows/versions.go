@@ -46,7 +46,7 @@ func (h *Room) showVersions(w http.ResponseWriter, r *http.Request, v people.Vis
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "versions", below(found, data.about, "Versions"), data)
+	h.show(w, r, v, frame.Screen{Page: "versions", Title: "Versions of " + data.Name, Head: headOf(found, data.about), Data: data})
 }
 
 func (h *Room) versionsOf(r *http.Request, v people.Visitor, w workflows.Workflow) (versionsPage, error) {
@@ -138,7 +138,7 @@ func (h *Room) showCompare(w http.ResponseWriter, r *http.Request, v people.Visi
 		h.Fail(w, r, v, err)
 		return
 	}
-	h.show(w, r, v, "compare", below(found, data.about, "Changes"), data)
+	h.show(w, r, v, frame.Screen{Page: "compare", Title: "Changes of " + data.Name, Head: headOf(found, data.about), Data: data})
 }
 
 func (h *Room) comparisonOf(r *http.Request, v people.Visitor, w workflows.Workflow, from, to int) (comparePage, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/workflows/examples"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -43,11 +44,15 @@ var (
 	}
 )
 
-// Examples are sources to start from. The names in them are to be replaced.
-var Examples = []Example{
-	{"Welcome", "workflow \"Welcome\" v1 {\n  enter on activity.signup\n  exit \"bought\" when exists(activity.order within 30d)\n  send window 9am-6pm in contact timezone\n\n  send \"welcome\" via topic \"news\"\n  wait 3 days\n  if exists(click within 3d) {\n    exit\n  }\n  send \"tips\" via topic \"news\"\n}\n"},
-	{"Win back", "workflow \"Win back\" v1 {\n  enter on segment \"inactive\"\n  reentry on rematch\n\n  hold out 10%\n  send \"we-miss-you\" via topic \"news\"\n  wait up to 7 days until exists(open within 7d) {\n    timeout:\n      exit\n  }\n  send \"offer\" via topic \"news\"\n}\n"},
-	{"Before a renewal", "workflow \"Renewal\" v1 {\n  enter 30 days before attr.renewal_date\n  reentry per occurrence\n\n  send \"renewal-notice\" transactional\n  wait 20 days\n  send \"renewal-reminder\" transactional\n}\n"},
+// Examples returns sources to start from. The names in them are to be replaced.
+func Examples() []Example {
+	var all []Example
+	for _, e := range examples.All() {
+		if tree := TreeOf(e.Source); tree != nil {
+			all = append(all, Example{tree.Name, e.Source})
+		}
+	}
+	return all
 }
 
 // maxHelp is the maximum number of names in a group of the help.

@@ -13,9 +13,6 @@ func LitByDryRun(done []workflows.DryStep) map[string]bool {
 	left := false
 	for _, s := range done {
 		lit[s.NodePath] = true
-		if s.Action == workflows.MatchedBranch || s.Action == workflows.EnteredArm {
-			lit[s.NodePath+"."+s.Detail] = true
-		}
 		left = s.Action == workflows.Exited || s.Action == workflows.HeldOut
 	}
 	if !left && len(done) > 0 {
