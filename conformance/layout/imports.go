@@ -73,6 +73,12 @@ var domainEdges = map[[2]string]string{
 	{"composition", "handlebars"}:      "messages are rendered from templates",
 	{"composition", "mailhtml"}:        "a mail without text gets one from its HTML, and a preview text",
 	{"composition", "sending"}:         "a rendered mail is a message for the sending account",
+	{"workflows", "activities"}:        "activities let contacts enter",
+	{"workflows", "composition"}:       "the messages of a send step are made from one content",
+	{"workflows", "handover"}:          "messages leave through handover, which has the recipients",
+	{"workflows", "messages"}:          "events of messages let contacts enter",
+	{"workflows", "segments"}:          "conditions are evaluated with the data and the names that segments read",
+	{"workflows", "sending"}:           "content is finished in the form of the account's templates",
 	{"broadcasts", "composition"}:      "the messages of a broadcast are made from one content",
 	{"broadcasts", "handover"}:         "messages leave through handover, which has the recipients",
 	{"dispatch", "broadcasts"}:         "broadcasts are started, driven and ended",
@@ -153,11 +159,16 @@ var domainParts = map[string]string{
 	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
 	"core/workflows/engine":     "what a run of a workflow does next",
+	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
+	"core/workflows/grammar":    "descriptions and examples of the language",
 	"core/workflows/language":   "the language in which workflows are written",
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",
 	"core/workflows/runner":     "what keeps runs of workflows moving",
 	"core/workflows/simulation": "runs of workflows for contacts in memory",
+<<<<<<< HEAD
 	"core/workflows/grammar":    "descriptions and examples of the language",
+=======
+>>>>>>> main
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter

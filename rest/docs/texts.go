@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/rest/docs/article"
 )
 
@@ -97,6 +98,9 @@ var files = sync.OnceValue(func() map[string]rendering {
 		}
 		served["/"+name] = sync.OnceValues(func() (page, error) {
 			body, err := embedded.ReadFile("pages/" + name)
+			if path.Ext(name) == ".css" {
+				body = append(body, diagram.Stylesheet...)
+			}
 			return newPage(mediaTypes[path.Ext(name)], body), err
 		})
 	}

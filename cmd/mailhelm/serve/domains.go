@@ -57,10 +57,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
 		Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	written := templates.New(templates.Config{
-		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: outgoing.People{Store: s.db.Contacts()}, Registry: outgoing.Attributes{Store: s.db.Attributes()},
-		Deployed: s.db.Deployments(), Queue: s.queue, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
-	})
+	written := newTemplates(cfg, s)
 	recorded := messages.New(messages.Config{
 		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), journeys, s.hooks}, Clock: cfg.Clock,
 		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
@@ -109,6 +106,14 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			OnChange: changed, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
+}
+
+// newTemplates returns the value that stores and deploys templates.
+func newTemplates(cfg config.Config, s *stores) *templates.Templates {
+	return templates.New(templates.Config{
+		Store: s.db.Templates(), Managed: s.db.ManagedTemplates(), Account: s.accounts, People: outgoing.People{Store: s.db.Contacts()}, Registry: outgoing.Attributes{Store: s.db.Attributes()},
+		Deployed: s.db.Deployments(), Queue: s.queue, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
+	})
 }
 
 // newActivities returns the value that stores activities. Each new activity may move contacts

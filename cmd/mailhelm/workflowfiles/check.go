@@ -58,7 +58,7 @@ Examples:
 
     mailhelm check welcome.workflow
     mailhelm check workflows --server https://api.example.com --json
-    MAILHELM_KEY=mh_live_... mailhelm check workflows`
+    MAILHELM_KEY=sk_live_... mailhelm check workflows`
 }
 
 // checkedFile is a file in the object that `mailhelm check --json` prints. Scripts rely on

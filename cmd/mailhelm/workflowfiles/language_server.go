@@ -24,7 +24,7 @@ Examples:
 
     mailhelm language-server
     mailhelm language-server --textmate > workflow.tmLanguage.json
-    MAILHELM_KEY=mh_live_... mailhelm language-server --server https://api.example.com`
+    MAILHELM_KEY=sk_live_... mailhelm language-server --server https://api.example.com`
 }
 
 // Run serves the editor until it ends the session.

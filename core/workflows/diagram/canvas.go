@@ -141,7 +141,7 @@ func (c *canvas) box(b *box, x, y int) {
 	}
 	fmt.Fprintf(w, `<rect class="box" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, left, y, width, b.height, corners)
 	if b.icon != "" && !b.pill {
-		fmt.Fprintf(w, `<svg class="icon" x="%d" y="%d" width="24" height="24" viewBox="0 0 24 24"><circle cx="12" cy="12" r="12"/><path d="%s"/></svg>`,
+		fmt.Fprintf(w, `<g class="icon" transform="translate(%d %d)"><circle cx="12" cy="12" r="12"/><path d="%s"/></g>`,
 			left+padding-2, y+padding-3, icons[b.icon])
 	}
 	c.texts(b, x, left, y)

@@ -1,6 +1,7 @@
 package diagram
 
-// icons has the outline of each icon in a square of 24 units, inside of a circle.
+// icons has the outline of each icon in a square of 24 units, inside of a
+// circle.
 var icons = map[string]string{
 	"entry":         "M13 5l-6 8h5l-1 6 6-8h-5z",
 	"send":          "M6 8h12v8H6zM6 8l6 5 6-5",

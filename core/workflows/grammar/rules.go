@@ -5,7 +5,8 @@ type Rule struct {
 	// Name is the words with which it begins, such as "send window".
 	Name string
 	Kind Kind
-	// Form shows the parts: names in capitals, optional parts in [ ], alternatives with |.
+	// Form shows the parts: names in capitals, optional parts in [ ], alternatives with | or
+	// on lines of their own.
 	Form string
 	// Meaning says what it does, in Markdown.
 	Meaning string
@@ -34,7 +35,10 @@ var rules = []Rule{
 	},
 
 	{
-		"enter on", Setting, `enter on segment "KEY" | event EVENT | activity.NAME | DURATION before|after attr.NAME [where CONDITION]`,
+		"enter on", Setting, "enter on segment \"KEY\" [where CONDITION]\n" +
+			"enter on event EVENT [where CONDITION]\n" +
+			"enter on activity.NAME [where CONDITION]\n" +
+			"enter on DURATION before|after attr.NAME [where CONDITION]",
 		"Says which contacts enter, exactly once in a workflow. `segment`: contacts who come into the segment. `event`: an event of mail, which is send, delivery, open, click, bounce, complaint, reject or delivery_delay. `activity.NAME`: an activity that you record. A duration `before` or `after` a datetime attribute: the time of each contact. `where` is a further condition about the contact.",
 		`enter on segment "new-customers" where attr.plan = "pro"`,
 	},

@@ -192,7 +192,7 @@ func (m *Mailer) pass(ctx context.Context, send workflows.OpenSend) (rest time.T
 		if err := m.Steps.Abandon(ctx, send.OrgID, send.SendID, "the workflow was archived"); err != nil {
 			return time.Time{}, err
 		}
-		return m.later(), m.settle(ctx, send)
+		return time.Time{}, m.settle(ctx, send)
 	}
 	mailing := &mailing{Config: &m.Config, send: of}
 	for ctx.Err() == nil {
@@ -207,18 +207,15 @@ func (m *Mailer) pass(ctx context.Context, send workflows.OpenSend) (rest time.T
 		switch {
 		case p.Claimed > 0 || p.Filtered > 0:
 		case p.Hold != "", p.Wait.IsZero():
-			return m.later(), nil // the outcomes that are missing come with events
+			return time.Time{}, nil // the outcomes that are missing come with events
 		case p.Wait.After(m.Clock().Add(longWait)):
-			return m.later(), nil
+			return p.Wait, nil
 		default:
 			m.Wait(ctx, p.Wait)
 		}
 	}
 	return time.Time{}, nil
 }
-
-// later returns the time at which a send is looked at again for outcomes.
-func (m *Mailer) later() time.Time { return m.Clock().Add(LookEvery) }
 
 // settle stores the outcomes of messages, with which their runs continue.
 func (m *Mailer) settle(ctx context.Context, send workflows.OpenSend) error {

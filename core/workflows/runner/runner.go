@@ -195,8 +195,8 @@ func (r *Runner) work(ctx context.Context, busy workflows.Busy) (err error) {
 			err = panicked(v)
 		}
 	}()
-	end := time.Now().Add(driveTime) // the time of the machine: it is about sharing this process
-	for again := true; again && ctx.Err() == nil && time.Now().Before(end); {
+	end := r.Clock().Add(driveTime)
+	for again := true; again && ctx.Err() == nil && r.Clock().Before(end); {
 		again = false
 		found, err := r.Store.Workflow(ctx, busy.OrgID, busy.WorkflowID)
 		if core.IsNotFound(err) {

@@ -115,8 +115,11 @@ type contactRecord struct {
 func (h *Room) findContact(r *http.Request, v people.Visitor, ref string) (contactRecord, error) {
 	var found contactRecord
 	if core.IsID(ref) {
-		err := h.Read(r, v, "contacts_get", map[string]string{"id": ref}, &found)
-		return found, err
+		names, err := h.Editor.Runs.ContactNames(r.Context(), v.Org.ID, []string{ref})
+		if err == nil && names[ref] == "" {
+			err = core.NotFound("contact")
+		}
+		return contactRecord{ref, names[ref]}, err
 	}
 	err := h.Read(r, v, "contacts_lookup", map[string]string{"email": ref}, &found)
 	return found, err

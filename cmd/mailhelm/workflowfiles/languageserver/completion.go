@@ -150,7 +150,8 @@ func (c *completer) statements() {
 	for _, rule := range grammar.Rules() {
 		if rule.Kind == grammar.Step || rule.Kind == grammar.Setting && depth == 1 && !steps {
 			name, _ := strings.CutSuffix(rule.Name, " when")
-			c.add(kindKeyword, name, rule.Form, rule.Meaning)
+			form, _, _ := strings.Cut(rule.Form, "\n")
+			c.add(kindKeyword, name, form, rule.Meaning)
 		}
 	}
 	if c.inWait() {
