@@ -157,7 +157,6 @@ var adapterEdges = map[[2]string]string{
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
 	"core/workflows/diagram":    "drawings of workflows as SVG",
-	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",
 	"core/workflows/grammar":    "descriptions and examples of the language",
@@ -165,10 +164,6 @@ var domainParts = map[string]string{
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",
 	"core/workflows/runner":     "what keeps runs of workflows moving",
 	"core/workflows/simulation": "runs of workflows for contacts in memory",
-<<<<<<< HEAD
-	"core/workflows/grammar":    "descriptions and examples of the language",
-=======
->>>>>>> main
 }
 
 // surfaceAdapters lists which folder of rest or oauth may import which adapter
