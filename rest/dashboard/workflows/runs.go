@@ -26,10 +26,12 @@ type runsPage struct {
 
 // runRow is the data of one run in the list.
 type runRow struct {
-	Path     string
-	Contact  named
-	State    wording.State
-	Version  int
+	Path    string
+	Contact named
+	State   wording.State
+	Version int
+	// Step is the path of the step where an active run is. Where says it in words.
+	Step     string
 	Where    string
 	Cause    string
 	Started  frame.When
@@ -129,7 +131,8 @@ func (h runPages) addSteps(w workflows.Workflow, known trees, chosen string, dat
 	return nil
 }
 
-// maxOption is the length to which the words of a step are cut in a select field.
+// maxOption is the length to which the words of a step are cut in a select field and in the
+// list.
 const maxOption = 60
 
 // runRows returns runs for the page.
@@ -148,9 +151,13 @@ func (h runPages) runRows(r *http.Request, v people.Visitor, w workflows.Workflo
 			}
 			words[run.Version] = wording.OfSteps(tree)
 		}
+		step := run.State.Node
+		if run.State.IsOver() {
+			step = ""
+		}
 		rows = append(rows, runRow{
-			Path: runPath(run), Contact: h.contactOf(v, run.ContactID, names), State: wording.RunState(run), Version: run.Version,
-			Where: wording.WhereWords(run, words[run.Version]), Cause: wording.CauseOf(run), Started: h.When(run.StartedAt), Next: h.When(run.State.WakeAt),
+			Path: runPath(run), Step: step, Contact: h.contactOf(v, run.ContactID, names), State: wording.RunState(run), Version: run.Version,
+			Where: core.Quotable(wording.WhereWords(run, words[run.Version]), maxOption), Cause: wording.CauseOf(run), Started: h.When(run.StartedAt), Next: h.When(run.State.WakeAt),
 			Held: run.State.Phase == engine.Held && !run.State.IsOver(), HeldPath: pathOf(w, tabHeld),
 		})
 	}

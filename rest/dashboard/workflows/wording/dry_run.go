@@ -13,8 +13,8 @@ type DryRow struct {
 // dryActions are the actions of a dry run in words, with the classes of their marks.
 var dryActions = map[workflows.DryAction]State{
 	workflows.WouldSend: {"Would be sent", "good"}, workflows.WouldSkip: {"Would be skipped", "ended"}, workflows.WouldSet: {"Would be set", "live"},
-	workflows.WouldAdd: {"Would be added", "live"}, workflows.Waited: {"Would wait", ""}, workflows.MatchedBranch: {"Takes this branch", "live"},
-	workflows.EnteredArm: {"Is in this share", "live"}, workflows.HeldOut: {"Would be held out", "ended"}, workflows.Exited: {"Would leave", "test"},
+	workflows.WouldAdd: {"Would be added", "live"}, workflows.Waited: {"Would wait", ""}, workflows.MatchedBranch: {"Takes a branch", "live"},
+	workflows.EnteredArm: {"Goes this way", "live"}, workflows.HeldOut: {"Would be held out", "ended"}, workflows.Exited: {"Would leave", "test"},
 }
 
 // DryRows returns the steps of a dry run for the page.
