@@ -12,13 +12,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/core/workflows/runner"
 	"github.com/mailhelm/mailhelm/storage"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // newWorkflows returns the value that implements the operations on workflows.
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
 	return workflows.New(workflows.Config{
-		Store: s.db.Workflows(), Runs: s.db.WorkflowRuns(), Holds: s.db.WorkflowHolds(), Timers: s.db.WorkflowTimers(), Entries: s.db.WorkflowEntries(),
-		Transactor: s.db, Schemas: workflowSchemas(s.db), DryRuns: dryRuns{s.db}, Estimates: noEstimates{},
+		Store: workflowstore.New(s.db.DB), Runs: workflowstore.NewRunStore(s.db.DB), Holds: workflowstore.NewRunStore(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB),
+		Transactor: s.db, Schemas: workflowSchemas(s.db),
 		Orgs: s.db.Orgs().OrgIDs, Wake: func() { s.wakeJourneys() }, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
@@ -42,7 +43,7 @@ func bothChanges(first, second changesOfContacts) changesOfContacts {
 
 // newWorkflowObserver returns the value that notes triggers of workflows and changes of contacts.
 func newWorkflowObserver(db *storage.DB) runner.Observer {
-	return runner.Observer{Entries: db.WorkflowEntries(), Changes: db.WorkflowChanges()}
+	return runner.Observer{Entries: workflowstore.NewEntryStore(db.DB), Changes: workflowstore.NewChangeStore(db.DB)}
 }
 
 // journeys moves the runs of workflows and sends their messages.
@@ -55,13 +56,13 @@ type journeys struct {
 func newJourneys(cfg config.Config, s *stores, of catalogue.Domains) *journeys {
 	var j journeys
 	j.mailer = mailing.New(mailing.Config{
-		Store: s.db.WorkflowMails(), Steps: s.handover, Templates: outgoing.NewestContent{Templates: of.Templates},
+		Store: workflowstore.NewMailStore(s.db.DB), Steps: s.handover, Templates: outgoing.NewestContent{Templates: of.Templates},
 		Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links}, Finish: finishContent(newMailSettings(cfg, s)),
 		Continue: func() { j.runner.Wake() }, Wait: outgoing.WaitUntil(cfg.Clock), Clock: cfg.Clock, Log: cfg.Log,
 	})
 	changed := bothChanges(of.Segments.ObserveChange, newWorkflowObserver(s.db).ObserveChange)
 	j.runner = runner.New(runner.Config{
-		Store: s.db.Workflows(), Timers: s.db.WorkflowTimers(), Entries: s.db.WorkflowEntries(), Changes: s.db.WorkflowChanges(), Mails: s.db.WorkflowMails(),
+		Store: workflowstore.New(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB), Changes: workflowstore.NewChangeStore(s.db.DB), Mails: workflowstore.NewMailStore(s.db.DB),
 		Transactor: s.db, Subjects: s.db.Subjects(), Schemas: workflowSchemas(s.db), Contacts: outgoing.WorkflowContacts{
 			Contacts: s.db.Contacts(), Lists: s.db.Lists(), Members: s.db.ListMembers(), Changed: changed, Clock: cfg.Clock,
 		},
