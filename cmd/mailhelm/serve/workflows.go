@@ -17,7 +17,14 @@ import (
 
 // newWorkflows returns the value that implements the operations on workflows.
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
+	trials := outgoing.WorkflowTrials{
+		Store: workflowstore.New(s.db.DB),
+		Population: outgoing.Population{
+			Data: s.db.Subjects(), Schemas: workflowSchemas(s.db), Entries: workflowstore.NewEntryStore(s.db.DB), Triggers: workflowstore.NewTriggerStore(s.db.DB),
+		},
+	}
 	return workflows.New(workflows.Config{
+		DryRuns: trials, Estimates: trials,
 		Store: workflowstore.New(s.db.DB), Runs: workflowstore.NewRunStore(s.db.DB), Holds: workflowstore.NewRunStore(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB),
 		Transactor: s.db, Schemas: workflowSchemas(s.db),
 		Orgs: s.db.Orgs().OrgIDs, Wake: func() { s.wakeJourneys() }, Clock: cfg.Clock, Log: cfg.Log,
