@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // goodCustomers is a workflow that the contacts of the demo enter at its activation.
@@ -138,11 +139,11 @@ func (s *scene) customer() string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	members, err := s.p.DB.WorkflowEntries().Candidates(s.t.Context(), s.p.OrgID, workflows.Trigger{Kind: workflows.OnSegment, Source: segment.ID}, time.Time{}, s.p.Clock.Now(), "", 1)
+	members, err := workflowstore.NewEntryStore(s.p.DB.DB).Candidates(s.t.Context(), s.p.OrgID, workflows.Trigger{Kind: workflows.OnSegment, Source: segment.ID}, time.Time{}, s.p.Clock.Now(), "", 1)
 	if err != nil || len(members) == 0 {
 		s.t.Fatalf("%v, %d members", err, len(members))
 	}
-	names, err := s.p.DB.WorkflowRuns().ContactNames(s.t.Context(), s.p.OrgID, members)
+	names, err := workflowstore.NewRunStore(s.p.DB.DB).ContactNames(s.t.Context(), s.p.OrgID, members)
 	if err != nil {
 		s.t.Fatal(err)
 	}

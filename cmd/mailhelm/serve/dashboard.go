@@ -45,6 +45,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard/workflows"
 	"github.com/mailhelm/mailhelm/rest/ingest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // newDashboard returns two handlers: the dashboard, and the page on which an invited person
@@ -127,7 +128,7 @@ func (b *roomBuilder) approvals() (*approvalpages.Approvals, error) {
 	return approvalpages.New(b.around, approvalpages.Config{
 		Desk: b.domains.Approvals, Store: db.SendPolicies(), Policies: approvals.Policies{Store: db.SendPolicies(), Audit: db.Audit(), Clock: b.cfg.Clock},
 		Limits: approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: b.cfg.Clock}, Stops: db.HandoverLimits(),
-		Grants: db.Grants(), Clients: db.Clients(), Actors: b.actors, Wake: b.domains.Broadcasts.LookForWork, Held: db.WorkflowHolds(), HeldPath: workflows.HeldPath,
+		Grants: db.Grants(), Clients: db.Clients(), Actors: b.actors, Wake: b.domains.Broadcasts.LookForWork, Held: workflowstore.NewRunStore(db.DB), HeldPath: workflows.HeldPath,
 	})
 }
 

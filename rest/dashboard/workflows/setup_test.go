@@ -21,6 +21,7 @@ import (
 	pages "github.com/mailhelm/mailhelm/rest/dashboard/workflows"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -110,7 +111,7 @@ func newOffice(t *testing.T) *office {
 	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{"contacts_lookup": `{"id":"0196f0a0-0000-7000-8000-000000000001","email":"ada@example.com","external_id":null,"status":"active","attributes":{},
 		"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"unsubscribe_all":false,"mailable":true,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`}}
 	o.workflows = workflows.New(workflows.Config{
-		Store: db.Workflows(), Runs: db.WorkflowRuns(), Holds: db.WorkflowHolds(), Timers: db.WorkflowTimers(), Entries: db.WorkflowEntries(), Transactor: db,
+		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Holds: workflowstore.NewRunStore(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Transactor: db,
 		Schemas: o, DryRuns: o, Estimates: o, Clock: frametest.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	room, err := pages.New(o.Frame, pages.Config{
@@ -146,14 +147,14 @@ func (o *office) enroll(w workflows.Workflow, email string, hours int, move func
 	run := workflows.Run{
 		ID: core.NewID(), WorkflowID: w.ID, Version: w.CurrentVersion, ContactID: c.ID, State: engine.Begin(at), Cause: workflows.SegmentEntered, SourceKey: "new <b>", StartedAt: at,
 	}
-	_, err := o.db.WorkflowEntries().Enroll(o.T.Context(), o.Org.ID, w.ID, []workflows.Run{run}, true)
+	_, err := workflowstore.NewEntryStore(o.db.DB).Enroll(o.T.Context(), o.Org.ID, w.ID, []workflows.Run{run}, true)
 	o.Must(err)
 	var events []workflows.Event
 	for _, e := range move(&run) {
 		e.At = at.Add(time.Minute)
 		events = append(events, workflows.Event{RunID: run.ID, Version: run.Version, Event: e})
 	}
-	o.Must(o.db.WorkflowTimers().Move(o.T.Context(), o.Org.ID, w.ID, []workflows.Run{run}, events))
+	o.Must(workflowstore.NewTimerStore(o.db.DB).Move(o.T.Context(), o.Org.ID, w.ID, []workflows.Run{run}, events))
 	return run
 }
 

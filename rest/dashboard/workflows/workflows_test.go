@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	pages "github.com/mailhelm/mailhelm/rest/dashboard/workflows"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // seed stores an active workflow with runs in each state, and a second draft.
@@ -98,9 +99,9 @@ func TestSaveSources(t *testing.T) {
 	if status, page := o.post(pages.Path+"/new", url.Values{"source": {faulty}}); status != http.StatusSeeOther {
 		t.Fatalf("create: %d %s", status, page)
 	}
-	w, err := o.db.Workflows().Workflow(t.Context(), o.Org.ID, "tea")
+	w, err := workflowstore.New(o.db.DB).Workflow(t.Context(), o.Org.ID, "tea")
 	o.Must(err)
-	first, err := o.db.Workflows().Version(t.Context(), o.Org.ID, w.ID, 1)
+	first, err := workflowstore.New(o.db.DB).Version(t.Context(), o.Org.ID, w.ID, 1)
 	o.Must(err)
 	if strings.Contains(first.Source, "\r") || first.CreatedBy.UserID != o.User.ID {
 		t.Errorf("stored %+v", first)
@@ -134,7 +135,7 @@ func TestChangeWorkflows(t *testing.T) {
 	}
 	is := func(what string, want workflows.Status, approval bool) {
 		t.Helper()
-		found, err := o.db.Workflows().Workflow(t.Context(), o.Org.ID, w.ID)
+		found, err := workflowstore.New(o.db.DB).Workflow(t.Context(), o.Org.ID, w.ID)
 		o.Must(err)
 		if found.Status != want || found.RequireApproval != approval {
 			t.Errorf("%s: %+v", what, found)
@@ -186,7 +187,7 @@ func TestDecideAboutMessages(t *testing.T) {
 		if status, page := o.post(path(w, "/held"), url.Values{"do": {c.do}, "run": c.ids}); status != http.StatusSeeOther {
 			t.Errorf("%s: %d %s", c.do, status, page)
 		}
-		run, err := o.db.WorkflowRuns().Run(t.Context(), o.Org.ID, w.ID, c.ids[len(c.ids)-1])
+		run, err := workflowstore.NewRunStore(o.db.DB).Run(t.Context(), o.Org.ID, w.ID, c.ids[len(c.ids)-1])
 		o.Must(err)
 		if run.State.Phase != c.want {
 			t.Errorf("%s: %+v", c.do, run.State)
@@ -284,7 +285,7 @@ func TestPermissions(t *testing.T) {
 	state := func() []any {
 		all, err := o.workflows.Search(context.Background(), o.Org.ID, workflows.Filter{Limit: 10}, "")
 		o.Must(err)
-		counts, err := o.db.WorkflowHolds().CountHeld(context.Background(), o.Org.ID)
+		counts, err := workflowstore.NewRunStore(o.db.DB).CountHeld(context.Background(), o.Org.ID)
 		o.Must(err)
 		limit, err := o.workflows.Cap(context.Background(), o.Org.ID)
 		o.Must(err)
