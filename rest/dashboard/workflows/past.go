@@ -113,17 +113,18 @@ func (p *pastPage) add(found workflows.Estimate) {
 	if len(days) == 0 {
 		return
 	}
-	panel := func(id, title, noun string, numbers []float64) *chart.Panel {
-		about := ""
-		if found.Sampled {
-			about = "about "
-		}
+	about := ""
+	if found.Sampled {
+		about = "About "
+	}
+	panel := func(id, title, name, nouns string, numbers []float64) *chart.Panel {
 		made := chart.Plan{
 			ID: id, Title: title, Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Days: days,
-			Series:  []chart.Series{{Name: noun, Values: numbers}},
-			Summary: noun + " " + about + count(int(sumOf(numbers))) + " in " + strconv.Itoa(len(days)) + " days. Days are in UTC.",
+			Series:  []chart.Series{{Name: name, Values: numbers}},
+			Summary: about + count(int(sumOf(numbers))) + " " + nouns + " in " + strconv.Itoa(len(days)) + " days. Days are in UTC.",
 		}.Panel()
 		return &made
 	}
-	p.EnteredChart, p.SentChart = panel("entered", "Contacts per day", "Entered", entered), panel("sent", "Messages per day", "Sent", sent)
+	p.EnteredChart = panel("entered", "Contacts per day", "Entered", "contacts would have entered", entered)
+	p.SentChart = panel("sent", "Messages per day", "Sent", "messages would have been sent", sent)
 }

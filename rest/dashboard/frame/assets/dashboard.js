@@ -8,7 +8,12 @@ function prepare(root) {
   for (const button of root.querySelectorAll("button[data-copy]")) prepareCopy(button);
   for (const link of root.querySelectorAll("a.button.danger")) prepareQuestion(link);
   for (const drawing of root.querySelectorAll("svg.drawing")) prepareChart(drawing);
+  for (const drawn of root.querySelectorAll(".drawn")) center(drawn);
 }
+
+// center scrolls a diagram that is wider than its part of the page to its middle, where the
+// first step is.
+function center(drawn) { drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2; }
 
 // Copy buttons: <button class="copy" data-copy="text" hidden>.
 function prepareCopy(button) {
@@ -133,7 +138,10 @@ async function rewrite(form, what, selector) {
     const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const found = page.querySelector(selector);
-    if (mine === rewrites.get(selector) && found) target.replaceChildren(...found.childNodes);
+    if (mine === rewrites.get(selector) && found) {
+      target.replaceChildren(...found.childNodes);
+      for (const drawn of target.querySelectorAll(".drawn")) center(drawn);
+    }
   } catch {
     // The network failed. The button of the form still works.
   } finally {
