@@ -64,7 +64,15 @@ func TestWorkflows(t *testing.T) {
 	tab.Submit("main form button.primary")
 	tab.Expect(http.StatusOK, "The draft is saved", "Activate version 1")
 	one := tab.Address().Path[:len("/dashboard/workflows/")+36]
+	s.tryAndActivate(tab, one)
+	s.decide(tab, one)
+	s.lookAtRuns(tab, one)
+	s.changeAgain(tab, one)
+}
 
+// tryAndActivate tries a workflow with a contact and by the last 90 days, and activates it.
+func (s *scene) tryAndActivate(tab *browser.Tab, one string) {
+	s.t.Helper()
 	tab.Go(s.p.AppURL + one + "/try")
 	tab.Fill("#contact", s.customer())
 	tab.Submit(".filters button.primary")
@@ -80,7 +88,11 @@ func TestWorkflows(t *testing.T) {
 	tab.Accessible("#side")
 	tab.Submit("main form button.primary")
 	tab.Expect(http.StatusOK, "The workflow is active")
+}
 
+// decide decides about the messages of a workflow that wait.
+func (s *scene) decide(tab *browser.Tab, one string) {
+	s.t.Helper()
 	s.awaitHeld(tab, one)
 	tab.Picture("workflow-held")
 	tab.Accessible("#side")
@@ -95,7 +107,11 @@ func TestWorkflows(t *testing.T) {
 	tab.Picture("workflows")
 	tab.ExpectReachable()
 	tab.Accessible("#side")
+}
 
+// lookAtRuns opens the overview of a workflow and the pages of its runs.
+func (s *scene) lookAtRuns(tab *browser.Tab, one string) {
+	s.t.Helper()
 	tab.Go(s.p.AppURL + one)
 	tab.Expect(http.StatusOK, "Journey", "Steps", "Runs came here", "Entered per day")
 	tab.Picture("workflow-overview")
@@ -108,7 +124,11 @@ func TestWorkflows(t *testing.T) {
 	tab.Expect(http.StatusOK, "Timeline", "Why it entered", "Entered")
 	tab.Picture("workflow-run")
 	tab.Accessible("#side")
+}
 
+// changeAgain saves another draft, compares it, and pauses the workflow.
+func (s *scene) changeAgain(tab *browser.Tab, one string) {
+	s.t.Helper()
 	tab.Go(s.p.AppURL + one + "/source")
 	tab.Fill("#source", goodCustomers+"# A remark.\n")
 	tab.Submit("main form button.primary")

@@ -64,8 +64,14 @@ func (h *Room) aboutOf(r *http.Request, v people.Visitor, w workflows.Workflow, 
 		return a, err
 	}
 	for _, t := range []tab{
-		{tabOverview, "Overview", "", false}, {tabSource, "Source", "", false}, {tabVersions, "Versions", "", false}, {tabTry, "Try it", "", false},
-		{tabPast, "Last 90 days", "", false}, {tabRuns, "Runs", "", false}, {tabHeld, "Approvals", "", false}, {tabSettings, "Settings", "", false},
+		{tabOverview, "Overview", "", false},
+		{tabSource, "Source", "", false},
+		{tabVersions, "Versions", "", false},
+		{tabTry, "Try it", "", false},
+		{tabPast, "Last 90 days", "", false},
+		{tabRuns, "Runs", "", false},
+		{tabHeld, "Approvals", "", false},
+		{tabSettings, "Settings", "", false},
 	} {
 		t.Current = t.Path == current
 		if t.Path == tabHeld && held[w.ID] > 0 {

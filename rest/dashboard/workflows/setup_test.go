@@ -169,8 +169,10 @@ func waiting(run *workflows.Run) []engine.Event {
 	until := frametest.Now().Add(30 * time.Hour)
 	run.State = engine.State{Status: engine.Active, Node: "1", Phase: engine.Waiting, Until: until, WakeAt: until, OnChange: true}
 	return []engine.Event{
-		{Type: engine.StepEntered, Path: "0"}, {Type: engine.SendFiltered, Path: "0", Tier: engine.ByTopic, Reason: engine.OptedOut},
-		{Type: engine.StepEntered, Path: "1"}, {Type: engine.WaitStarted, Path: "1", Detail: "until " + until.Format(time.RFC3339)},
+		{Type: engine.StepEntered, Path: "0"},
+		{Type: engine.SendFiltered, Path: "0", Tier: engine.ByTopic, Reason: engine.OptedOut},
+		{Type: engine.StepEntered, Path: "1"},
+		{Type: engine.WaitStarted, Path: "1", Detail: "until " + until.Format(time.RFC3339)},
 	}
 }
 
@@ -180,8 +182,13 @@ func left(run *workflows.Run) []engine.Event {
 	run.State, run.CompletedAt = engine.State{Status: engine.Exited, Node: "2.then.0", Phase: engine.Entering}, &end
 	run.ExitKind, run.ExitName = engine.ByName, "bought "+hostile
 	return []engine.Event{
-		{Type: engine.StepEntered, Path: "0"}, {Type: engine.StepEntered, Path: "1"}, {Type: engine.WaitTimedOut, Path: "1"}, {Type: engine.StepEntered, Path: "1.timeout.0"},
-		{Type: engine.SendSkipped, Path: "1.timeout.0"}, {Type: engine.StepEntered, Path: "2", Detail: "then"}, {Type: engine.StepEntered, Path: "2.then.0", Arm: "arm1"},
+		{Type: engine.StepEntered, Path: "0"},
+		{Type: engine.StepEntered, Path: "1"},
+		{Type: engine.WaitTimedOut, Path: "1"},
+		{Type: engine.StepEntered, Path: "1.timeout.0"},
+		{Type: engine.SendSkipped, Path: "1.timeout.0"},
+		{Type: engine.StepEntered, Path: "2", Detail: "then"},
+		{Type: engine.StepEntered, Path: "2.then.0", Arm: "arm1"},
 		{Type: engine.RunExited, Path: "2.then.0", Kind: engine.ByName, Exit: "bought " + hostile},
 	}
 }

@@ -147,9 +147,14 @@ func TestChangeWorkflows(t *testing.T) {
 		want     workflows.Status
 		approval bool
 	}{
-		{"/activate", url.Values{"hash": {hash}, "approval": {"none"}}, workflows.Active, false}, {"/activate", url.Values{"hash": {hash}, "approval": {"none"}}, workflows.Active, false},
-		{"/settings", url.Values{"approval": {"required"}}, workflows.Active, true}, {"/pause", nil, workflows.Paused, true}, {"/pause", nil, workflows.Paused, true},
-		{"/resume", nil, workflows.Active, true}, {"/archive", nil, workflows.Archived, true}, {"/archive", nil, workflows.Archived, true},
+		{"/activate", url.Values{"hash": {hash}, "approval": {"none"}}, workflows.Active, false},
+		{"/activate", url.Values{"hash": {hash}, "approval": {"none"}}, workflows.Active, false},
+		{"/settings", url.Values{"approval": {"required"}}, workflows.Active, true},
+		{"/pause", nil, workflows.Paused, true},
+		{"/pause", nil, workflows.Paused, true},
+		{"/resume", nil, workflows.Active, true},
+		{"/archive", nil, workflows.Archived, true},
+		{"/archive", nil, workflows.Archived, true},
 	} {
 		if status, page := o.post(path(w, step.page), step.form); status != http.StatusSeeOther {
 			t.Errorf("%s: %d %s", step.page, status, page)

@@ -12,8 +12,10 @@ function prepare(root) {
 }
 
 // center scrolls a diagram that is wider than its part of the page to its middle, where the
-// first step is.
-function center(drawn) { drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2; }
+// first step is, now and whenever that part gets another width.
+function center(drawn) {
+  new ResizeObserver(() => { drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2; }).observe(drawn);
+}
 
 // Copy buttons: <button class="copy" data-copy="text" hidden>.
 function prepareCopy(button) {
@@ -265,6 +267,9 @@ function poll(element) {
 for (const element of document.querySelectorAll("[data-poll]")) poll(element);
 
 prepare(document);
+
+// Tabs: on a phone, the current one may be outside of the visible part of the row.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Keys: "/" goes to the search field, "g" and a letter to a page, "?" shows this list.
 const links = [...document.querySelectorAll("a[data-key]")];

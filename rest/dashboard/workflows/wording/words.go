@@ -17,6 +17,7 @@ var Statuses = map[workflows.Status]State{
 	workflows.Draft: {"Draft", "test"}, workflows.Archived: {"Archived", "test"},
 }
 
+// StatusOrder has the statuses of workflows in the order in which pages show them.
 var StatusOrder = []workflows.Status{workflows.Active, workflows.Paused, workflows.Invalid, workflows.Draft, workflows.Archived}
 
 // RunStatuses are the Statuses of runs, in the order of RunOrder.
@@ -24,6 +25,7 @@ var RunStatuses = map[engine.Status]State{
 	engine.Active: {"Under way", "live"}, engine.Completed: {"Completed", "good"}, engine.Exited: {"Left", "test"}, engine.Failed: {"Failed", "ended"},
 }
 
+// RunOrder has the statuses of runs in the order in which pages show them.
 var RunOrder = []engine.Status{engine.Active, engine.Completed, engine.Exited, engine.Failed}
 
 // CauseOf says why a contact entered.
