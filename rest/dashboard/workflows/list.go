@@ -215,7 +215,7 @@ func (h *Room) emptyOf(v people.Visitor, narrow bool) frame.Empty {
 	if narrow {
 		return frame.Empty{Text: "No workflow matches these filters."}
 	}
-	empty := frame.Empty{Text: "There are no workflows. A workflow sends messages to each contact at the right time: a welcome, a reminder, a request for a review."}
+	empty := frame.Empty{Text: "There are no workflows. A workflow sends messages to each contact at the right time: a welcome, a reminder, a request for a review.", Guide: h.Guide("/guides/workflow-language", "Learn the language of workflows")}
 	if mayWrite(v) {
 		empty.Action = &frame.Action{Path: newPath, Name: "New workflow"}
 	}

@@ -98,7 +98,7 @@ func (h sourcePages) editor(w http.ResponseWriter, r *http.Request, v people.Vis
 	data.Form, data.New, data.Numbers, data.Stale = frame.FormTo(v, r.URL.Path), before == nil, numbersFor(data.Source), o.stale
 	data.Review, data.Help, data.Examples = wording.ReviewOf(data.Source, found), wording.HelpOf(found.Schema), wording.Examples()
 	data.Save, data.Back, data.MayWrite = "Save draft", Path, true
-	data.Guide = h.Guide("/guides/workflows", "The language of workflows")
+	data.Guide = h.Guide("/guides/workflow-language", "The language of workflows")
 	screen := frame.Screen{Page: "editor", Title: "New workflow", Head: frame.Head{Title: "New workflow", Lead: "A saved draft reaches no contact before you activate it."}}
 	if before != nil {
 		if data.about, err = h.aboutOf(r, v, *before, tabSource); err != nil {
