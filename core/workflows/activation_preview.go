@@ -76,7 +76,7 @@ func (e *Editor) previewOf(ctx context.Context, orgID string, w Workflow, a Acti
 		Sampled: estimate.Sampled, Replaces: w.CurrentVersion, Warnings: []string{},
 	}
 	p.Warnings = activationWarnings(plan, p)
-	existing, _ := existingOf(settings, e.Clock())
+	existing, _ := ExistingOf(settings, e.Clock())
 	if p.EntersExisting = existing && plan.starts; !p.EntersExisting {
 		return p, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
+	"github.com/mailhelm/mailhelm/core/workflows/population"
 	"github.com/mailhelm/mailhelm/core/workflows/runner"
 	"github.com/mailhelm/mailhelm/storage"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
@@ -17,35 +18,18 @@ import (
 
 // newWorkflows returns the value that implements the operations on workflows.
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
-	trials := outgoing.WorkflowTrials{
-		Store: workflowstore.New(s.db.DB),
-		Population: outgoing.Population{
-			Data: s.db.Subjects(), Schemas: workflowSchemas(s.db), Entries: workflowstore.NewEntryStore(s.db.DB), Triggers: workflowstore.NewTriggerStore(s.db.DB),
-		},
-	}
+	trial := population.New(population.Config{
+		Schemas: s.db.Segments(), Subjects: s.db.Subjects(), Members: s.db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(s.db.DB), Caps: workflowstore.New(s.db.DB),
+	})
 	return workflows.New(workflows.Config{
-		DryRuns: trials, Estimates: trials,
 		Store: workflowstore.New(s.db.DB), Runs: workflowstore.NewRunStore(s.db.DB), Holds: workflowstore.NewRunStore(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB),
-		Transactor: s.db, Schemas: workflowSchemas(s.db),
-		Orgs: s.db.Orgs().OrgIDs, Wake: func() { s.wakeJourneys() }, Clock: cfg.Clock, Log: cfg.Log,
+		Transactor: s.db, Schemas: workflowSchemas(s.db), DryRuns: trial, Estimates: trial,
+		Orgs: s.db.Orgs().OrgIDs, Wake: func() { s.journeys.wake() }, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
 
 func workflowSchemas(db *storage.DB) outgoing.WorkflowSchemas {
 	return outgoing.WorkflowSchemas{Segments: db.Segments(), Templates: db.Templates()}
-}
-
-// changesOfContacts is called with contacts that have changed, in the transaction of the change.
-type changesOfContacts = func(ctx context.Context, orgID string, contactIDs []string) error
-
-// bothChanges returns a function that calls both.
-func bothChanges(first, second changesOfContacts) changesOfContacts {
-	return func(ctx context.Context, orgID string, contactIDs []string) error {
-		if err := first(ctx, orgID, contactIDs); err != nil {
-			return err
-		}
-		return second(ctx, orgID, contactIDs)
-	}
 }
 
 // newWorkflowObserver returns the value that notes triggers of workflows and changes of contacts.
@@ -67,11 +51,12 @@ func newJourneys(cfg config.Config, s *stores, of catalogue.Domains) *journeys {
 		Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links}, Finish: finishContent(newMailSettings(cfg, s)),
 		Continue: func() { j.runner.Wake() }, Wait: outgoing.WaitUntil(cfg.Clock), Clock: cfg.Clock, Log: cfg.Log,
 	})
-	changed := bothChanges(of.Segments.ObserveChange, newWorkflowObserver(s.db).ObserveChange)
 	j.runner = runner.New(runner.Config{
-		Store: workflowstore.New(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB), Changes: workflowstore.NewChangeStore(s.db.DB), Mails: workflowstore.NewMailStore(s.db.DB),
+		Store: workflowstore.New(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB),
+		Changes: workflowstore.NewChangeStore(s.db.DB), Mails: workflowstore.NewMailStore(s.db.DB),
 		Transactor: s.db, Subjects: s.db.Subjects(), Schemas: workflowSchemas(s.db), Contacts: outgoing.WorkflowContacts{
-			Contacts: s.db.Contacts(), Lists: s.db.Lists(), Members: s.db.ListMembers(), Changed: changed, Clock: cfg.Clock,
+			Contacts: s.db.Contacts(), Lists: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock,
+			Changed: outgoing.Both(of.Segments.ObserveChange, newWorkflowObserver(s.db).ObserveChange),
 		},
 		Revalidate: of.Workflows.Revalidate, Mailed: j.mailer.Wake, Clock: cfg.Clock, Log: cfg.Log,
 	})
@@ -94,10 +79,10 @@ func (j *journeys) follow() func() {
 	}
 }
 
-// wakeJourneys lets the runner of this process look for work at once. A process without one
-// leaves that to the others, which look every second.
-func (s *stores) wakeJourneys() {
-	if s.journeys != nil {
-		s.journeys.runner.Wake()
+// wake lets the runner look for work at once. A process without one leaves that to the others,
+// which look every second.
+func (j *journeys) wake() {
+	if j != nil {
+		j.runner.Wake()
 	}
 }
