@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // The values of the parameter and form field approval.
@@ -92,7 +93,7 @@ func (h changePages) refuseActivation(w http.ResponseWriter, r *http.Request, v 
 
 func (h changePages) activatePageOf(v people.Visitor, w workflows.Workflow, p workflows.ActivationPreview) activatePage {
 	data := activatePage{
-		Back: pathOf(w, ""), Sentence: frame.PlainName(p.Sentence()), Approval: approvalRequired, Hash: p.ContentHash, PerDay: perDayWords(p.PerDay),
+		Back: pathOf(w, ""), Sentence: frame.PlainName(p.Sentence()), Approval: approvalRequired, Hash: p.ContentHash, PerDay: wording.PerDay(p.PerDay),
 		Days: p.Days, Sampled: p.Sampled, Button: "Activate version " + strconv.Itoa(p.Version), Past: pathOf(w, tabPast), Enter: "none",
 	}
 	if p.EntersExisting {
@@ -109,7 +110,7 @@ func (h changePages) activatePageOf(v people.Visitor, w workflows.Workflow, p wo
 		data.Choices = append(data.Choices, choice)
 	}
 	for _, s := range p.Sends {
-		shown := activateSend{s.NodePath, h.link(v, templatesPath, s.Template, s.Template), "without a topic", perDayWords(s.PerDay)}
+		shown := activateSend{s.NodePath, h.link(v, templatesPath, s.Template, s.Template), "without a topic", wording.PerDay(s.PerDay)}
 		switch {
 		case s.Topic != nil:
 			shown.Consent = "subscribers of " + frame.Quoted(*s.Topic)

@@ -76,7 +76,7 @@ func (h changePages) allowed(w http.ResponseWriter, r *http.Request, v people.Vi
 		frame.RedirectWithNotice(w, pathOf(found, ""), c.Notice)
 		return found, c, false
 	}
-	h.Refuse(w, r, v, http.StatusConflict, "This workflow cannot be changed in this way", "Its status is "+wording.Statuses[found.Status].Name+" now. Open it to see what can be done with it.")
+	h.Refuse(w, r, v, http.StatusConflict, "This workflow cannot be changed in this way", "Its status is "+statuses[found.Status].Name+" now. Open it to see what can be done with it.")
 	return found, c, false
 }
 
@@ -153,7 +153,7 @@ func (h changePages) showSettings(w http.ResponseWriter, r *http.Request, v peop
 	}
 	data := settingsPage{
 		about: top, Form: frame.FormTo(v, r.URL.Path), Approval: found.RequireApproval, Key: found.Key, Origin: "Dashboard", File: frame.PlainName(found.SourcePath),
-		Created: h.When(found.CreatedAt), Changed: h.When(found.UpdatedAt), Archived: found.Status == workflows.Archived, Cap: capWords(limit),
+		Created: h.When(found.CreatedAt), Changed: h.When(found.UpdatedAt), Archived: found.Status == workflows.Archived, Cap: wording.LimitWords(limit),
 	}
 	if found.Origin == workflows.FromGit {
 		data.Origin = "Repository"

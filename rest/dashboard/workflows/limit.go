@@ -2,26 +2,17 @@ package workflows
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
-
-// capWords says how many messages a contact gets from all workflows.
-func capWords(limit *language.Cap) string {
-	if limit == nil {
-		return "No limit on the messages of all workflows to a contact."
-	}
-	return fmt.Sprintf("A contact gets at most %s within %s from all workflows.", frame.Quantity(int64(limit.Messages), "message", "messages"), limit.Per)
-}
 
 // limitPage is the data of the page with the limit of messages.
 type limitPage struct {
@@ -32,9 +23,6 @@ type limitPage struct {
 	Amount   string
 	Units    []frame.Option
 }
-
-// units are the units of the period that the form offers.
-var units = []predicate.Unit{predicate.Hour, predicate.Day, predicate.Week}
 
 // limitLabels are the names of the form's fields in refusals.
 var limitLabels = frame.Labels{"messages": "The number of messages", "per": "The period"}
@@ -62,7 +50,7 @@ func (h changePages) limit(w http.ResponseWriter, r *http.Request, v people.Visi
 		return
 	}
 	data.Form, data.Back = frame.FormTo(v, r.URL.Path), Path
-	for _, u := range units {
+	for _, u := range wording.Units {
 		data.Units = append(data.Units, frame.Option{Value: u.Word(), Name: u.Word() + "s", Chosen: u.Word() == unit})
 	}
 	head := frame.Head{Title: "Limit of messages", Lead: "How many messages of all workflows together a contact gets. Broadcasts do not count."}
@@ -75,7 +63,11 @@ func (h changePages) saveLimit(w http.ResponseWriter, r *http.Request, v people.
 		Limited: r.PostForm.Get("limited") == "yes", Messages: strings.TrimSpace(r.PostForm.Get("messages")), Amount: strings.TrimSpace(r.PostForm.Get("amount")),
 	}
 	unit := r.PostForm.Get("unit")
-	limit, err := capOf(data, unit)
+	var limit *language.Cap
+	var err error
+	if data.Limited {
+		limit, err = wording.ParseLimit(data.Messages, data.Amount, unit)
+	}
 	if err == nil {
 		err = h.TransactorWith(v, members.MayManageCampaigns).InTx(r.Context(), func(ctx context.Context) error {
 			before, err := h.Editor.Cap(ctx, v.Org.ID)
@@ -85,7 +77,7 @@ func (h changePages) saveLimit(w http.ResponseWriter, r *http.Request, v people.
 			if err := h.Editor.SetCap(ctx, v.Org.ID, limit); err != nil {
 				return err
 			}
-			return h.Record(ctx, v, "workflows.limit_set", v.Org.ID, map[string]any{"limit": map[string]string{"before": capWords(before), "after": capWords(limit)}})
+			return h.Record(ctx, v, "workflows.limit_set", v.Org.ID, map[string]any{"limit": map[string]string{"before": wording.LimitWords(before), "after": wording.LimitWords(limit)}})
 		})
 	}
 	if err != nil {
@@ -93,25 +85,4 @@ func (h changePages) saveLimit(w http.ResponseWriter, r *http.Request, v people.
 		return
 	}
 	frame.RedirectWithNotice(w, Path, "limit")
-}
-
-// capOf returns the limit in a form, nil for no limit.
-func capOf(data limitPage, unit string) (*language.Cap, error) {
-	if !data.Limited {
-		return nil, nil
-	}
-	messages, err := strconv.Atoi(data.Messages)
-	if err != nil {
-		return nil, core.Invalid("messages", "is not a whole number")
-	}
-	amount, err := strconv.Atoi(data.Amount)
-	if err != nil || amount < 1 || amount > 10_000 {
-		return nil, core.Invalid("per", "must be a whole number from 1 to 10,000 of a unit")
-	}
-	for _, u := range units {
-		if u.Word() == unit {
-			return &language.Cap{Messages: messages, Per: language.Duration{Amount: amount, Unit: u}}, nil
-		}
-	}
-	return nil, core.Invalid("per", "must be in hours, days or weeks")
 }

@@ -40,7 +40,7 @@ type row struct {
 	Draft             bool   // a draft waits beside the current version
 	UnderWay, Through string
 	Entered           string
-	Days              spark
+	Days              wording.Spark
 	Held              string
 	HeldPath          string
 	Changed           frame.When
@@ -102,14 +102,14 @@ func (h *Room) addCounts(r *http.Request, v people.Visitor, data *listPage, held
 		return frame.Address(Path, frame.Parameters{"status": string(status), "q": data.Query})
 	}
 	total, tabs := 0, []tab{}
-	for _, s := range wording.StatusOrder {
+	for _, s := range statusOrder {
 		n, err := h.Editor.Store.Count(r.Context(), v.Org.ID, workflows.Filter{Status: s})
 		if err != nil {
 			return 0, err
 		}
 		total += n
 		if n > 0 || data.Status == string(s) {
-			tabs = append(tabs, tab{address(s), wording.Statuses[s].Name, count(n), data.Status == string(s)})
+			tabs = append(tabs, tab{address(s), statuses[s].Name, count(n), data.Status == string(s)})
 		}
 		if s == workflows.Invalid && n > 0 {
 			data.Invalid, data.InvalidPath = frame.Quantity(int64(n), "workflow cannot run", "workflows cannot run"), address(s)
@@ -117,7 +117,7 @@ func (h *Room) addCounts(r *http.Request, v people.Visitor, data *listPage, held
 	}
 	data.Tabs = append([]tab{{address(""), "All", count(total), data.Status == ""}}, tabs...)
 	limit, err := h.Editor.Cap(r.Context(), v.Org.ID)
-	data.Cap = capWords(limit)
+	data.Cap = wording.LimitWords(limit)
 	if v.Member.Has(members.MayManageCampaigns) {
 		data.CapPath = limitPath
 	}
@@ -140,7 +140,7 @@ func (h *Room) rowsOf(r *http.Request, v people.Visitor, page []workflows.Workfl
 	var rows []row
 	for _, w := range page {
 		shown := row{
-			Path: pathOf(w, ""), Name: frame.PlainName(w.Name), Key: w.Key, State: wording.Statuses[w.Status], Reason: frame.PlainName(w.InvalidReason),
+			Path: pathOf(w, ""), Name: frame.PlainName(w.Name), Key: w.Key, State: statuses[w.Status], Reason: frame.PlainName(w.InvalidReason),
 			Draft: w.DraftVersion > 0 && w.CurrentVersion > 0, Changed: h.When(w.UpdatedAt),
 		}
 		if w.CurrentVersion > 0 {
@@ -150,7 +150,7 @@ func (h *Room) rowsOf(r *http.Request, v people.Visitor, page []workflows.Workfl
 			if err != nil {
 				return nil, err
 			}
-			shown.Entered, shown.Days = count(int(sumOf(days))), sparkOf(days)
+			shown.Entered, shown.Days = count(int(wording.Sum(days))), wording.SparkOf(days)
 		}
 		if held[w.ID] > 0 {
 			shown.Held, shown.HeldPath = count(held[w.ID]), pathOf(w, tabHeld)
@@ -172,42 +172,6 @@ func (h *Room) enteredDays(r *http.Request, v people.Visitor, w workflows.Workfl
 		}
 	}
 	return numbers, err
-}
-
-func sumOf(numbers []float64) float64 {
-	sum := 0.0
-	for _, n := range numbers {
-		sum += n
-	}
-	return sum
-}
-
-// spark is a small chart: a bar for each day.
-type spark []bar
-
-// bar is a bar of a spark, in a box of sparkWidth for each bar and sparkHeight.
-type bar struct{ X, Y, Height int }
-
-const (
-	sparkWidth  = 6
-	sparkHeight = 20
-)
-
-// sparkOf returns the chart of numbers, none if all of them are 0.
-func sparkOf(numbers []float64) spark {
-	highest := 0.0
-	for _, n := range numbers {
-		highest = max(highest, n)
-	}
-	if highest == 0 {
-		return nil
-	}
-	var bars spark
-	for i, n := range numbers {
-		height := max(1, int(n/highest*sparkHeight))
-		bars = append(bars, bar{i * sparkWidth, sparkHeight - height, height})
-	}
-	return bars
 }
 
 // emptyOf returns the text in place of a list without workflows.

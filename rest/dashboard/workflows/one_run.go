@@ -31,8 +31,14 @@ type runPage struct {
 	Started   frame.When
 	Ended     frame.When
 	Faults    int
-	Events    []wording.EventRow
+	Events    []eventRow
 	Journey   *wording.Journey
+}
+
+// eventRow is an event of a timeline with its time for the page.
+type eventRow struct {
+	wording.EventRow
+	When frame.When
 }
 
 // showRun shows the way of one contact through the workflow.
@@ -75,10 +81,14 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 	if err != nil {
 		return runPage{}, err
 	}
+	var done []engine.Event
+	for _, e := range events {
+		done = append(done, e.Event)
+	}
 	words := wording.OfSteps(tree)
 	data := runPage{
-		RunID: run.ID, Contact: h.contactOf(v, run.ContactID, names), RunState: wording.RunState(run), Version: run.Version, Cause: wording.CauseOf(run),
-		Started: h.When(run.StartedAt), Faults: run.Faults, Journey: wording.JourneyOf(tree, nil, diagram.Options{Lit: wording.LitByEvents(tree, run, events)}),
+		RunID: run.ID, Contact: h.contactOf(v, run.ContactID, names), RunState: wording.RunState(run.State), Version: run.Version, Cause: causeOf(run),
+		Started: h.When(run.StartedAt), Faults: run.Faults, Journey: wording.JourneyOf(tree, nil, diagram.Options{Lit: wording.LitByEvents(tree, run.State, run.ExitKind, done)}),
 	}
 	if run.CompletedAt != nil {
 		data.Ended = h.When(*run.CompletedAt)
@@ -88,7 +98,7 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 	}
 	h.addVerdict(w, run, words, &data)
 	for _, e := range events {
-		data.Events = append(data.Events, wording.EventRowOf(tree, run, e, words, h.When(e.At)))
+		data.Events = append(data.Events, eventRow{wording.EventRowOf(tree, data.Cause, e.Event, words), h.When(e.At)})
 	}
 	data.about, err = h.aboutOf(r, v, w, tabRuns)
 	return data, err
@@ -97,7 +107,7 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 // addVerdict says what the run does now.
 func (h runPages) addVerdict(w workflows.Workflow, run workflows.Run, words map[string]string, data *runPage) {
 	state := run.State
-	data.Verdict = wording.WhereWords(run, words)
+	data.Verdict = wording.WhereWords(run.State, run.ExitKind, run.ExitName, words)
 	if state.IsOver() {
 		return
 	}
@@ -124,6 +134,6 @@ func (h runPages) addVerdict(w workflows.Workflow, run workflows.Run, words map[
 		data.Verdict = "It continues within a minute."
 	}
 	if !w.IsLive() {
-		data.Verdict += " The workflow is " + strings.ToLower(wording.Statuses[w.Status].Name) + ", so the run does not move."
+		data.Verdict += " The workflow is " + strings.ToLower(statuses[w.Status].Name) + ", so the run does not move."
 	}
 }

@@ -58,7 +58,7 @@ func (h *Room) read(w http.ResponseWriter, r *http.Request, v people.Visitor) (w
 
 // aboutOf returns the top of a page of a workflow. It counts the messages that wait.
 func (h *Room) aboutOf(r *http.Request, v people.Visitor, w workflows.Workflow, current string) (about, error) {
-	a := about{ID: w.ID, Name: frame.PlainName(w.Name), State: wording.Statuses[w.Status], MayManage: v.Member.Has(members.MayManageCampaigns)}
+	a := about{ID: w.ID, Name: frame.PlainName(w.Name), State: statuses[w.Status], MayManage: v.Member.Has(members.MayManageCampaigns)}
 	held, err := h.Editor.Holds.CountHeld(r.Context(), v.Org.ID)
 	if err != nil {
 		return a, err
@@ -147,7 +147,7 @@ func (h *Room) versionOptions(r *http.Request, v people.Visitor, w workflows.Wor
 	all, err := h.Editor.Store.Versions(r.Context(), v.Org.ID, w.ID)
 	var options []frame.Option
 	for _, one := range all {
-		name := versionWords(one.Number)
+		name := wording.Version(one.Number)
 		switch one.Number {
 		case w.CurrentVersion:
 			name += " (current)"

@@ -143,7 +143,7 @@ func (h *Room) addNumbers(r *http.Request, v people.Visitor, w workflows.Workflo
 		data.Exits = append(data.Exits, exitRow{wording.ExitWords(e.Type, e.Kind, e.Name), count(e.Count)})
 	}
 	days, err := h.enteredDays(r, v, w, chartDays)
-	if err == nil && sumOf(days) > 0 {
+	if err == nil && wording.Sum(days) > 0 {
 		panel := enteredChart("Entered per day", frame.DayStart(h.Clock()), days)
 		data.Entered = &panel
 	}
@@ -162,7 +162,7 @@ func enteredChart(title string, last time.Time, numbers []float64) chart.Panel {
 	return chart.Plan{
 		ID: "entered", Title: title, Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Days: days,
 		Series:  []chart.Series{{Name: "Entered", Values: numbers}},
-		Summary: frame.Quantity(int64(sumOf(numbers)), "contact", "contacts") + " entered in " + strconv.Itoa(len(days)) + " days, over all versions. Days are in UTC.",
+		Summary: frame.Quantity(int64(wording.Sum(numbers)), "contact", "contacts") + " entered in " + strconv.Itoa(len(days)) + " days, over all versions. Days are in UTC.",
 	}.Panel()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
 
 // pastDays are the numbers of past days that a visitor can choose. The first is the default.
@@ -81,7 +82,7 @@ func (h *Room) estimate(r *http.Request, v people.Visitor, w workflows.Workflow,
 		return err
 	}
 	if review.HasFaults() {
-		data.Problem = versionWords(shown.Number) + " has faults, so it is not known what it would have done. Correct its source first."
+		data.Problem = wording.Version(shown.Number) + " has faults, so it is not known what it would have done. Correct its source first."
 		return nil
 	}
 	data.TriggerInWords = frame.PlainName(review.Checked.Explain().Settings[0])
@@ -102,10 +103,10 @@ func (p *pastPage) add(found workflows.Estimate) {
 	for _, d := range found.Days {
 		days, entered, sent = append(days, d.Day), append(entered, float64(d.Enrolled)), append(sent, float64(d.Sends))
 	}
-	p.Entered, p.Sent = count(int(sumOf(entered))), count(int(sumOf(sent)))
+	p.Entered, p.Sent = count(int(wording.Sum(entered))), count(int(wording.Sum(sent)))
 	for _, s := range found.Sends {
 		total := int(s.PerDay*float64(p.Days) + 0.5) //nolint:mnd // rounds
-		p.Sends = append(p.Sends, pastSend{s.Path, frame.PlainName(s.Template), perDayWords(s.PerDay), count(total)})
+		p.Sends = append(p.Sends, pastSend{s.Path, frame.PlainName(s.Template), wording.PerDay(s.PerDay), count(total)})
 	}
 	for _, e := range found.Exits {
 		p.Exits = append(p.Exits, exitRow{frame.Quoted(e.Name), count(e.Count)})
@@ -121,7 +122,7 @@ func (p *pastPage) add(found workflows.Estimate) {
 		made := chart.Plan{
 			ID: id, Title: title, Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Days: days,
 			Series:  []chart.Series{{Name: name, Values: numbers}},
-			Summary: about + count(int(sumOf(numbers))) + " " + nouns + " in " + strconv.Itoa(len(days)) + " days. Days are in UTC.",
+			Summary: about + count(int(wording.Sum(numbers))) + " " + nouns + " in " + strconv.Itoa(len(days)) + " days. Days are in UTC.",
 		}.Panel()
 		return &made
 	}

@@ -156,8 +156,8 @@ func (h runPages) runRows(r *http.Request, v people.Visitor, w workflows.Workflo
 			step = ""
 		}
 		rows = append(rows, runRow{
-			Path: runPath(run), Step: step, Contact: h.contactOf(v, run.ContactID, names), State: wording.RunState(run), Version: run.Version,
-			Where: core.Quotable(wording.WhereWords(run, words[run.Version]), maxOption), Cause: wording.CauseOf(run), Started: h.When(run.StartedAt), Next: h.When(run.State.WakeAt),
+			Path: runPath(run), Step: step, Contact: h.contactOf(v, run.ContactID, names), State: wording.RunState(run.State), Version: run.Version,
+			Where: core.Quotable(wording.WhereWords(run.State, run.ExitKind, run.ExitName, words[run.Version]), maxOption), Cause: causeOf(run), Started: h.When(run.StartedAt), Next: h.When(run.State.WakeAt),
 			Held: run.State.Phase == engine.Held && !run.State.IsOver(), HeldPath: pathOf(w, tabHeld),
 		})
 	}

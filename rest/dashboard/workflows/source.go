@@ -32,7 +32,7 @@ type editorPage struct {
 	// Base is the hash of the version that the source changes, "" for a new workflow.
 	Source, Base string
 	Numbers      string // the line numbers beside the source
-	Review       wording.Review
+	Review       review
 	Help         []wording.HelpGroup
 	Examples     []wording.Example
 	Stale        *staleVersion
@@ -95,8 +95,8 @@ func (h sourcePages) editor(w http.ResponseWriter, r *http.Request, v people.Vis
 		h.Fail(w, r, v, err)
 		return
 	}
-	data.Form, data.New, data.Numbers, data.Stale = frame.FormTo(v, r.URL.Path), before == nil, numbersFor(data.Source), o.stale
-	data.Review, data.Help, data.Examples = wording.ReviewOf(data.Source, found), wording.HelpOf(found.Schema), wording.Examples()
+	data.Form, data.New, data.Numbers, data.Stale = frame.FormTo(v, r.URL.Path), before == nil, wording.Numbers(data.Source), o.stale
+	data.Review, data.Help, data.Examples = reviewOf(data.Source, found), wording.HelpOf(found.Schema), wording.Examples()
 	data.Save, data.Back, data.MayWrite = "Save draft", Path, true
 	data.Guide = h.Guide("/guides/workflow-language", "The language of workflows")
 	screen := frame.Screen{Page: "editor", Title: "New workflow", Head: frame.Head{Title: "New workflow", Lead: "A saved draft reaches no contact before you activate it."}}
@@ -234,16 +234,4 @@ func (h sourcePages) refused(w http.ResponseWriter, r *http.Request, v people.Vi
 // unixLines returns a text of a form with LF as line ends; browsers send CRLF.
 func unixLines(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r\n", "\n")
-}
-
-// numbersFor returns the line numbers beside a source, with more numbers than lines: the field
-// grows while a person types, also without a script.
-func numbersFor(text string) string {
-	const more = 300
-	var b strings.Builder
-	for i := range strings.Count(text, "\n") + more {
-		b.WriteString(strconv.Itoa(i + 1))
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

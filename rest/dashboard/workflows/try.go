@@ -23,7 +23,7 @@ type tryPage struct {
 	Contact  named
 	Version  int
 	Versions []frame.Option
-	Steps    []wording.DryRow
+	Steps    []dryRow
 	// Done is true if the workflow was tried.
 	Done    bool
 	Journey *wording.Journey
@@ -70,7 +70,7 @@ func (h *Room) try(r *http.Request, v people.Visitor, w workflows.Workflow, data
 	tree := wording.TreeOf(shown.Source)
 	data.Journey = wording.JourneyOf(tree, review.Checked, diagram.Options{})
 	if review.HasFaults() {
-		data.Problem = versionWords(shown.Number) + " has faults, so it cannot be tried. Correct its source first."
+		data.Problem = wording.Version(shown.Number) + " has faults, so it cannot be tried. Correct its source first."
 		return nil
 	}
 	if data.Query == "" || !data.MayTry {
@@ -90,7 +90,7 @@ func (h *Room) try(r *http.Request, v people.Visitor, w workflows.Workflow, data
 		return problemOf(err, &data.Problem)
 	}
 	data.Done = true
-	data.Steps, data.Journey = wording.DryRows(done, wording.OfSteps(tree)), wording.JourneyOf(tree, review.Checked, diagram.Options{Lit: wording.LitByDryRun(done)})
+	data.Steps, data.Journey = dryRows(done, wording.OfSteps(tree)), wording.JourneyOf(tree, review.Checked, diagram.Options{Lit: litByDryRun(done)})
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (h *Room) versionRows(r *http.Request, v people.Visitor, w workflows.Workfl
 	names := h.Actors.For(v)
 	var rows []versionRow
 	for _, one := range all {
-		by, err := authorOf(r.Context(), names, one.CreatedBy)
+		by, err := names.Author(r.Context(), one.CreatedBy.Kind, one.CreatedBy.ID, one.CreatedBy.UserID)
 		if err != nil {
 			return nil, err
 		}

@@ -3,15 +3,21 @@ package workflows
 import (
 	"context"
 	"net/url"
-	"strconv"
-	"strings"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/workflows"
-	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows/wording"
 )
+
+// statuses are the statuses of workflows in words.
+var statuses = map[workflows.Status]wording.State{
+	workflows.Active: {Name: "Active", Mark: "good"}, workflows.Paused: {Name: "Paused", Mark: ""}, workflows.Invalid: {Name: "Invalid", Mark: "ended"},
+	workflows.Draft: {Name: "Draft", Mark: "test"}, workflows.Archived: {Name: "Archived", Mark: "test"},
+}
+
+// statusOrder has the statuses of workflows in the order in which pages show them.
+var statusOrder = []workflows.Status{workflows.Active, workflows.Paused, workflows.Invalid, workflows.Draft, workflows.Archived}
 
 // named is a thing with a link to its page. The path is "" if there is no page, or if the
 // visitor may not open it.
@@ -51,29 +57,20 @@ func pathOf(w workflows.Workflow, page string) string {
 	return Path + "/" + url.PathEscape(w.ID) + page
 }
 
-// authorOf returns the words for the person or the credential that saved a version.
-func authorOf(ctx context.Context, names *actors.Names, by workflows.Author) (string, error) {
-	switch core.CredentialKind(by.Kind) {
-	case core.Person:
-		return names.Person(ctx, by.ID)
-	case core.APIKey, core.OAuthClient:
-		credential, err := names.Credential(ctx, by.ID, by.UserID)
-		if err != nil || by.UserID == "" {
-			return credential, err
-		}
-		person, err := names.Person(ctx, by.UserID)
-		return credential + " for " + person, err
+// causeOf says why a contact entered.
+func causeOf(r workflows.Run) string {
+	source := frame.Quoted(r.SourceKey)
+	switch r.Cause {
+	case workflows.SegmentEntered:
+		return "came into the segment " + source
+	case workflows.ActivityTriggered:
+		return "did the activity " + source
+	case workflows.EventTriggered:
+		return "had the event " + source
+	case workflows.DateReached:
+		return "reached the date in " + source
+	case workflows.BackEnrolled:
+		return "was there before the activation, by " + source
 	}
-	return "the operator", nil
+	return "entered by " + source
 }
-
-// perDayWords returns an average of things a day without superfluous digits.
-func perDayWords(n float64) string {
-	if n > 0 && n < 0.1 {
-		return "less than 0.1"
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0")
-}
-
-// versionWords returns "Version 3".
-func versionWords(n int) string { return "Version " + strconv.Itoa(n) }

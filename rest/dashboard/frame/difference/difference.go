@@ -4,7 +4,7 @@ package difference
 import (
 	"strconv"
 
-	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/difference/linediff"
 )
 
@@ -91,6 +91,6 @@ func lineOf(line linediff.Line) Line {
 		return strconv.Itoa(n)
 	}
 	shown.Old, shown.New = number(line.Old), number(line.New)
-	shown.Before, shown.Marked, shown.After = frame.PlainName(line.Text[:line.From]), frame.PlainName(line.Text[line.From:line.To]), frame.PlainName(line.Text[line.To:])
+	shown.Before, shown.Marked, shown.After = core.OnlyVisible(line.Text[:line.From]), core.OnlyVisible(line.Text[line.From:line.To]), core.OnlyVisible(line.Text[line.To:])
 	return shown
 }

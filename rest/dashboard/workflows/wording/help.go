@@ -7,7 +7,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows/examples"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
-	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // HelpGroup is a group of texts to insert into a source. None says that the organization has
@@ -63,7 +62,7 @@ func HelpOf(names language.Schema) []HelpGroup {
 	group := func(name, none string, keys []string, before, after string) HelpGroup {
 		g := HelpGroup{Name: name, None: none}
 		for _, key := range keys[:min(len(keys), maxHelp)] {
-			if key == frame.PlainName(key) { // a name with invisible characters would be inserted without them
+			if key == core.OnlyVisible(key) { // a name with invisible characters would be inserted without them
 				g.Entries = append(g.Entries, HelpEntry{before + core.Quote(key) + after, ""})
 			}
 		}

@@ -3,9 +3,9 @@ package wording
 import (
 	"html/template"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
-	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // Journey is a workflow in words and as a drawing.
@@ -34,10 +34,10 @@ func JourneyOf(tree *language.Tree, checked *language.Checked, o diagram.Options
 	}
 	j := &Journey{Drawing: draw(tree, o)}
 	for _, sentence := range said.Settings {
-		j.Settings = append(j.Settings, frame.PlainName(sentence))
+		j.Settings = append(j.Settings, core.OnlyVisible(sentence))
 	}
 	for _, line := range said.Steps {
-		j.Steps = append(j.Steps, StepLine{line.Path, frame.PlainName(line.Text), line.Depth, line.Heading, o.Lit[line.Path]})
+		j.Steps = append(j.Steps, StepLine{line.Path, core.OnlyVisible(line.Text), line.Depth, line.Heading, o.Lit[line.Path]})
 	}
 	return j
 }
@@ -45,7 +45,7 @@ func JourneyOf(tree *language.Tree, checked *language.Checked, o diagram.Options
 // draw returns the drawing of a workflow. All texts in it are escaped.
 func draw(tree *language.Tree, o diagram.Options) template.HTML {
 	o.NoStyle = true
-	return template.HTML(frame.PlainName(diagram.Draw(tree, o))) //nolint:gosec // package diagram escapes all texts
+	return template.HTML(core.OnlyVisible(diagram.Draw(tree, o))) //nolint:gosec // package diagram escapes all texts
 }
 
 // OfSteps returns the steps of a workflow in words, by their paths.
@@ -55,7 +55,7 @@ func OfSteps(tree *language.Tree) map[string]string {
 		return words
 	}
 	for _, line := range tree.Explain().Steps {
-		words[line.Path] = frame.PlainName(line.Text)
+		words[line.Path] = core.OnlyVisible(line.Text)
 	}
 	return words
 }

@@ -1,28 +1,13 @@
 package wording
 
 import (
-	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
 
-// LitByDryRun returns the steps and arms that a dry run passed.
-func LitByDryRun(done []workflows.DryStep) map[string]bool {
-	lit := map[string]bool{}
-	left := false
-	for _, s := range done {
-		lit[s.NodePath] = true
-		left = s.Action == workflows.Exited || s.Action == workflows.HeldOut
-	}
-	if !left && len(done) > 0 {
-		lit[diagram.End] = true
-	}
-	return lit
-}
-
 // LitByEvents returns the steps and arms that a run has passed.
-func LitByEvents(tree *language.Tree, run workflows.Run, events []workflows.Event) map[string]bool {
+func LitByEvents(tree *language.Tree, state engine.State, kind engine.ExitKind, events []engine.Event) map[string]bool {
 	lit := map[string]bool{}
 	for _, e := range events {
 		if e.Path == "" {
@@ -36,7 +21,7 @@ func LitByEvents(tree *language.Tree, run workflows.Run, events []workflows.Even
 			lit[e.Path+"."+e.Detail] = true
 		}
 	}
-	if run.State.Status == engine.Completed && run.ExitKind == "" {
+	if state.Status == engine.Completed && kind == "" {
 		lit[diagram.End] = true
 	}
 	return lit

@@ -5,16 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/workflows"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
-	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // EventRow is an event of a timeline. Class is the colour of its point.
 type EventRow struct {
 	Class, Title, Text, Path string
-	At                       frame.When
+	At                       time.Time
 	Exact                    string
 }
 
@@ -27,17 +26,17 @@ var eventTitles = map[engine.EventType]State{
 	engine.RunCompleted: {"Completed", "delivered"}, engine.RunFailed: {"Failed", "bounced"},
 }
 
-// EventRowOf returns an event in words. at is its time for the page.
-func EventRowOf(tree *language.Tree, run workflows.Run, e workflows.Event, words map[string]string, at frame.When) EventRow {
+// EventRowOf returns an event in words. cause says why the contact entered.
+func EventRowOf(tree *language.Tree, cause string, e engine.Event, words map[string]string) EventRow {
 	title, known := eventTitles[e.Type]
 	if !known {
 		title = State{string(e.Type), ""}
 	}
-	row := EventRow{Class: title.Mark, Title: title.Name, Path: e.Path, At: at, Exact: e.At.UTC().Format(exactLayout)}
-	detail := frame.PlainName(e.Detail)
+	row := EventRow{Class: title.Mark, Title: title.Name, Path: e.Path, At: e.At, Exact: e.At.UTC().Format(exactLayout)}
+	detail := core.OnlyVisible(e.Detail)
 	switch e.Type {
 	case engine.Enrolled:
-		row.Text = "The contact " + CauseOf(run) + "."
+		row.Text = "The contact " + cause + "."
 	case engine.StepEntered:
 		row.Title, row.Text = words[e.Path], stepText(tree, e)
 		if row.Title == "" {
@@ -48,7 +47,7 @@ func EventRowOf(tree *language.Tree, run workflows.Run, e workflows.Event, words
 	case engine.SendFiltered:
 		row.Text = "Because " + reasons[e.Reason] + "."
 		if reasons[e.Reason] == "" {
-			row.Text = frame.PlainName(string(e.Reason))
+			row.Text = core.OnlyVisible(string(e.Reason))
 		}
 	case engine.RunExited, engine.RunCompleted:
 		row.Text = ExitWords(e.Type, e.Kind, e.Exit) + "."
@@ -63,7 +62,7 @@ const exactLayout = "2 January 2006, 15:04:05 UTC"
 
 // stepText says what the words of a step do not: the pass of a repeat, and the branch that the
 // contact takes.
-func stepText(tree *language.Tree, e workflows.Event) string {
+func stepText(tree *language.Tree, e engine.Event) string {
 	var parts []string
 	if e.Iteration > 0 {
 		parts = append(parts, "Pass "+strconv.Itoa(e.Iteration)+".")
@@ -83,7 +82,7 @@ func stepText(tree *language.Tree, e workflows.Event) string {
 		}
 	default:
 		if label != "" {
-			parts = append(parts, frame.PlainName(label))
+			parts = append(parts, core.OnlyVisible(label))
 		}
 	}
 	return strings.Join(parts, " ")
@@ -93,7 +92,7 @@ func stepText(tree *language.Tree, e workflows.Event) string {
 func branchText(step *language.If, label string) string {
 	for i, arm := range language.Arms(step) {
 		if arm.Label == label && i < len(step.Arms) {
-			return "Yes: " + frame.PlainName(step.Arms[i].When.Condition()) + "."
+			return "Yes: " + core.OnlyVisible(step.Arms[i].When.Condition()) + "."
 		}
 	}
 	return "No condition holds."
