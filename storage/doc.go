@@ -14,6 +14,9 @@
 // bulk.NewJobStore(db.DB), because an import of bulk here would exceed the repository's
 // limit for import chains.
 //
+// DB has no methods for the stores of workflows for the same reason. The caller constructs
+// them, as in workflows.New(db.DB).
+//
 // This package makes no decisions: it checks no permission, validates nothing and sets no
 // default.
 package storage

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
-	_ "github.com/mailhelm/mailhelm/storage/contactimport" // package storage does not import it
+	_ "github.com/mailhelm/mailhelm/storage/contactimport" // package storage does not import these
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	_ "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 func TestEveryStatementPreparesOnBothEngines(t *testing.T) {

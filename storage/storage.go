@@ -22,7 +22,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/core/webhooks"
-	"github.com/mailhelm/mailhelm/core/workflows"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
@@ -51,14 +50,13 @@ import (
 	usagestore "github.com/mailhelm/mailhelm/storage/usage"
 	visitorstore "github.com/mailhelm/mailhelm/storage/visitorids"
 	webhookstore "github.com/mailhelm/mailhelm/storage/webhooks"
-	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // Config selects the database to open; see [engine.Config].
 type Config = engine.Config
 
 // DB is an open database with the stores of all domains. It is safe for concurrent use. It
-// has a method for every store except those of packages bulk and contactimport.
+// has a method for every store except those of packages bulk, contactimport and workflows.
 type DB struct{ *engine.DB }
 
 // Open opens the database without changing its schema; see [engine.DB.Migrate]. It
@@ -279,24 +277,3 @@ func (db *DB) Replay() replay.Store { return replay.New(db.DB) }
 
 // Processes returns the store of the heartbeats of server processes.
 func (db *DB) Processes() replay.ProcessStore { return replay.NewProcessStore(db.DB) }
-
-// Workflows returns the store of workflows and their versions.
-func (db *DB) Workflows() workflows.Store { return workflowstore.New(db.DB) }
-
-// WorkflowRuns returns the store that reads the runs of workflows.
-func (db *DB) WorkflowRuns() workflows.RunStore { return workflowstore.NewRunStore(db.DB) }
-
-// WorkflowHolds returns the store of messages of workflows that wait for a person.
-func (db *DB) WorkflowHolds() workflows.HoldStore { return workflowstore.NewRunStore(db.DB) }
-
-// WorkflowTimers returns the store of the timers of runs.
-func (db *DB) WorkflowTimers() workflows.TimerStore { return workflowstore.NewTimerStore(db.DB) }
-
-// WorkflowEntries returns the store of triggers that have happened, which starts runs.
-func (db *DB) WorkflowEntries() workflows.EntryStore { return workflowstore.NewEntryStore(db.DB) }
-
-// WorkflowChanges returns the store of changed contacts for which runs may wait.
-func (db *DB) WorkflowChanges() workflows.ChangeStore { return workflowstore.NewChangeStore(db.DB) }
-
-// WorkflowMails returns the store of the messages of runs.
-func (db *DB) WorkflowMails() workflows.MailStore { return workflowstore.NewMailStore(db.DB) }

@@ -93,6 +93,7 @@ var domainEdges = map[[2]string]string{
 	{"segments", "messages"}:           "an event of a message may make a contact a member",
 	{"segments", "predicate"}:          "a segment is a predicate",
 	{"workflows", "predicate"}:         "conditions in workflows are predicates",
+	{"workflows", "cache"}:             "estimates are kept until a caller has confirmed them",
 	{"workflows", "jobs"}:              "a job checks whether the names in workflows still exist",
 	{"segments", "predicatelint"}:      "authors of predicates are warned of mistakes",
 	{"predicatelint", "predicate"}:     "the warnings are about predicates",
@@ -163,6 +164,7 @@ var domainParts = map[string]string{
 	"core/workflows/language":   "the language in which workflows are written",
 	"core/workflows/mailing":    "how messages of workflows are made and passed on",
 	"core/workflows/runner":     "what keeps runs of workflows moving",
+	"core/workflows/population": "runs of workflows for the contacts of an organization, in memory",
 	"core/workflows/simulation": "runs of workflows for contacts in memory",
 }
 

@@ -81,8 +81,11 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		seen := map[string]string{}
 		// These tools need an argument, so they are called in parity_test.go,
-		// suppression_test.go and conformance/whole instead.
-		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true, "templates_render": true, "broadcasts_get_status": true}
+		// suppression_test.go, conformance/workflows and conformance/whole instead.
+		asked := map[string]bool{
+			"messages_diagnose": true, "suppressions_check_address": true, "templates_render": true, "broadcasts_get_status": true,
+			"workflows_estimate_enrollment": true,
+		}
 		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {
 			look := func(what string, answer map[string]any, status int) {
 				text, err := json.Marshal(answer)

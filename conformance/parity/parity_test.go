@@ -99,7 +99,7 @@ func cases(p *product.Product) []sameness {
 }
 
 // comparedElsewhere has the names of tools that other test files compare with their routes.
-var comparedElsewhere = []string{"activities_record", "segments_preview_predicate"}
+var comparedElsewhere = []string{"activities_record", "segments_preview_predicate", "workflows_dry_run"}
 
 // ordinaryCases returns a test case for each operation with a tool and a route that has no
 // case in a table. The calls use live credentials and only the required arguments.

@@ -36,7 +36,7 @@ func TestUndeclaredCode(t *testing.T) {
 	t.Parallel()
 	type nothing struct{}
 	undeclared := core.Declare(core.Op[nothing, nothing]{
-		Name: "workflows_dry_run", Title: "Try a workflow", Purpose: "Tries a workflow.", Effect: core.Reads,
+		Name: "workflows_estimate_enrollment", Title: "Estimate who enters", Purpose: "Estimates who enters.", Effect: core.Reads,
 		Scopes: []core.Scope{core.WorkflowsManage},
 		Do: func(context.Context, *core.Call, nothing) (nothing, error) {
 			return nothing{}, core.NotFound("workflow")
@@ -44,12 +44,12 @@ func TestUndeclaredCode(t *testing.T) {
 	})
 	collector := &failing{TB: t}
 	p := product.Start(collector, product.Options{Operations: []core.Operation{undeclared}})
-	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workflows_dry_run","arguments":{}}}`
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workflows_estimate_enrollment","arguments":{}}}`
 	if got := p.Send(t, p.ToAgent(p.Token(t, p.MCPURL), message)); !strings.Contains(got.Body, `not_found`) {
 		t.Errorf("the call answers %d %s", got.Status, got.Body)
 	}
 	collector.end()
-	if got := strings.Join(collector.errors, "\n"); !strings.HasSuffix(got, "does not declare: workflows_dry_run on agent: not_found") {
+	if got := strings.Join(collector.errors, "\n"); !strings.HasSuffix(got, "does not declare: workflows_estimate_enrollment on agent: not_found") {
 		t.Errorf("errors of the test that started the product: %q", got)
 	}
 }

@@ -78,8 +78,9 @@ type Options struct {
 	// TopicCAs are the CAs to trust for certificates that sign SNS messages.
 	Topics   http.RoundTripper
 	TopicCAs *x509.CertPool
-	// Operations are offered together with the operations of the product. Tests declare
-	// operations here for features that no operation of the product uses.
+	// Operations are offered together with the operations of the product, and replace those
+	// with the same names. Tests declare operations here for features that no operation of
+	// the product uses.
 	Operations []core.Operation
 	// OTLPEndpoint is the URL of an OpenTelemetry collector that receives the product's
 	// spans; "" turns spans off.

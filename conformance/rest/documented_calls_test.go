@@ -140,6 +140,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 		}
 		return nil
 	})
+	d.addWorkflows(t)
 	return d
 }
 

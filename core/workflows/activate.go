@@ -99,7 +99,7 @@ func (p plannedActivation) applyTo(w Workflow, now time.Time) Workflow {
 		return w
 	}
 	w.Backfill, w.SweptUntil = nil, time.Time{}
-	existing, since := existingOf(p.checked.Tree().Settings, now)
+	existing, since := ExistingOf(p.checked.Tree().Settings, now)
 	switch {
 	case p.trigger.Kind == OnDate && existing:
 		w.SweptUntil = since
@@ -111,9 +111,9 @@ func (p plannedActivation) applyTo(w Workflow, now time.Time) Workflow {
 	return w
 }
 
-// existingOf reports whether contacts enter for whom the trigger happened before now, and
+// ExistingOf reports whether contacts enter for whom the trigger happened before now, and
 // since when; a zero time means any time.
-func existingOf(s language.Settings, now time.Time) (existing bool, since time.Time) {
+func ExistingOf(s language.Settings, now time.Time) (existing bool, since time.Time) {
 	if s.Enroll == nil {
 		return s.Trigger.Kind == language.OnSegment, time.Time{}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 func TestActivate(t *testing.T) {
@@ -46,7 +47,7 @@ func TestActivate(t *testing.T) {
 		if third.Backfill != nil || third.Trigger != (workflows.Trigger{Kind: workflows.OnActivity, Source: "signed_up", Key: "signed_up"}) {
 			t.Errorf("another trigger: %+v", third)
 		}
-		versions, err := w.db.Workflows().Versions(t.Context(), w.org, third.ID)
+		versions, err := workflowstore.New(w.db.DB).Versions(t.Context(), w.org, third.ID)
 		must(t, err)
 		if len(versions) != 3 || versions[0].ActivatedAt == nil || versions[2].ActivatedAt == nil {
 			t.Errorf("versions: %+v", versions)

@@ -65,24 +65,49 @@ func (e *Editor) previewOf(ctx context.Context, orgID string, w Workflow, a Acti
 	if err != nil {
 		return ActivationPreview{}, err
 	}
-	// The end of the hour keeps the numbers the same until a caller has confirmed them.
-	now := e.Clock().Add(time.Hour).Truncate(time.Hour)
-	estimate, err := e.Estimates.Estimate(ctx, orgID, plan.checked, w.ID, estimateDays, now)
+	estimate, err := e.project(ctx, orgID, w.ID, plan)
 	if err != nil {
 		return ActivationPreview{}, err
 	}
 	settings := plan.checked.Tree().Settings
-	existing, _ := existingOf(settings, now)
 	p := ActivationPreview{
 		WorkflowID: w.ID, Name: plan.checked.Tree().Name, Version: plan.draft.Number, ContentHash: plan.draft.ContentHash, Trigger: settings.Trigger.String(),
 		PerDay: rounded(estimate.PerDay), Days: estimateDays, Sends: sendsOf(plan.checked, estimate), Exits: exitsOf(settings), RequireApproval: a.RequireApproval,
 		Sampled: estimate.Sampled, Replaces: w.CurrentVersion, Warnings: []string{},
 	}
-	if p.EntersExisting = existing && plan.starts; p.EntersExisting {
-		p.WouldEnroll = estimate.EnterNow
-	}
 	p.Warnings = activationWarnings(plan, p)
-	return p, nil
+	existing, _ := ExistingOf(settings, e.Clock())
+	if p.EntersExisting = existing && plan.starts; !p.EntersExisting {
+		return p, nil
+	}
+	entering, err := e.Estimates.Estimate(ctx, orgID, plan.checked, w.ID, 0, e.Clock())
+	p.WouldEnroll = entering.EnterNow
+	return p, err
+}
+
+// projection names what was estimated.
+type projection struct{ orgID, workflowID, contentHash string }
+
+const (
+	// maxProjections is the maximum number of estimates that are kept.
+	maxProjections = 200
+	// projectionLife is how long an estimate is kept: for as long as a caller can confirm it.
+	projectionLife = 10 * time.Minute
+)
+
+// project returns the estimate of a draft by the last days. It is kept for some minutes: it
+// takes long, and must be the same when the caller confirms it.
+func (e *Editor) project(ctx context.Context, orgID, workflowID string, plan plannedActivation) (Estimate, error) {
+	key, now := projection{orgID, workflowID, plan.draft.ContentHash}, e.Clock()
+	if kept, found := e.projections.Get(key, now); found {
+		return kept, nil
+	}
+	epoch := e.projections.Epoch()
+	estimate, err := e.Estimates.Estimate(ctx, orgID, plan.checked, workflowID, estimateDays, now)
+	if err == nil {
+		e.projections.Put(key, estimate, now.Add(projectionLife), epoch)
+	}
+	return estimate, err
 }
 
 // rounded returns a number of things a day with two significant digits, so that it does not

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
 
@@ -50,8 +51,8 @@ type DryRuns interface {
 // Estimates computes how many contacts would enter a workflow.
 type Estimates interface {
 	// Estimate returns who would enter at an activation now, and what the workflow would have
-	// done in the last days. It sends and stores nothing. workflowID is "" for a workflow that
-	// is not stored.
+	// done in the last days. If days is 0, it only sets EnterNow. It sends and stores nothing.
+	// workflowID is "" for a workflow that is not stored.
 	Estimate(ctx context.Context, orgID string, checked *language.Checked, workflowID string, days int, now time.Time) (Estimate, error)
 }
 
@@ -61,10 +62,15 @@ type Workflows struct{ *Editor }
 // Editor has what people do with workflows on the dashboard. Callers check permissions and
 // record the changes in the audit log. Each method is one transaction, and takes part in that
 // of its context.
-type Editor struct{ Config }
+type Editor struct {
+	Config
+	projections *cache.Cache[projection, Estimate]
+}
 
 // New returns a Workflows.
-func New(cfg Config) *Workflows { return &Workflows{&Editor{cfg}} }
+func New(cfg Config) *Workflows {
+	return &Workflows{&Editor{cfg, cache.New[projection, Estimate](maxProjections)}}
+}
 
 // Operations returns the operations of this package, in the order of the operation
 // catalogue.

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 func TestSave(t *testing.T) {
@@ -35,7 +36,7 @@ func TestSave(t *testing.T) {
 			t.Errorf("a new source that does not parse: %+v", broken.Workflow)
 		}
 		stored := w.stored(t, "trial")
-		version, err := w.db.Workflows().Version(t.Context(), w.org, stored.ID, 1)
+		version, err := workflowstore.New(w.db.DB).Version(t.Context(), w.org, stored.ID, 1)
 		must(t, err)
 		if version.Source != `workflow "Third" v1 {` || version.ContentHash != workflows.HashOf(version.Source) || version.CreatedBy.ID != "ann" || stored.DraftVersion != 1 {
 			t.Errorf("stored: %+v, %+v", stored, version)

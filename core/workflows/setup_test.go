@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -96,7 +97,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	w := &world{db: db, org: core.NewID(), now: start}
 	w.Workflows = workflows.New(workflows.Config{
-		Store: db.Workflows(), Runs: db.WorkflowRuns(), Holds: db.WorkflowHolds(), Timers: db.WorkflowTimers(), Entries: db.WorkflowEntries(), Transactor: db,
+		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Holds: workflowstore.NewRunStore(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Transactor: db,
 		Schemas: w, DryRuns: w, Estimates: w, Orgs: db.Orgs().OrgIDs, Wake: func() { w.woken++ }, Clock: w.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Acme", Slug: "acme-" + w.org, Tier: "team", RetentionDays: 30}))
@@ -152,7 +153,7 @@ func (w *world) activate(t *testing.T, key, source string) workflows.Workflow {
 // stored returns a workflow as it is stored.
 func (w *world) stored(t *testing.T, ref string) workflows.Workflow {
 	t.Helper()
-	found, err := w.db.Workflows().Workflow(t.Context(), w.org, ref)
+	found, err := workflowstore.New(w.db.DB).Workflow(t.Context(), w.org, ref)
 	must(t, err)
 	return found
 }
@@ -170,13 +171,13 @@ func (w *world) enroll(t *testing.T, of workflows.Workflow, phase engine.Phase) 
 		}
 		runs, ids = append(runs, run), append(ids, run.ID)
 	}
-	_, err := w.db.WorkflowEntries().Enroll(t.Context(), w.org, of.ID, runs, true)
+	_, err := workflowstore.NewEntryStore(w.db.DB).Enroll(t.Context(), w.org, of.ID, runs, true)
 	must(t, err)
 	for i := range runs {
 		runs[i].State.Node, runs[i].State.Phase, runs[i].State.WakeAt = "0", phase, time.Time{}
 		events = append(events, workflows.Event{ID: core.NewID(), RunID: runs[i].ID, Version: runs[i].Version, Event: engine.Event{Path: "0", Type: engine.StepEntered, At: w.clock()}})
 	}
-	must(t, w.db.WorkflowTimers().Move(t.Context(), w.org, of.ID, runs, events))
+	must(t, workflowstore.NewTimerStore(w.db.DB).Move(t.Context(), w.org, of.ID, runs, events))
 	return ids
 }
 

@@ -25,6 +25,7 @@ type AuthoredWorkflow struct {
 	ContentHash    string       `json:"content_hash" voice:"ours" jsonschema_description:"The base_content_hash of the next change."`
 	CanActivate    bool         `json:"can_be_activated" jsonschema_description:"Whether the source has no faults."`
 	Diagnostics    []Diagnostic `json:"diagnostics" jsonschema_description:"Faults or, without faults, warnings."`
+	Explanation    *string      `json:"explanation" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The journey in words, null with faults. Show it to the person."`
 	Summary        string       `json:"summary" voice:"ours"`
 }
 
@@ -63,10 +64,15 @@ func (w *Workflows) author(ctx context.Context, c *core.Call, in AuthorWorkflowI
 		return AuthoredWorkflow{}, err
 	}
 	c.SetSubject(saved.Workflow.ID)
-	return AuthoredWorkflow{
+	out := AuthoredWorkflow{
 		Status: statusSaved, WorkflowID: saved.Workflow.ID, Key: saved.Workflow.Key, Version: saved.Version.Number, ContentHash: saved.Version.ContentHash,
 		CanActivate: !saved.Review.HasFaults(), Diagnostics: saved.Review.Diagnostics, Summary: saved.summary(),
-	}, nil
+	}
+	if checked := saved.Review.Checked; checked != nil {
+		words := checked.Explain().String()
+		out.Explanation = &words
+	}
+	return out, nil
 }
 
 // authorOf returns the caller as an author.

@@ -66,7 +66,7 @@ func (w *Workflows) workflowsDryRun() core.Operation {
 }
 
 // exampleContact is the id of a contact of the demo.
-const exampleContact = "01912f4a-7c1e-7b30-8f52-0c5d9a6e4b18"
+const exampleContact = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a105"
 
 func (w *Workflows) dryRun(ctx context.Context, c *core.Call, in DryRunIn) (DryRun, error) {
 	org := c.Principal.Org.ID

@@ -92,7 +92,7 @@ func (w *Workflows) estimate(ctx context.Context, c *core.Call, in EstimateIn) (
 		return Enrollment{}, err
 	}
 	out.addEstimate(found)
-	if existing, _ := existingOf(tried.review.Checked.Tree().Settings, c.Now); existing {
+	if existing, _ := ExistingOf(tried.review.Checked.Tree().Settings, c.Now); existing {
 		out.Scope, out.Existing = ScopeExisting, found.EnterNow
 	}
 	out.Summary = fmt.Sprintf("By the last %d days, %d contacts would enter at the first activation of %s, and %s a day afterwards. No contact was enrolled.",

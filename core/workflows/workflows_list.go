@@ -18,7 +18,7 @@ type WithID struct {
 }
 
 // exampleKey is the key of a workflow of the demo.
-const exampleKey = "welcome"
+const exampleKey = "thank-good-customers"
 
 func (w *Workflows) workflowsList() core.Operation {
 	return core.Declare(core.Op[ListWorkflowsIn, core.Page[Record]]{

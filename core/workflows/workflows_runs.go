@@ -151,4 +151,4 @@ func (w *Workflows) workflowsTimeline() core.Operation {
 }
 
 // exampleRun is the id of a run of the demo.
-const exampleRun = "01912f4a-7c1e-7b30-8f52-0c5d9a6e4b17"
+const exampleRun = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a104"

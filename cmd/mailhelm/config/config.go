@@ -112,7 +112,8 @@ type Config struct {
 	// keeps with their content. Zero means the simulator's default, a negative number none.
 	KeptMails int
 	// Operations are offered over REST and MCP in addition to the built-in operations, with
-	// the same checks of credentials and rate limits. The program mailhelm adds none.
+	// the same checks of credentials and rate limits. They replace built-in operations with
+	// the same names. The program mailhelm adds none.
 	Operations []core.Operation
 	// PasswordCost is the cost of password hashes; zero means the default of package
 	// passwords. The program mailhelm leaves it zero.

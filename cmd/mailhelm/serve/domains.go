@@ -45,11 +45,11 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
-	journeys := newWorkflowObserver(s.db)
-	divided.OnMembers = journeys.ObserveMembers
-	changed := bothChanges(divided.ObserveChange, journeys.ObserveChange)
+	triggers := newWorkflowObserver(s.db)
+	divided.OnMembers = triggers.ObserveMembers
+	changed := bothChanges(divided.ObserveChange, triggers.ObserveChange)
 	done := newActivities(cfg, s, divided, changed)
-	done.OnRecord = journeys.ObserveActivities
+	done.OnRecord = triggers.ObserveActivities
 	list, subjects, sync := newTopics(cfg, s, divided, changed)
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
@@ -59,7 +59,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	})
 	written := newTemplates(cfg, s)
 	recorded := messages.New(messages.Config{
-		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), journeys, s.hooks}, Clock: cfg.Clock,
+		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), triggers, s.hooks}, Clock: cfg.Clock,
 		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)

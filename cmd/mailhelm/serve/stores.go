@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/journeys"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
@@ -63,7 +64,7 @@ type stores struct {
 	dispatcher *dispatch.Dispatcher
 	// journeys moves the runs of workflows and sends their messages. It is nil in a process
 	// with the role api.
-	journeys *journeys
+	journeys *journeys.Journeys
 }
 
 // wakeDispatcher lets the dispatcher of this process look for broadcasts at once. A process

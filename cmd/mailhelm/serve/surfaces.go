@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -43,7 +44,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
 		ExpensiveSlots: s.db.ExpensiveSlots(), Usage: s.usage,
 	})
-	operations := guard.Catalogue(slices.Concat(catalogue.Operations(domains), cfg.Operations))
+	operations := guard.Catalogue(operationsOf(cfg, domains))
 	api, err := rest.New(rest.Config{
 		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
 		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
@@ -87,4 +88,12 @@ func toolNames(operations *guardrails.Catalogue) []string {
 		}
 	}
 	return names
+}
+
+// operationsOf returns the built-in operations, and those of the configuration.
+func operationsOf(cfg config.Config, domains catalogue.Domains) []core.Operation {
+	builtIn := slices.DeleteFunc(catalogue.Operations(domains), func(op core.Operation) bool {
+		return slices.ContainsFunc(cfg.Operations, func(other core.Operation) bool { return other.Info().Name == op.Info().Name })
+	})
+	return slices.Concat(builtIn, cfg.Operations)
 }

@@ -21,8 +21,8 @@ type Options struct {
 	// IDs is a prefix of the ids of elements, for pages with several drawings. An id is the
 	// prefix, "step-" and the path.
 	IDs string
-	// Counts has numbers that are shown at steps, by their paths, such as the contacts in
-	// the step.
+	// Counts has numbers that are shown at steps, arms and End, by their paths, such as the
+	// contacts in the step.
 	Counts map[string]int
 	// CountLabel says what the counts are, such as "contacts here".
 	CountLabel string

@@ -107,6 +107,9 @@ func TestDrawingsAreSound(t *testing.T) {
 			steps++
 		}
 		svg := diagram.Draw(tree, o)
+		if strings.Contains(svg, `<path d=""/>`) {
+			t.Fatalf("a step has no icon in\n%s", svg)
+		}
 		if diagram.Draw(tree, o) != svg {
 			t.Fatal("two drawings of the same workflow differ")
 		}

@@ -245,16 +245,42 @@ func (c *checker) unknown(at Offset, what, name string, known []string) {
 	c.fail(at, fault)
 }
 
-// unreachable warns about steps after an exit in the same block.
+// unreachable warns about the first step of a block that comes after one at which all
+// contacts leave.
 func (c *checker) unreachable(steps []Step) {
 	for i, step := range steps {
-		if _, leaves := step.(*Leave); leaves && i+1 < len(steps) {
-			c.warn(steps[i+1].Pos(), predicate.Warning{Kind: WarnUnreachable, Message: "no contact reaches this step, because exit is before it"})
+		if i > 0 && allLeave(steps[i-1]) {
+			reason := "exit is before it"
+			if _, direct := steps[i-1].(*Leave); !direct {
+				reason = "every arm before it ends with exit"
+			}
+			c.warn(step.Pos(), predicate.Warning{Kind: WarnUnreachable, Message: "no contact reaches this step, because " + reason})
 		}
 		for _, arm := range Arms(step) {
 			c.unreachable(arm.Block.Steps)
 		}
 	}
+}
+
+// allLeave reports whether every contact who comes to a step leaves at it or in its arms.
+func allLeave(step Step) bool {
+	switch s := step.(type) {
+	case *Leave:
+		return true
+	case *If:
+		if s.Else == nil {
+			return false
+		}
+	case *Split:
+	default:
+		return false
+	}
+	for _, arm := range Arms(step) {
+		if !slices.ContainsFunc(arm.Block.Steps, allLeave) {
+			return false
+		}
+	}
+	return true
 }
 
 // sendsSomething warns if the workflow changes nothing that a contact or a person would see.

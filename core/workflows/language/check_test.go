@@ -16,6 +16,10 @@ func TestCheckWithoutNames(t *testing.T) {
 		{workflow(`set attr.email = "a@example.com"`), "attr.email cannot be set", ""},
 		{"workflow \"W\" v1 { enter on 1 day after attr.x enroll existing send \"y\" }", "for all dates in the past", ""},
 		{workflow("send \"x\"\nexit\nsend \"y\""), "", "no contact reaches this step"},
+		{workflow("if suppressed { exit } else { split { 50%: { exit } 50%: { send \"x\" exit } } }\nsend \"y\""), "", "every arm before it ends with exit"},
+		{workflow("if suppressed { exit }\nsend \"y\""), "", ""},
+		{workflow("split { 50%: { exit } 50%: { } }\nsend \"y\""), "", ""},
+		{workflow("wait up to 1 day until suppressed { timeout: exit }\nsend \"y\""), "", ""},
 		{workflow("wait 1 day"), "", "sends no message"},
 	} {
 		warnings, err := language.CheckWithoutNames(parse(t, row.source))

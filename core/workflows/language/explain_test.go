@@ -54,7 +54,9 @@ func TestExplanationHasEachStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		var steps, arms, gotSteps, gotArms []string
+		types := map[string]string{}
 		for located := range tree.All() {
+			types[located.Path] = located.Step.Type()
 			steps = append(steps, located.Path)
 			for _, arm := range language.Arms(located.Step) {
 				arms = append(arms, located.Path+"."+arm.Label)
@@ -69,6 +71,9 @@ func TestExplanationHasEachStep(t *testing.T) {
 			}
 			if !strings.HasSuffix(line.Text, ".") && !strings.HasSuffix(line.Text, ":") {
 				t.Fatalf("the line %q has no end", line.Text)
+			}
+			if leaves := line.Text == "Leave the workflow."; !line.Heading && leaves != (types[line.Path] == "exit") {
+				t.Fatalf("the step %s of the type %s is explained by %q", line.Path, types[line.Path], line.Text)
 			}
 			if want := strings.Count(line.Path, ".") / 2; line.Depth != want {
 				t.Fatalf("the line of %s has the depth %d, want %d", line.Path, line.Depth, want)

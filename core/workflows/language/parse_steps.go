@@ -2,6 +2,7 @@ package language
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
@@ -115,6 +116,10 @@ func (p *parser) topic() string {
 	t := p.tok
 	if !p.failed && t.Kind == predicate.WordToken && !p.startsStatement() {
 		p.advance()
+		if p.tok.Start == t.End && p.tok.Sign("-") {
+			name, _, _ := strings.Cut(strings.Fields(p.source[t.Start:])[0], "}")
+			p.fail(t, predicate.Error{Message: "the name of a topic is in quotes if it is not one word", Suggestion: predicate.StringLiteral(name)})
+		}
 		return t.Text
 	}
 	name, _ := p.text(`the "name" of a topic`)

@@ -2,6 +2,7 @@ package language
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
@@ -61,6 +62,27 @@ type Trigger struct {
 	Before    bool
 	// NameAt is the offset of the segment's key or of the attribute.
 	NameAt Offset
+}
+
+// EnterAt returns the time at which an OnDate lets a contact enter who has the given date.
+func (t Trigger) EnterAt(date time.Time) time.Time {
+	if t.Before {
+		return date.Add(-t.Distance.Span())
+	}
+	return date.Add(t.Distance.Span())
+}
+
+// Within returns the condition, as a predicate, that the date of an OnDate lets a contact enter
+// after one time and at another or before.
+func (t Trigger) Within(after, until time.Time) string {
+	distance := -t.Distance.Span()
+	if t.Before {
+		distance = -distance
+	}
+	literal := func(at time.Time) string {
+		return predicate.StringLiteral(at.Add(distance).UTC().Format(time.RFC3339Nano))
+	}
+	return "attr." + t.Attribute + " > " + literal(after) + " and attr." + t.Attribute + " <= " + literal(until)
 }
 
 // TriggerKind is the kind of a [Trigger].
@@ -132,6 +154,9 @@ type Duration struct {
 func (d Duration) Micros() int64 {
 	return predicate.Duration{Amount: float64(d.Amount), Unit: d.Unit}.Micros()
 }
+
+// Span returns the duration as a time.Duration.
+func (d Duration) Span() time.Duration { return time.Duration(d.Micros()) * time.Microsecond }
 
 // String returns the duration as it is written in workflows, such as "3 days".
 func (d Duration) String() string {

@@ -98,16 +98,7 @@ func (r *Runner) candidates(ctx context.Context, orgID string, w workflows.Workf
 // dateWithin returns the condition that the date of a contact lets it enter after the time from
 // and at the time until or before.
 func dateWithin(p plan, from, until time.Time) (*predicate.Checked, error) {
-	trigger := p.Settings().Trigger
-	distance := time.Duration(trigger.Distance.Micros()) * time.Microsecond
-	if !trigger.Before {
-		distance = -distance
-	}
-	literal := func(t time.Time) string {
-		return predicate.StringLiteral(t.Add(distance).UTC().Format(time.RFC3339Nano))
-	}
-	source := "attr." + trigger.Attribute + " > " + literal(from) + " and attr." + trigger.Attribute + " <= " + literal(until)
-	checked, err := predicate.Compile(source, p.schema.Schema)
+	checked, err := predicate.Compile(p.Settings().Trigger.Within(from, until), p.schema.Schema)
 	if err != nil {
 		return nil, errors.Join(errInvalid, err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 const day = 24 * time.Hour
@@ -63,7 +64,7 @@ func TestJourney(t *testing.T) {
 // checkReads checks the counts of the journeys of TestJourney.
 func checkReads(t *testing.T, w *world, id string) {
 	t.Helper()
-	runs := w.db.WorkflowRuns()
+	runs := workflowstore.NewRunStore(w.db.DB)
 	counts, err := runs.Counts(t.Context(), w.org, []string{id})
 	must(t, err)
 	if counts[id]["completed"] != 2 || counts[id]["exited"] != 1 || counts[id]["active"] != 0 {
@@ -135,7 +136,7 @@ func TestVersions(t *testing.T) {
 		old := w.add(t, "old", nil)
 		w.act(t, old, "signup", w.Now())
 		w.settle(t)
-		found, err := w.db.Workflows().Workflow(t.Context(), w.org, id)
+		found, err := workflowstore.New(w.db.DB).Workflow(t.Context(), w.org, id)
 		must(t, err)
 		_, err = w.Save(t.Context(), w.org, workflows.Definition{WorkflowID: id, Source: "workflow \"W\" v1 {\nenter on activity.signup\nsend \"tips\"\n}\n"})
 		must(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 func TestHeldMessages(t *testing.T) {
@@ -26,7 +27,7 @@ func TestHeldMessages(t *testing.T) {
 			w.act(t, ids[name], "signup", w.Now())
 		}
 		w.settle(t)
-		held, err := w.db.WorkflowHolds().Held(t.Context(), w.org, "", "", 10)
+		held, err := workflowstore.NewRunStore(w.db.DB).Held(t.Context(), w.org, "", "", 10)
 		must(t, err)
 		if len(held) != 4 || len(w.sent) != 0 {
 			t.Fatalf("%d held, %d sent", len(held), len(w.sent))
@@ -51,7 +52,7 @@ func TestHeldMessages(t *testing.T) {
 		if w.mails("approved") != "welcome" || len(w.sent) != 1 {
 			t.Errorf("%d were sent, and approved got %q", len(w.sent), w.mails("approved"))
 		}
-		counts, err := w.db.WorkflowHolds().CountHeld(t.Context(), w.org)
+		counts, err := workflowstore.NewRunStore(w.db.DB).CountHeld(t.Context(), w.org)
 		must(t, err)
 		if counts[id] != 3 {
 			t.Errorf("%v are held", counts)
@@ -84,7 +85,7 @@ func TestFilteredMessages(t *testing.T) {
 		} {
 			w.tells(t, id, ids[name], want)
 		}
-		sends, err := w.db.WorkflowRuns().Sends(t.Context(), w.org, id, 1)
+		sends, err := workflowstore.NewRunStore(w.db.DB).Sends(t.Context(), w.org, id, 1)
 		must(t, err)
 		sum := workflows.SendCount{}
 		for _, s := range sends {
@@ -161,7 +162,7 @@ func TestRefusedAndThrottledMessages(t *testing.T) {
 		if run := w.runs(t, id, bad)[0]; run.State.Status != engine.Completed || len(story) == 0 {
 			t.Errorf("bad is %s: %s", run.State.Status, story)
 		}
-		sends, err := w.db.WorkflowRuns().Sends(t.Context(), w.org, id, 1)
+		sends, err := workflowstore.NewRunStore(w.db.DB).Sends(t.Context(), w.org, id, 1)
 		must(t, err)
 		if len(sends) != 2 || sends[0].Sent != 1 || sends[0].Failed != 1 {
 			t.Errorf("the sends are %+v", sends)

@@ -29,6 +29,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/runner"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 var start = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -79,7 +80,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	} {
 		must(t, db.Attributes().InsertAttribute(ctx, w.org, attributes.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: core.ManagedOrigin, CreatedAt: start, UpdatedAt: start}))
 	}
-	w.observer = runner.Observer{Entries: db.WorkflowEntries(), Changes: db.WorkflowChanges()}
+	w.observer = runner.Observer{Entries: workflowstore.NewEntryStore(db.DB), Changes: workflowstore.NewChangeStore(db.DB)}
 	w.segments = segments.New(segments.Config{
 		Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: w.Now, Log: log,
 		OnMembers: w.observer.ObserveMembers,
@@ -87,7 +88,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	_, err := w.segments.Save(ctx, w.org, segments.Definition{Key: "customers", Name: "Customers", Source: `attr.plan is known`, Origin: segments.Managed})
 	must(t, err)
 	w.Workflows = workflows.New(workflows.Config{
-		Store: db.Workflows(), Runs: db.WorkflowRuns(), Holds: db.WorkflowHolds(), Timers: db.WorkflowTimers(), Entries: db.WorkflowEntries(), Transactor: db,
+		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Holds: workflowstore.NewRunStore(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Transactor: db,
 		Schemas: w, Orgs: db.Orgs().OrgIDs, Clock: w.Now, Log: log,
 	})
 	w.runner, w.mailer = w.newRunner(), w.newMailer("process")
@@ -97,7 +98,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 func (w *world) newRunner() *runner.Runner {
 	db := w.db
 	return runner.New(runner.Config{
-		Store: db.Workflows(), Timers: db.WorkflowTimers(), Entries: db.WorkflowEntries(), Changes: db.WorkflowChanges(), Mails: db.WorkflowMails(), Transactor: db,
+		Store: workflowstore.New(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Changes: workflowstore.NewChangeStore(db.DB), Mails: workflowstore.NewMailStore(db.DB), Transactor: db,
 		Subjects: db.Subjects(), Schemas: w, Contacts: w, Revalidate: w.Revalidate, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
 	})
 }
@@ -109,7 +110,7 @@ func (w *world) newMailer(process string) *mailing.Mailer {
 		Rate: func(context.Context, string) (float64, error) { return 0, nil },
 	})
 	return mailing.New(mailing.Config{
-		Store: w.db.WorkflowMails(), Steps: steps, Templates: w, Senders: w, Links: w, Wait: w.wait, Clock: w.Now, Log: log,
+		Store: workflowstore.NewMailStore(w.db.DB), Steps: steps, Templates: w, Senders: w, Links: w, Wait: w.wait, Clock: w.Now, Log: log,
 		Finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
 	})
 }
@@ -304,7 +305,7 @@ func (w *world) launch(t testing.TB, settingsAndSteps string) string {
 // runs returns the runs of a contact in a workflow, the oldest first.
 func (w *world) runs(t testing.TB, workflowID, contactID string) []workflows.Run {
 	t.Helper()
-	found, err := w.db.WorkflowRuns().Runs(t.Context(), w.org, workflows.RunFilter{WorkflowID: workflowID, ContactID: contactID, Limit: 100})
+	found, err := workflowstore.NewRunStore(w.db.DB).Runs(t.Context(), w.org, workflows.RunFilter{WorkflowID: workflowID, ContactID: contactID, Limit: 100})
 	must(t, err)
 	for i, j := 0, len(found)-1; i < j; i, j = i+1, j-1 {
 		found[i], found[j] = found[j], found[i]
@@ -317,7 +318,7 @@ func (w *world) story(t testing.TB, workflowID, contactID string) string {
 	t.Helper()
 	var lines []string
 	for _, r := range w.runs(t, workflowID, contactID) {
-		events, err := w.db.WorkflowRuns().Timeline(t.Context(), w.org, workflowID, r.ID)
+		events, err := workflowstore.NewRunStore(w.db.DB).Timeline(t.Context(), w.org, workflowID, r.ID)
 		must(t, err)
 		var words []string
 		for _, e := range events {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // causes returns the causes of a contact's runs.
@@ -57,7 +58,7 @@ func TestExistingContactsEnter(t *testing.T) {
 		if got := w.causes(t, bySegment, bob) + w.causes(t, byActivity, ada) + w.causes(t, forward, ada); got != "" {
 			t.Errorf("these entered too: %q", got)
 		}
-		found, err := w.db.Workflows().Workflow(t.Context(), w.org, bySegment)
+		found, err := workflowstore.New(w.db.DB).Workflow(t.Context(), w.org, bySegment)
 		must(t, err)
 		if found.Backfill != nil {
 			t.Errorf("the backfill did not end: %+v", found.Backfill)
@@ -145,7 +146,7 @@ func TestPausedAndArchived(t *testing.T) {
 		if run := w.runs(t, id, ada)[0]; run.State.Status != "exited" || run.ExitKind != "archived" || run.CompletedAt == nil || w.mails("ada") != "tips" {
 			t.Errorf("the run is %+v, and ada got %q", run, w.mails("ada"))
 		}
-		found, err := w.db.Workflows().Workflow(t.Context(), w.org, id)
+		found, err := workflowstore.New(w.db.DB).Workflow(t.Context(), w.org, id)
 		must(t, err)
 		if found.Closing {
 			t.Error("the workflow is still closing")
@@ -183,7 +184,7 @@ func TestInvalidWorkflow(t *testing.T) {
 // isInvalid checks that a workflow is invalid, and that its run waits.
 func (w *world) isInvalid(t *testing.T, id string) {
 	t.Helper()
-	found, err := w.db.Workflows().Workflow(t.Context(), w.org, id)
+	found, err := workflowstore.New(w.db.DB).Workflow(t.Context(), w.org, id)
 	must(t, err)
 	if found.Status != workflows.Invalid || found.StatusBefore != workflows.Active || found.InvalidReason == "" || w.mails("ada") != "" {
 		t.Errorf("the workflow is %+v, and ada got %q", found, w.mails("ada"))

@@ -57,22 +57,37 @@ func read(t testing.TB) []compiled {
 	return all
 }
 
-// scope returns the scope of the token at an offset, as an editor finds it: the earliest
-// match from the end of the last one, and among those at the same place the first pattern.
-func scope(patterns []compiled, line string, offset int) string {
+// stretch is a part of a line with its scope.
+type stretch struct {
+	start, end int
+	scope      string
+}
+
+// stretches divides a line as an editor does: the earliest match from the end of the last
+// one, and among those at the same place the first pattern.
+func stretches(patterns []compiled, line string) []stretch {
+	var all []stretch
 	for at := 0; at < len(line); {
-		name, start, end := "", len(line), len(line)
+		next := stretch{start: len(line), end: len(line)}
 		for _, p := range patterns {
 			for _, found := range p.match.FindAllStringIndex(line, -1) {
-				if found[0] >= at && found[0] < start && found[1] > found[0] {
-					name, start, end = p.name, found[0], found[1]
+				if found[0] >= at && found[0] < next.start && found[1] > found[0] {
+					next = stretch{found[0], found[1], p.name}
 				}
 			}
 		}
-		if start <= offset && offset < end {
-			return name
+		all = append(all, next)
+		at = next.end
+	}
+	return all
+}
+
+// scopeAt returns the scope of the token at an offset of a line, "" if it has none.
+func scopeAt(line []stretch, offset int) string {
+	for _, s := range line {
+		if s.start <= offset && offset < s.end {
+			return s.scope
 		}
-		at = end
 	}
 	return ""
 }
@@ -88,6 +103,7 @@ func TestEachTokenHasItsScope(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := languagetest.Source(t)
+		lines := map[int][]stretch{} // by the offset of the line
 		for at := 0; ; {
 			token := predicate.TokenAt(text, at)
 			if token.Kind == predicate.EndToken {
@@ -99,7 +115,10 @@ func TestEachTokenHasItsScope(t *testing.T) {
 			}
 			start := strings.LastIndexByte(text[:token.Start], '\n') + 1
 			line, _, _ := strings.Cut(text[start:], "\n")
-			got := scope(patterns, line, token.Start-start)
+			if lines[start] == nil {
+				lines[start] = stretches(patterns, line)
+			}
+			got := scopeAt(lines[start], token.Start-start)
 			if want := prefixes[token.Kind]; got == "" || !strings.HasPrefix(got, want) {
 				t.Fatalf("%q in %q has the scope %q, want %q", text[token.Start:token.End], line, got, want)
 			}
@@ -115,12 +134,12 @@ func TestKeywordsHaveOneScope(t *testing.T) {
 	t.Parallel()
 	patterns := read(t)
 	for _, word := range grammar.Keywords() {
-		if scope(patterns, word, 0) == "" {
+		if scopeAt(stretches(patterns, word), 0) == "" {
 			t.Errorf("the keyword %q has no scope", word)
 		}
 	}
 	for line, want := range map[string]string{"welcome": "", "sender": "", "# send": "comment", "// send": "comment", `"send`: "string", "in": "keyword", "true": "constant.language", "opened": "", "count": "support.function"} {
-		if got := scope(patterns, line, 0); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := scopeAt(stretches(patterns, line), 0); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q has the scope %q, want %q", line, got, want)
 		}
 	}
