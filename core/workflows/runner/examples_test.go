@@ -24,6 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -123,10 +124,10 @@ func newExampleWorld(t *testing.T, db *storage.DB, example examples.Example) *ex
 		_, err := w.segments.Save(ctx, w.org, segments.Definition{Key: key, Name: key, Source: `attr.group = "` + key + `"`, Origin: segments.Managed})
 		must(t, err)
 	}
-	must(t, db.Workflows().Insert(ctx, w.org, workflows.Workflow{
+	must(t, workflowstore.New(db.DB).Insert(ctx, w.org, workflows.Workflow{
 		ID: exampleWorkflow, Key: example.Key, Status: workflows.Draft, DraftVersion: 1, Origin: workflows.Managed, CreatedAt: start, UpdatedAt: start,
 	}))
-	must(t, db.Workflows().SaveVersion(ctx, w.org, exampleWorkflow, workflows.Version{Number: 1, Source: example.Source, ContentHash: workflows.HashOf(example.Source), CreatedAt: start}))
+	must(t, workflowstore.New(db.DB).SaveVersion(ctx, w.org, exampleWorkflow, workflows.Version{Number: 1, Source: example.Source, ContentHash: workflows.HashOf(example.Source), CreatedAt: start}))
 	_, err := w.Activate(ctx, w.org, exampleWorkflow, workflows.Activation{})
 	must(t, err)
 	return w
@@ -169,7 +170,7 @@ func (w *exampleWorld) live(t *testing.T, people []traveller) {
 // nextTimer returns the time of the first timer of a run, zero if there is none.
 func (w *exampleWorld) nextTimer(t *testing.T) time.Time {
 	t.Helper()
-	active, err := w.db.WorkflowRuns().Runs(t.Context(), w.org, workflows.RunFilter{WorkflowID: exampleWorkflow, Statuses: []engine.Status{engine.Active}, Limit: 100})
+	active, err := workflowstore.NewRunStore(w.db.DB).Runs(t.Context(), w.org, workflows.RunFilter{WorkflowID: exampleWorkflow, Statuses: []engine.Status{engine.Active}, Limit: 100})
 	must(t, err)
 	var next time.Time
 	for _, run := range active {
@@ -218,7 +219,7 @@ func (w *exampleWorld) tell(t *testing.T, example examples.Example, people []tra
 		fmt.Fprintf(&b, "\n%s %s.\n", p.name, p.about)
 		mails := w.mailed[p.name+"@example.com"]
 		for _, r := range w.runs(t, exampleWorkflow, w.ids[p.name]) {
-			events, err := w.db.WorkflowRuns().Timeline(t.Context(), w.org, exampleWorkflow, r.ID)
+			events, err := workflowstore.NewRunStore(w.db.DB).Timeline(t.Context(), w.org, exampleWorkflow, r.ID)
 			must(t, err)
 			for _, e := range events {
 				e.Path, r.State.Node = "", e.Path
@@ -261,7 +262,7 @@ func (w *exampleWorld) outcome(t *testing.T, p traveller) string {
 // checkPaths checks that the contacts come to every step of the example.
 func (w *exampleWorld) checkPaths(t *testing.T, example examples.Example) {
 	t.Helper()
-	nodes, err := w.db.WorkflowRuns().Nodes(t.Context(), w.org, exampleWorkflow, 1)
+	nodes, err := workflowstore.NewRunStore(w.db.DB).Nodes(t.Context(), w.org, exampleWorkflow, 1)
 	must(t, err)
 	entered := map[string]bool{}
 	for _, n := range nodes {
