@@ -52,12 +52,12 @@ type walker struct {
 	plan     *engine.Plan
 	workflow workflows.Workflow
 	now      time.Time
-	post     *post
+	outbox   *outbox
 }
 
 // runs computes the runs of a workflow from its activation until now and stores them.
-func (p Past) runs(ctx context.Context, orgID string, w workflows.Workflow, d demoWorkflow, post *post) error {
-	entrances, err := p.entrances(ctx, orgID, w, post)
+func (p Past) runs(ctx context.Context, orgID string, w workflows.Workflow, d demoWorkflow, outbox *outbox) error {
+	entrances, err := p.entrances(ctx, orgID, w, outbox)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (p Past) runs(ctx context.Context, orgID string, w workflows.Workflow, d de
 	if err != nil {
 		return err
 	}
-	walks := walker{engine.Compile(review.Checked), w, p.Clock(), post}
+	walks := walker{engine.Compile(review.Checked), w, p.Clock(), outbox}
 	subjects, err := p.subjects(ctx, orgID, walks.plan, entrances)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (p Past) runs(ctx context.Context, orgID string, w workflows.Workflow, d de
 }
 
 // entrances returns who enters a workflow and when, in the order of time; each contact once.
-func (p Past) entrances(ctx context.Context, orgID string, w workflows.Workflow, post *post) ([]entrance, error) {
+func (p Past) entrances(ctx context.Context, orgID string, w workflows.Workflow, outbox *outbox) ([]entrance, error) {
 	people, err := p.DB.Contacts().Contacts(ctx, orgID, contacts.ContactFilter{Limit: PeopleCount})
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (p Past) entrances(ctx context.Context, orgID string, w workflows.Workflow,
 	var all []entrance
 	var signups []activities.Activity
 	for _, c := range people {
-		at := post.welcomed(c.Email, *w.ActivatedAt)
+		at := outbox.welcomed(c.Email, *w.ActivatedAt)
 		if w.Trigger.Kind == workflows.OnDate {
 			text, _ := c.Attributes[w.Trigger.Source].(string)
 			date, err := time.Parse(time.RFC3339, text)
@@ -145,7 +145,7 @@ func (w walker) walk(e entrance, subject predicate.Subject) (pastRun, error) {
 	}}
 	for at := e.at; !at.IsZero() && !at.After(w.now); {
 		subject.Events = eventsUntil(all, at)
-		subject.Suppressed = w.post.isGone(e.contact.Email, at)
+		subject.Suppressed = w.outbox.isGone(e.contact.Email, at)
 		if run.events == nil && !w.plan.Admits(subject, at) {
 			return run, nil
 		}
@@ -175,7 +175,7 @@ func (w walker) add(run *pastRun, email string, moved engine.Moved, at time.Time
 		if !is {
 			continue // no workflow of the demo changes contacts
 		}
-		id, err := w.post.send(email, message.Template, at)
+		id, err := w.outbox.send(email, message.Template, at)
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func (p Past) workflows(ctx context.Context, orgID string, events []messages.Eve
 		return err
 	}
 	author := workflows.Author{Kind: string(core.Person), ID: owner.ID, UserID: owner.ID}
-	post := newPost(events, p.Clock())
+	outbox := newOutbox(events, p.Clock())
 	for _, d := range demoWorkflows {
 		w, err := p.storeWorkflow(ctx, orgID, d, author)
 		if err != nil {
@@ -91,12 +91,12 @@ func (p Past) workflows(ctx context.Context, orgID string, events []messages.Eve
 		if d.activated == 0 {
 			continue
 		}
-		if err := p.runs(ctx, orgID, w, d, post); err != nil {
+		if err := p.runs(ctx, orgID, w, d, outbox); err != nil {
 			return fmt.Errorf("runs of the workflow %s: %w", d.key, err)
 		}
 	}
 	// the messages that are not in the history yet
-	_, err = p.Domains.Messages.Record(ctx, orgID, post.added)
+	_, err = p.Domains.Messages.Record(ctx, orgID, outbox.added)
 	return err
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// post has the messages of workflows: those that the demo's history has already, and others that
+// outbox has the messages of workflows: those that the demo's history has already, and others that
 // it adds.
-type post struct {
+type outbox struct {
 	// sent has the ids of messages by recipient, template and time.
 	sent map[sentKey]string
 	// welcomes has the times of the welcome messages by recipient.
@@ -34,9 +34,9 @@ var reminders = map[string]letterKind{
 // firstAdded is the number of the first added message. The history has fewer messages.
 const firstAdded = 1 << 20
 
-// newPost returns a post for the events of the history.
-func newPost(events []messages.Event, now time.Time) *post {
-	p := &post{
+// newOutbox returns an outbox for the events of the history.
+func newOutbox(events []messages.Event, now time.Time) *outbox {
+	p := &outbox{
 		sent: map[sentKey]string{}, welcomes: map[string][]time.Time{},
 		more: history{now: now, chance: rand.New(rand.NewPCG(7211, 45)), gone: map[string]time.Time{}, messages: firstAdded}, //nolint:gosec // repeatable on purpose
 	}
@@ -56,7 +56,7 @@ func newPost(events []messages.Event, now time.Time) *post {
 
 // welcomed returns the time of the first welcome message to the address since the time, zero if
 // there is none.
-func (p *post) welcomed(address string, since time.Time) time.Time {
+func (p *outbox) welcomed(address string, since time.Time) time.Time {
 	for _, at := range p.welcomes[address] {
 		if at.After(since) {
 			return at
@@ -66,14 +66,14 @@ func (p *post) welcomed(address string, since time.Time) time.Time {
 }
 
 // isGone reports whether the address had bounced permanently or complained at the time.
-func (p *post) isGone(address string, at time.Time) bool {
+func (p *outbox) isGone(address string, at time.Time) bool {
 	since, gone := p.more.gone[address]
 	return gone && at.After(since)
 }
 
 // send returns the id of the message with the template that the address got at the time. It adds
 // the message if the history does not have it.
-func (p *post) send(address, template string, at time.Time) (id string, err error) {
+func (p *outbox) send(address, template string, at time.Time) (id string, err error) {
 	if id, known := p.sent[sentKey{address, template, at.UnixMilli()}]; known {
 		return id, nil
 	}
