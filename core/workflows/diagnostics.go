@@ -76,7 +76,7 @@ func diagnosticOf(fault *predicate.Error) Diagnostic {
 	switch {
 	case fault.Known == nil || d.Expected != "":
 	case len(fault.Known) == 0:
-		d.Expected = "there are none"
+		d.Message += "; there are none"
 	default:
 		d.Expected = "one of " + core.QuotedList(fault.Known)
 	}

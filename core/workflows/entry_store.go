@@ -8,8 +8,9 @@ import (
 // EntryStore has the triggers that have happened, and starts runs. Every method sees only the
 // given organization and takes part in the transaction of the context.
 type EntryStore interface {
-	// Note adds entries for the live workflows with a trigger of this kind and source. rows
-	// name contacts by id.
+	// Note adds entries for the live workflows with a trigger of this kind and source. It skips
+	// triggers of before the last activation, such as an activity that was recorded later with
+	// its own time. rows name contacts by id.
 	Note(ctx context.Context, orgID string, kind TriggerKind, source string, rows []Entry) error
 	// NoteRecipients is Note for contacts that are named by the key of their address
 	// (core.EmailKey) in ContactID. It skips unknown addresses.

@@ -90,7 +90,7 @@ func (w *Workflows) dryRun(ctx context.Context, c *core.Call, in DryRunIn) (DryR
 		out.Steps = append(out.Steps, StepTried(s))
 	}
 	out.Total = len(steps)
-	out.Summary = fmt.Sprintf("The contact would take %d steps in %s. Nothing was sent or stored.", len(steps), tried.what)
+	out.Summary = fmt.Sprintf("What %s would do with the contact has %d parts. Nothing was sent or stored.", tried.what, len(steps))
 	if c.Surface == core.Agent && len(steps) > maxTried {
 		out.Steps, out.Truncated = out.Steps[:maxTried], true
 	}

@@ -24,7 +24,7 @@ var (
 		INSERT INTO workflow_entries (org_id, workflow_id, `+entryColumns+`)
 		SELECT w.org_id, w.id, v ->> 'id', v ->> 'contact', v ->> 'cause', w.trigger_key, CAST(v ->> 'at' AS bigint)
 		FROM workflows AS w CROSS JOIN `+db.ParameterRows(`$1`)+`
-		WHERE w.org_id = $2 AND w.status = 'active' AND w.trigger_kind = $3 AND w.trigger_source = $4`)
+		WHERE w.org_id = $2 AND w.status = 'active' AND w.trigger_kind = $3 AND w.trigger_source = $4 AND w.activated_at <= CAST(v ->> 'at' AS bigint)`)
 	// noteRecipients finds the contacts by the key of their address. The LATERAL subquery
 	// makes PostgreSQL use the index.
 	noteRecipients = db.Register("note workflow entries of recipients", `
@@ -33,7 +33,8 @@ var (
 		FROM workflows AS w CROSS JOIN `+db.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
 			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
-		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND w.org_id = $2 AND w.status = 'active' AND w.trigger_kind = 'event' AND w.trigger_source = $3`)
+		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND w.org_id = $2 AND w.status = 'active' AND w.trigger_kind = 'event' AND w.trigger_source = $3
+		AND w.activated_at <= CAST(v ->> 'at' AS bigint)`)
 	oldestEntries = db.Register("workflow entries", `
 		SELECT `+entryColumns+` FROM workflow_entries WHERE org_id = $1 AND workflow_id = $2 ORDER BY id LIMIT $3`)
 	lockOldestEntries = db.Register("lock workflow entries", `

@@ -32,7 +32,7 @@ var (
 		SELECT $1, v ->> 'send', v ->> 'id', v ->> 'email', 'pending', 0, '', CAST($2 AS bigint), CAST($3 AS bigint), '', '', ''
 		FROM `+db.ParameterRows(`$4`)+` WHERE TRUE`)
 	mailTimes = db.Register("mails of contacts", `
-		SELECT m.contact_id, m.at FROM workflow_mails AS m WHERE m.org_id = $1 AND m.at > $2 AND m.state IN ('pending', 'sent')
+		SELECT m.contact_id, m.at FROM workflow_mails AS m WHERE m.org_id = $1 AND m.at >= $2 AND m.state IN ('pending', 'sent')
 		AND m.contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	// openSends reads one row of the partial index workflow_mails_open for each send.
 	openSends = db.Register("open sends of workflows", `

@@ -48,10 +48,10 @@ var (
 	filteredCounts = db.Register("filtered sends of a workflow", `
 		SELECT node_path, count(*) AS messages FROM workflow_events
 		WHERE org_id = $1 AND workflow_id = $2 AND version = $3 AND event_type = 'send_filtered' GROUP BY node_path`)
+	// sendCounts joins in this order, so that SQLite reads the messages of each send.
 	sendCounts = db.Register("sends of a workflow", `
-		SELECT s.node_path, m.state, count(*) AS messages FROM workflow_sends AS s
-		JOIN workflow_mails AS m ON m.org_id = s.org_id AND m.send_id = s.id
-		WHERE s.org_id = $1 AND s.workflow_id = $2 AND s.version = $3 AND m.state <> 'filtered' GROUP BY s.node_path, m.state`)
+		SELECT s.node_path, m.state, count(*) AS messages FROM workflow_sends AS s CROSS JOIN workflow_mails AS m
+		WHERE m.org_id = s.org_id AND m.send_id = s.id AND s.org_id = $1 AND s.workflow_id = $2 AND s.version = $3 AND m.state <> 'filtered' GROUP BY s.node_path, m.state`)
 	runsAtSteps = db.Register("runs at steps", `
 		SELECT r.node_path, count(*) AS runs FROM workflow_runs AS r
 		WHERE r.org_id = $1 AND r.workflow_id = $2 AND r.status = 'active' AND r.version = $3 GROUP BY r.node_path`)
@@ -62,8 +62,9 @@ var (
 		SELECT `+runColumns+` FROM workflow_runs AS r
 		WHERE r.org_id = $1 AND r.phase = 'held' AND r.id > $2 AND (CAST($3 AS bytetext) = '' OR r.workflow_id = CAST($4 AS bytetext))
 		ORDER BY r.id LIMIT $5`)
+	// countHeld compares the id so that SQLite reads the partial index workflow_runs_held.
 	countHeld = db.Register("count held runs", `
-		SELECT r.workflow_id, count(*) AS runs FROM workflow_runs AS r WHERE r.org_id = $1 AND r.phase = 'held' GROUP BY r.workflow_id`)
+		SELECT r.workflow_id, count(*) AS runs FROM workflow_runs AS r WHERE r.org_id = $1 AND r.phase = 'held' AND r.id > '' GROUP BY r.workflow_id`)
 	decideHeld = db.Register("decide about held runs", `
 		UPDATE workflow_runs SET phase = $1, wake_at = $2
 		WHERE org_id = $3 AND workflow_id = $4 AND id IN (SELECT j.atom FROM json_each(CAST($5 AS text)) AS j) AND phase = 'held' AND status = 'active'

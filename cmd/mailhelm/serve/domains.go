@@ -47,7 +47,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
 	triggers := newWorkflowObserver(s.db)
 	divided.OnMembers = triggers.ObserveMembers
-	changed := bothChanges(divided.ObserveChange, triggers.ObserveChange)
+	changed := outgoing.Both(divided.ObserveChange, triggers.ObserveChange)
 	done := newActivities(cfg, s, divided, changed)
 	done.OnRecord = triggers.ObserveActivities
 	list, subjects, sync := newTopics(cfg, s, divided, changed)
@@ -118,7 +118,7 @@ func newTemplates(cfg config.Config, s *stores) *templates.Templates {
 
 // newActivities returns the value that stores activities. Each new activity may move contacts
 // into or out of segments.
-func newActivities(cfg config.Config, s *stores, divided *segments.Segments, changed changesOfContacts) *activities.Activities {
+func newActivities(cfg config.Config, s *stores, divided *segments.Segments, changed outgoing.Changes) *activities.Activities {
 	return activities.New(activities.Config{
 		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: changed,
 		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
@@ -127,7 +127,7 @@ func newActivities(cfg config.Config, s *stores, divided *segments.Segments, cha
 
 // newTopics returns the contact list of the sending account, the topics, which are in this
 // list, and the sync that copies topics and contacts from the account.
-func newTopics(cfg config.Config, s *stores, divided *segments.Segments, changed changesOfContacts) (*topics.Live, *topics.Topics, *topics.Sync) {
+func newTopics(cfg config.Config, s *stores, divided *segments.Segments, changed outgoing.Changes) (*topics.Live, *topics.Topics, *topics.Sync) {
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
 	subjects := topics.New(topics.Config{
 		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Locks: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
@@ -142,7 +142,7 @@ func newTopics(cfg config.Config, s *stores, divided *segments.Segments, changed
 
 // newBulk returns the value that stores bulk writes of contacts. observe counts the outcomes
 // of rows for metrics.
-func newBulk(cfg config.Config, s *stores, listed *lists.Lists, changed changesOfContacts, observe func(what, outcome string, n int)) *bulk.Bulk {
+func newBulk(cfg config.Config, s *stores, listed *lists.Lists, changed outgoing.Changes, observe func(what, outcome string, n int)) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
 		Lists: listed, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,

@@ -151,7 +151,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 			return err
 		}
 		h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
-		undispatch, unmove := h.stores.dispatch(), h.stores.journeys.Follow()
+		undispatch, unmove := h.stores.dispatch(), h.stores.journeys.follow()
 		h.undispatch = func() {
 			unmove()
 			undispatch()

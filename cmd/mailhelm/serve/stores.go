@@ -12,7 +12,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/journeys"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
@@ -64,7 +63,7 @@ type stores struct {
 	dispatcher *dispatch.Dispatcher
 	// journeys moves the runs of workflows and sends their messages. It is nil in a process
 	// with the role api.
-	journeys *journeys.Journeys
+	journeys *journeys
 }
 
 // wakeDispatcher lets the dispatcher of this process look for broadcasts at once. A process

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
+	"github.com/mailhelm/mailhelm/core/workflows/engine/enginetest"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"pgregory.net/rapid"
 )
@@ -19,16 +20,16 @@ func TestEngineDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
 	seen := map[engine.EventType]int{}
 	rapid.Check(t, func(rt *rapid.T) {
-		source := source(rt)
+		source := enginetest.Source(rt, 25, "")
 		plan := compileSource(t, source)
 		for contact := range 40 {
 			p := newPair(rt, t, plan, fmt.Sprintf("contact-%d", contact))
-			for wake := 0; wake < 60 && !p.model.over; wake++ {
+			for wake := 0; wake < 60 && !p.model.Over; wake++ {
 				p.wake(rt)
 				p.compare(rt, source)
 			}
-			p.model.stop()
-			for _, e := range p.model.events {
+			p.model.Stop()
+			for _, e := range p.model.Events {
 				seen[e.Type]++
 			}
 		}
@@ -46,21 +47,21 @@ func TestEngineDoesWhatTheModelDoes(t *testing.T) {
 // pair is a run of the same contact in the engine and in the model.
 type pair struct {
 	run   *journey
-	model *model
+	model *enginetest.Model
 	// events are those of the engine.
 	events []engine.Event
 }
 
 func newPair(rt *rapid.T, t *testing.T, plan *engine.Plan, contactID string) *pair {
 	run := &journey{t: t, plan: plan, state: engine.Begin(noon), start: noon}
-	m := &model{checked: plan.Checked(), subject: emptySubject(), now: noon}
+	m := &enginetest.Model{Checked: plan.Checked(), Schema: schema.Schema, Subject: emptySubject(), Now: noon}
 	run.facts = engine.Facts{WorkflowID: "workflow-1", ContactID: contactID, Now: noon, Subject: emptySubject(), Hold: rapid.IntRange(0, 3).Draw(rt, "hold") == 0}
 	run.facts.Mailed = func(since time.Time) int {
-		return len(slices.DeleteFunc(slices.Clone(m.mailed), func(at time.Time) bool { return at.Before(since) }))
+		return len(slices.DeleteFunc(slices.Clone(m.Mailed), func(at time.Time) bool { return at.Before(since) }))
 	}
-	m.hold = run.facts.Hold
-	m.isHeldOut = func(path string, percent int) bool { return chosen(plan, path, contactID) < percent }
-	m.shareOf = func(path string, shares []language.Share) int {
+	m.Hold = run.facts.Hold
+	m.IsHeldOut = func(path string, percent int) bool { return chosen(plan, path, contactID) < percent }
+	m.ShareOf = func(path string, shares []language.Share) int {
 		point, upTo := chosen(plan, path, contactID), 0
 		for i, share := range shares {
 			if upTo += share.Percent; point < upTo {
@@ -70,7 +71,7 @@ func newPair(rt *rapid.T, t *testing.T, plan *engine.Plan, contactID string) *pa
 		return -1
 	}
 	p := &pair{run: run, model: m}
-	m.start()
+	m.Start()
 	for range rapid.IntRange(0, 6).Draw(rt, "data") {
 		p.change(changes().Draw(rt, "change"))
 	}
@@ -89,7 +90,7 @@ func chosen(plan *engine.Plan, path, contactID string) int {
 
 func (p *pair) change(change change) {
 	change(p.run.facts.Subject, p.run.facts.Now)
-	change(p.model.subject, p.model.now)
+	change(p.model.Subject, p.model.Now)
 }
 
 // wake lets time pass, changes data, decides what waits for a decision, and continues both runs.
@@ -106,25 +107,25 @@ func (p *pair) wake(rt *rapid.T) {
 			now = wakes
 		}
 	}
-	p.run.facts.Now, p.model.now = now, now
+	p.run.facts.Now, p.model.Now = now, now
 	for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "changes") {
 		p.change(changes().Draw(rt, "change"))
 	}
 	if rapid.IntRange(0, 30).Draw(rt, "hold") == 0 {
-		p.run.facts.Hold, p.model.hold = !p.model.hold, !p.model.hold
+		p.run.facts.Hold, p.model.Hold = !p.model.Hold, !p.model.Hold
 	}
 	if rapid.IntRange(0, 60).Draw(rt, "archive") == 0 {
-		p.run.facts.Subject, p.model.subject = nil, nil
+		p.run.facts.Subject, p.model.Subject = nil, nil
 	}
-	if p.model.held && rapid.Bool().Draw(rt, "decide") {
+	if p.model.Held && rapid.Bool().Draw(rt, "decide") {
 		decision := rapid.SampledFrom([]engine.Phase{engine.Approved, engine.Approved, engine.Skipped, engine.Cancelled}).Draw(rt, "decision")
-		p.run.state.Phase, p.model.decision = decision, decision
+		p.run.state.Phase, p.model.Decision = decision, decision
 	}
-	if p.model.sending && rapid.IntRange(0, 3).Draw(rt, "outcome") > 0 {
-		p.model.mailed = append(p.model.mailed, now)
-		p.run.state.Phase, p.model.sent = engine.Sent, true
+	if p.model.Sending && rapid.IntRange(0, 3).Draw(rt, "outcome") > 0 {
+		p.model.Mailed = append(p.model.Mailed, now)
+		p.run.state.Phase, p.model.Sent = engine.Sent, true
 	}
-	p.model.resume()
+	p.model.Resume()
 	for again := true; again; again = p.run.steps == engine.MaxSteps && !p.run.state.IsOver() && p.run.state.WakeAt.Equal(now) {
 		moved := p.run.plan.Advance(p.run.state, p.run.facts)
 		p.run.state, p.run.steps = moved.State, moved.Steps
@@ -136,38 +137,35 @@ func (p *pair) wake(rt *rapid.T) {
 // compare compares both runs.
 func (p *pair) compare(rt *rapid.T, source string) {
 	state, m := p.run.state, p.model
-	var effects []string
-	for _, e := range p.run.effects {
-		effects = append(effects, effectWords(e))
-	}
+	effects, want := allWords(p.run.effects), allWords(m.Effects)
 	fault := ""
 	switch {
-	case !reflect.DeepEqual(p.events, m.events):
+	case !reflect.DeepEqual(p.events, m.Events):
 		fault = "the events differ"
-	case !slices.Equal(effects, m.effects):
+	case !slices.Equal(effects, want):
 		fault = "the effects differ"
-	case !reflect.DeepEqual(p.run.facts.Subject, m.subject):
-		fault = fmt.Sprintf("the contacts differ: %+v and %+v", p.run.facts.Subject, m.subject)
-	case state.IsOver() != m.over, (state.Phase == engine.Held) != m.held, (state.Phase == engine.Sending) != m.sending:
-		fault = fmt.Sprintf("the states differ: %+v; model over %t, held %t, sending %t", state, m.over, m.held, m.sending)
-	case state.OnChange != m.onChange, !p.wakesInTime():
-		fault = fmt.Sprintf("the timers differ: %v, on change %t; model %v, %t", state.WakeAt, state.OnChange, m.wake, m.onChange)
-	case state.Node != m.path:
-		fault = fmt.Sprintf("the paths differ: %s, model %s", state.Node, m.path)
+	case !reflect.DeepEqual(p.run.facts.Subject, m.Subject):
+		fault = fmt.Sprintf("the contacts differ: %+v and %+v", p.run.facts.Subject, m.Subject)
+	case state.IsOver() != m.Over, (state.Phase == engine.Held) != m.Held, (state.Phase == engine.Sending) != m.Sending:
+		fault = fmt.Sprintf("the states differ: %+v; model over %t, held %t, sending %t", state, m.Over, m.Held, m.Sending)
+	case state.OnChange != m.OnChange, !p.wakesInTime():
+		fault = fmt.Sprintf("the timers differ: %v, on change %t; model %v, %t", state.WakeAt, state.OnChange, m.Wake, m.OnChange)
+	case state.Node != m.Path:
+		fault = fmt.Sprintf("the paths differ: %s, model %s", state.Node, m.Path)
 	}
 	if fault == "" {
 		return
 	}
-	rt.Fatalf("at %v %s\n%s\nengine:\n%s\n%v\nmodel:\n%s\n%v", m.now, fault, source, p.timeline(p.events), effects, p.timeline(m.events), m.effects)
+	rt.Fatalf("at %v %s\n%s\nengine:\n%s\n%v\nmodel:\n%s\n%v", m.Now, fault, source, p.timeline(p.events), effects, p.timeline(m.Events), want)
 }
 
 // wakesInTime compares the timers. A run that waits for a condition may wake earlier.
 func (p *pair) wakesInTime() bool {
 	state, m := p.run.state, p.model
 	if _, early := p.run.plan.Step(state.Node).(*language.WaitFor); early && state.Phase == engine.Waiting {
-		return state.WakeAt.After(m.now) && !state.WakeAt.After(m.wake)
+		return state.WakeAt.After(m.Now) && !state.WakeAt.After(m.Wake)
 	}
-	return state.WakeAt.Equal(m.wake)
+	return state.WakeAt.Equal(m.Wake)
 }
 
 func (p *pair) timeline(events []engine.Event) string {
@@ -176,4 +174,12 @@ func (p *pair) timeline(events []engine.Event) string {
 		lines = append(lines, e.At.Format(time.RFC3339)+" "+p.run.line(e))
 	}
 	return strings.Join(lines, "\n")
+}
+
+func allWords(effects []engine.Effect) []string {
+	words := make([]string, len(effects))
+	for i, e := range effects {
+		words[i] = effectWords(e)
+	}
+	return words
 }

@@ -24,7 +24,7 @@ var schema = language.Schema{Schema: predicate.Schema{
 	},
 	Topics:   map[string]bool{"news": true, "offers": false},
 	Lists:    map[string]string{"vip": "list-1", "beta": "list-2"},
-	Segments: map[string]string{"new-customers": "segment-1"},
+	Segments: map[string]string{"new-customers": "segment-1", "customers": "segment-2"},
 }}
 
 // compile returns the plan of a workflow with these settings and steps after a trigger.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
+	"github.com/mailhelm/mailhelm/core/workflows/engine/enginetest"
 )
 
 // sendsAt returns when a run that comes to a send at the time passes the message on.
@@ -99,7 +100,7 @@ func TestSendWindowOpensAtFirstOpenMinute(t *testing.T) {
 			for _, w := range windows {
 				for from := at.Add(-26 * time.Hour); from.Before(at.Add(4 * time.Hour)); from = from.Add(17*time.Minute + 13*time.Second) {
 					want := from
-					for !opensIn(location, want, w.from, w.until) {
+					for !enginetest.OpensIn(location, want, w.from, w.until) {
 						want = want.Truncate(time.Minute).Add(time.Minute)
 					}
 					if got := sendsAt(t, w.text, zone, from); !got.Equal(want) {
@@ -109,13 +110,4 @@ func TestSendWindowOpensAtFirstOpenMinute(t *testing.T) {
 			}
 		}
 	}
-}
-
-func opensIn(location *time.Location, at time.Time, from, until int) bool {
-	local := at.In(location)
-	minute := local.Hour()*60 + local.Minute()
-	if from < until {
-		return from <= minute && minute < until
-	}
-	return minute >= from || minute < until
 }

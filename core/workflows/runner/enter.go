@@ -30,7 +30,7 @@ func (r *Runner) enter(ctx context.Context, orgID string, w workflows.Workflow) 
 		var starting []workflows.Entry
 		for i, e := range entries {
 			ids[i] = e.ID
-			if !seen[e.ContactID] && !isBefore(e, w) {
+			if !seen[e.ContactID] {
 				seen[e.ContactID] = true
 				starting = append(starting, e)
 			}
@@ -44,12 +44,6 @@ func (r *Runner) enter(ctx context.Context, orgID string, w workflows.Workflow) 
 		return false, r.Revalidate(ctx, orgID)
 	}
 	return more && err == nil, err
-}
-
-// isBefore reports whether an entry is about an event before the activation, such as an activity
-// that was recorded later with its own time.
-func isBefore(e workflows.Entry, w workflows.Workflow) bool {
-	return w.ActivatedAt != nil && e.OccurredAt.Before(*w.ActivatedAt)
 }
 
 // start starts the runs of those contacts that may enter. The workflow is locked.

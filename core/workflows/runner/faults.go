@@ -26,27 +26,28 @@ func panicked(v any) error { return errors.New(core.PanicText(v)) }
 func (r *Runner) moveOneByOne(ctx context.Context, orgID string, w workflows.Workflow, cause error) (more bool, err error) {
 	r.Log.WarnContext(ctx, "a batch of runs could not be moved; they are moved one by one", "org_id", orgID, "workflow_id", w.ID, "error", cause)
 	for range batch {
-		moved, err := r.moveBatch(ctx, orgID, w, 1)
+		runs, err := r.moveBatch(ctx, orgID, w.ID, 1)
 		switch {
-		case err != nil && (isPassing(err) || errors.Is(err, errInvalid)):
+		case err != nil && (len(runs) == 0 || isPassing(err) || errors.Is(err, errInvalid)):
 			return false, err
 		case err != nil:
-			if err := r.noteFault(ctx, orgID, w, err); err != nil {
+			if err := r.noteFault(ctx, orgID, w, runs[0].ID, err); err != nil {
 				return false, err
 			}
-		case moved == 0:
+		case len(runs) == 0:
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// noteFault counts a failed attempt of the run that is due first.
-func (r *Runner) noteFault(ctx context.Context, orgID string, w workflows.Workflow, cause error) error {
+// noteFault counts a failed attempt of a run, which is due first. It does nothing if another is
+// now, because another process works on the run.
+func (r *Runner) noteFault(ctx context.Context, orgID string, w workflows.Workflow, runID string, cause error) error {
 	return r.Transactor.InTx(ctx, func(ctx context.Context) error {
 		now := r.Clock()
 		due, err := r.Timers.Due(ctx, orgID, w.ID, now, 1)
-		if err != nil || len(due) == 0 {
+		if err != nil || len(due) == 0 || due[0].ID != runID {
 			return err
 		}
 		run := &due[0]

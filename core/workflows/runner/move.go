@@ -21,14 +21,14 @@ func (r *Runner) move(ctx context.Context, orgID string, w workflows.Workflow) (
 	if !w.IsLive() {
 		return false, nil
 	}
-	moved, err := r.moveBatch(ctx, orgID, w, batch)
+	runs, err := r.moveBatch(ctx, orgID, w.ID, batch)
 	if errors.Is(err, errInvalid) {
 		return false, r.Revalidate(ctx, orgID)
 	}
 	if err != nil && !isPassing(err) {
 		return r.moveOneByOne(ctx, orgID, w, err)
 	}
-	return moved == batch, err
+	return len(runs) == batch, err
 }
 
 // isPassing reports whether an error is about the database or the process and not about a run.
@@ -37,25 +37,28 @@ func isPassing(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || code == core.CodeTemporarilyUnavailable
 }
 
-// moveBatch moves up to limit due runs in one transaction and returns their number.
-func (r *Runner) moveBatch(ctx context.Context, orgID string, w workflows.Workflow, limit int) (int, error) {
-	var b *batchOf
-	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
+// moveBatch moves up to limit due runs in one transaction. It returns them, also after an error,
+// if it has read them. It reads the workflow before, so that a pause has its effect with the
+// next batch. It does not lock it, because several processes share its runs.
+func (r *Runner) moveBatch(ctx context.Context, orgID, workflowID string, limit int) ([]workflows.Run, error) {
+	w, err := r.Store.Workflow(ctx, orgID, workflowID)
+	if err != nil || !w.IsLive() {
+		return nil, err
+	}
+	b := &batchOf{}
+	err = r.Transactor.InTx(ctx, func(ctx context.Context) error {
 		now := r.Clock()
-		runs, err := r.Timers.Due(ctx, orgID, w.ID, now, limit)
-		b = &batchOf{Runner: r, orgID: orgID, workflow: w, now: now, runs: runs}
-		if err != nil || len(runs) == 0 {
+		b = &batchOf{Runner: r, orgID: orgID, workflow: w, now: now}
+		var err error
+		if b.runs, err = r.Timers.Due(ctx, orgID, w.ID, now, limit); err != nil || len(b.runs) == 0 {
 			return err
 		}
 		return b.move(ctx)
 	})
-	if err != nil {
-		return 0, err
-	}
-	if len(b.mails) > 0 && r.Mailed != nil {
+	if err == nil && len(b.mails) > 0 && r.Mailed != nil {
 		r.Mailed()
 	}
-	return len(b.runs), nil
+	return b.runs, err
 }
 
 // batchOf is one batch of due runs.
@@ -176,7 +179,7 @@ func (b *batchOf) advance(run *workflows.Run) {
 func (b *batchOf) mailedSince(contactID string, since time.Time) int {
 	n := 0
 	for _, at := range b.mailed[contactID] {
-		if at.After(since) {
+		if !at.Before(since) {
 			n++
 		}
 	}

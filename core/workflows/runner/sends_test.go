@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -190,6 +191,57 @@ func TestRunThatCannotMove(t *testing.T) {
 		}
 		if run := w.runs(t, id, bad)[0]; run.State.Status != engine.Failed || run.CompletedAt == nil {
 			t.Errorf("the run is %+v", run)
+		}
+	})
+}
+
+// TestCapAtItsEnd sends a second message exactly one day after the first. The first one still
+// counts, as in simulations.
+func TestCapAtItsEnd(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nfrequency cap 1 per day\nsend \"welcome\"\nwait 1 day\nsend \"tips\"")
+		ada := w.add(t, "ada", nil)
+		w.act(t, ada, "signup", w.Now())
+		w.settle(t)
+		w.advance(t, day)
+		w.tells(t, id, ada, "enrolled; 0 step_entered; 1 step_entered; 1 wait_started; 1 wait_met; 2 step_entered; 2 send_filtered frequency_cap; 2 completed")
+	})
+}
+
+// skippingTimers skips the first due run when one run is read for the second time, as if another
+// process had locked it.
+type skippingTimers struct {
+	workflows.TimerStore
+	reads int
+}
+
+func (s *skippingTimers) Due(ctx context.Context, orgID, workflowID string, now time.Time, limit int) ([]workflows.Run, error) {
+	if limit > 1 {
+		return s.TimerStore.Due(ctx, orgID, workflowID, now, limit)
+	}
+	if s.reads++; s.reads != 2 {
+		return s.TimerStore.Due(ctx, orgID, workflowID, now, limit)
+	}
+	due, err := s.TimerStore.Due(ctx, orgID, workflowID, now, 2)
+	return due[1:], err
+}
+
+func TestFaultCountsForTheRunThatFailed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nwait 1 hour\nset attr.visits = 1")
+		bad, good := w.add(t, "bad", nil), w.add(t, "good", nil)
+		w.broken[bad] = true
+		w.act(t, bad, "signup", w.Now())
+		w.settle(t)
+		w.set(w.Now().Add(time.Second))
+		w.act(t, good, "signup", w.Now())
+		w.settle(t)
+		w.runner.Timers = &skippingTimers{TimerStore: workflowstore.NewTimerStore(w.db.DB)}
+		w.advance(t, time.Hour)
+		if b, g := w.runs(t, id, bad)[0], w.runs(t, id, good)[0]; b.Faults != 1 || g.State.Status != engine.Completed {
+			t.Errorf("the runs are %+v and %+v", b, g)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,8 @@ type world struct {
 	broken map[string]bool
 	// templates has the names of the templates.
 	templates map[string]bool
+	// mistake is that of the processes of newProcess.
+	mistake mistake
 }
 
 func each(t *testing.T, test func(t *testing.T, w *world)) {
@@ -73,10 +76,12 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	w := &world{db: db, org: core.NewID(), now: start, broken: map[string]bool{}, templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}
 	ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 	must(t, db.Orgs().InsertOrg(ctx, core.Org{ID: w.org, Name: "Acme", Slug: "acme-" + w.org, Tier: "team", RetentionDays: 365}))
-	must(t, db.Topics().ReplaceTopics(ctx, w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
-	must(t, db.Lists().InsertList(ctx, w.org, lists.List{ID: core.NewID(), Key: "vip", Name: "VIP", Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: start, UpdatedAt: start}))
+	must(t, db.Topics().ReplaceTopics(ctx, w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}, {Name: "offers", Default: sending.OptOut}}, start))
+	for _, key := range []string{"vip", "beta"} {
+		must(t, db.Lists().InsertList(ctx, w.org, lists.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: start, UpdatedAt: start}))
+	}
 	for name, kind := range map[string]attributes.Type{
-		"plan": attributes.String, "visits": attributes.Number, "vip": attributes.Bool, "renewal": attributes.Datetime, "timezone": attributes.String,
+		"plan": attributes.String, "visits": attributes.Number, "vip": attributes.Bool, "city": attributes.String, "renewal": attributes.Datetime, "timezone": attributes.String,
 	} {
 		must(t, db.Attributes().InsertAttribute(ctx, w.org, attributes.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: core.ManagedOrigin, CreatedAt: start, UpdatedAt: start}))
 	}
@@ -206,7 +211,7 @@ func (w *world) SetAttributes(ctx context.Context, orgID, contactID string, valu
 		return errors.New("it is broken")
 	}
 	c, err := w.db.Contacts().ContactByID(ctx, orgID, contactID)
-	if err != nil {
+	if err != nil || c.Status != contacts.Active {
 		return err
 	}
 	maps.Copy(c.Attributes, values)
@@ -218,8 +223,19 @@ func (w *world) SetAttributes(ctx context.Context, orgID, contactID string, valu
 }
 
 func (w *world) AddToLists(ctx context.Context, orgID, contactID string, listIDs []string) error {
-	_, _, err := w.db.ListMembers().ReplaceMembership(ctx, orgID, contactID, listIDs, w.Now())
-	return err
+	current, err := w.db.ListMembers().ContactLists(ctx, orgID, contactID)
+	if err != nil {
+		return err
+	}
+	for _, l := range current {
+		if !slices.Contains(listIDs, l.ID) {
+			listIDs = append(listIDs, l.ID)
+		}
+	}
+	if _, _, err := w.db.ListMembers().ReplaceMembership(ctx, orgID, contactID, listIDs, w.Now()); err != nil {
+		return err
+	}
+	return w.changed(ctx, contactID)
 }
 
 func (w *world) changed(ctx context.Context, contactID string) error {

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -189,4 +190,71 @@ func (w *world) isInvalid(t *testing.T, id string) {
 	if found.Status != workflows.Invalid || found.StatusBefore != workflows.Active || found.InvalidReason == "" || w.mails("ada") != "" {
 		t.Errorf("the workflow is %+v, and ada got %q", found, w.mails("ada"))
 	}
+}
+
+// TestActivationKeepsEntries activates a version after a contact has signed up and before a
+// process has looked for it.
+func TestActivationKeepsEntries(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nsend \"welcome\"")
+		ada, bob := w.add(t, "ada", nil), w.add(t, "bob", nil)
+		w.set(w.Now().Add(time.Second))
+		w.act(t, ada, "signup", w.Now())
+		w.set(w.Now().Add(time.Second))
+		_, err := w.Save(t.Context(), w.org, workflows.Definition{WorkflowID: id, Source: "workflow \"W\" v1 {\nenter on activity.signup\nsend \"tips\"\n}\n"})
+		must(t, err)
+		_, err = w.Activate(t.Context(), w.org, id, workflows.Activation{})
+		must(t, err)
+		w.act(t, bob, "signup", w.Now().Add(-time.Second)) // recorded later, with a time before the activation
+		w.settle(t)
+		if got := w.causes(t, id, ada) + w.causes(t, id, bob); got != "activity_triggered signup; " {
+			t.Errorf("the causes are %q", got)
+		}
+	})
+}
+
+// pausingStore pauses a workflow, or lets its messages wait for a person, just after a process
+// has read it.
+type pausingStore struct {
+	workflows.Store
+	after func()
+}
+
+func (s *pausingStore) Workflow(ctx context.Context, orgID, ref string) (workflows.Workflow, error) {
+	w, err := s.Store.Workflow(ctx, orgID, ref)
+	if after := s.after; after != nil {
+		s.after = nil
+		after()
+	}
+	return w, err
+}
+
+// TestPauseBetweenReadAndMove changes the workflow between the look of a process and its work.
+func TestPauseBetweenReadAndMove(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		id := w.launch(t, "enter on activity.signup\nwait 1 day\nsend \"tips\"")
+		ada := w.add(t, "ada", nil)
+		w.act(t, ada, "signup", w.Now())
+		w.settle(t)
+		w.set(w.Now().Add(day))
+		store := &pausingStore{Store: workflowstore.New(w.db.DB)}
+		w.runner.Store = store
+		store.after = func() {
+			_, err := w.Pause(t.Context(), w.org, id)
+			must(t, err)
+		}
+		must(t, w.runner.Look(t.Context()))
+		w.runner.Join()
+		w.tells(t, id, ada, "enrolled; 0 step_entered; 0 wait_started")
+		_, err := w.Resume(t.Context(), w.org, id)
+		must(t, err)
+		store.after = func() {
+			_, err := w.SetApproval(t.Context(), w.org, id, true)
+			must(t, err)
+		}
+		w.settle(t)
+		w.tells(t, id, ada, "enrolled; 0 step_entered; 0 wait_started; 0 wait_met; 1 step_entered; 1 send_held")
+	})
 }
