@@ -50,6 +50,18 @@ func TestGoldenSchema(t *testing.T) {
 	holdFile(t, "core/doc/schema.sql", dump)
 }
 
+func TestGoldenExampleWorkflows(t *testing.T) {
+	t.Parallel()
+	guide, figures, err := exampleGuide()
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdFile(t, "rest/docs/guides/workflow-examples.md", guide)
+	for name, drawing := range figures {
+		holdFile(t, "rest/docs/guides/figures/"+name, drawing)
+	}
+}
+
 // holdFile fails the test if the committed file differs from the derived text. It treats a
 // missing file as empty. With the flag -update it writes the derived text to the file
 // instead of failing.

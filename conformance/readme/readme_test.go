@@ -55,6 +55,7 @@ func TestSections(t *testing.T) {
 		{"Try it", (*demo).checkCommands},
 		{"Contacts", (*demo).checkContacts},
 		{"Broadcasts", (*demo).checkBroadcasts},
+		{"Workflows", (*demo).checkWorkflows},
 		{"Workflow files", (*demo).checkWorkflowFiles},
 		{"Sending", (*demo).checkSending},
 		{"People, keys and clients", (*demo).checkAdministration},
@@ -168,6 +169,31 @@ func programPath(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
+}
+
+// ranWorkflow has one entry for each command block in the README's section "Workflows": the
+// texts that the output of the block must contain.
+var ranWorkflow = [][]string{
+	{`"email":"nina@example.com"`, `"status":"active"`, `"run_counts":`},
+	{`"event_type":"enrolled"`, `"node_type":"wait_for"`},
+}
+
+// checkWorkflows runs the commands in the README's section "Workflows", and then those of the
+// guide that it links to.
+func (d *demo) checkWorkflows(t *testing.T) {
+	t.Helper()
+	d.checkNextSteps(t, "Workflows", ranWorkflow, "http://localhost:8081/docs/guides/workflows")
+	d.checkGuide(t, "workflows", [][]string{
+		{`"key":"welcome"`, `"key":"win-back"`, `"require_send_approval":true`},
+		{`"event_type":"completed"`, `"node_type":"wait_for"`, `"filtered":2`},
+		{`"email":"mina@example.com"`},
+		{`"status":"active"`, `"event_type":"wait_started"`},
+		{`"status":"saved"`, `"can_be_activated":true`},
+		{`"action":"would-send"`, `"effective_scope":"existing"`},
+		{`"action":"would-send"`},
+		{`"confirmation_token"`, "existing contacts enter at once", "Each message waits until a person approves it."},
+		{`"require_send_approval":true`, `"key":"tasting"`},
+	})
 }
 
 // inFiles has one entry for each command block in the README's section "Workflow files": the

@@ -140,7 +140,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 		}
 		return nil
 	})
-	d.addWorkflows(t)
+	d.nameRun(t)
 	return d
 }
 

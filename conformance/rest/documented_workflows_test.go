@@ -1,67 +1,35 @@
 package rest_test
 
 import (
-	"errors"
-	"log/slog"
 	"testing"
-	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
-	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
-// documentedWorkflows are the workflows that the examples of operations name.
-var documentedWorkflows = []struct{ key, source string }{
-	{"retired", `workflow "Retired" v1 { enter on segment "good-customers" wait 1 day }`},
-	{"thank-good-customers", `workflow "Thank good customers" v1 {
-  enter on segment "good-customers"
-  exit "left" when exists(activity.account_closed)
-
-  wait 2 days
-  send "welcome" via topic "product-news"
-  wait 7 days
-  if attr.orders >= 20 {
-    send "welcome" via topic "brewing-tips"
-  }
-}
-`},
-	{"win-back", `workflow "Win back wholesale partners" v1 {
-  enter on segment "quiet-wholesale"
-
-  send "welcome" via topic "brewing-tips"
-}
-`},
-}
-
-// addWorkflows stores an archived workflow, an active one, which the runner moves, and a draft.
-func (d *documentedCalls) addWorkflows(t *testing.T) {
+// nameRun lets the examples name the newest run of a workflow of the demo, and its contact. It
+// records an activity, which the workflow names: without one, answers have a warning.
+func (d *documentedCalls) nameRun(t *testing.T) {
 	t.Helper()
-	db := d.DB
-	editor := workflows.New(workflows.Config{
-		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Transactor: db, Clock: d.Clock.Now, Log: slog.New(slog.DiscardHandler),
-		Schemas: outgoing.WorkflowSchemas{Segments: db.Segments(), Templates: db.Templates()},
-	})
-	for _, w := range documentedWorkflows {
-		saved, err := editor.Save(t.Context(), d.OrgID, workflows.Definition{Key: w.key, Source: w.source, Author: workflows.Author{Kind: "user", ID: "demo"}})
-		if err == nil && w.key == "thank-good-customers" {
-			_, err = editor.Activate(t.Context(), d.OrgID, saved.Workflow.ID, workflows.Activation{RequireApproval: true})
-		}
-		if err == nil && w.key == "retired" {
-			_, err = editor.Archive(t.Context(), d.OrgID, saved.Workflow.ID)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	d.do(t, "POST", "/v1/activities", `[{"name":"purchase","email":"`+d.Contact+`"}]`).want(202)
+	run := d.first(t, "/v1/workflows/welcome/runs?limit=1")
+	d.ids[examples.RunID], _ = run["id"].(string)
+	d.ids[examples.ContactID], _ = run["contact_id"].(string)
+	d.addArchived(t)
+}
+
+// addArchived stores an archived workflow with the key retired, which can neither be changed nor
+// activated. It is older than the workflows of the demo.
+func (d *documentedCalls) addArchived(t *testing.T) {
+	t.Helper()
+	store, at := workflowstore.New(d.DB.DB), d.Clock.Now().AddDate(-1, 0, 0)
+	w := workflows.Workflow{ID: core.NewID(), Key: "retired", Name: "Retired", Status: workflows.Archived, DraftVersion: 1, Origin: workflows.Managed, CreatedAt: at, UpdatedAt: at}
+	if err := store.Insert(t.Context(), d.OrgID, w); err != nil {
+		t.Fatal(err)
 	}
-	product.Await(t, time.Minute, func() error {
-		runs := d.rows(t, "/v1/workflows/thank-good-customers/runs?limit=1")
-		if len(runs) == 0 || runs[0]["node_path"] == nil {
-			return errors.New("no contact has come to the first step of the workflow")
-		}
-		d.ids[examples.RunID], d.ids[examples.ContactID] = runs[0]["id"].(string), runs[0]["contact_id"].(string)
-		return nil
-	})
+	if err := store.SaveVersion(t.Context(), d.OrgID, w.ID, workflows.Version{Number: 1, Source: "workflow", ContentHash: workflows.HashOf("workflow"), CreatedAt: at}); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -55,6 +55,12 @@ func aboutSending(bounced, address string) map[string]demoRead {
 		"recipients_messages":          {map[string]any{"email": address}, []string{bounced}},
 		"templates_list":               {nil, []string{"weekly-newsletter", "Your Fernhill receipt"}},
 		"templates_get":                {map[string]any{"slug": "welcome"}, []string{"Welcome to Fernhill Coffee"}},
+		"workflows_list":               {nil, []string{`"welcome"`, `"reorder-reminder"`, `"win-back"`, `"draft"`}},
+		"workflows_get":                {map[string]any{"id": "reorder-reminder"}, []string{`"require_send_approval":true`, `"status":"active"`}},
+		"workflows_runs":               {map[string]any{"id": "welcome", "status": "active"}, []string{`"trigger_cause":"activity_triggered"`, `"next_action_at":"2`}},
+		"workflows_exits":              {map[string]any{"id": "reorder-reminder"}, []string{`"exit_kind":"step"`, `"exit_kind":null`}},
+		"workflows_funnel":             {map[string]any{"id": "welcome"}, []string{`"node_type":"wait_for"`, `"filtered":`}},
+		"workflows_get_performance":    {map[string]any{"workflow": "reorder-reminder"}, []string{`"node_type":"if"`, `"held":`}},
 	}
 }
 

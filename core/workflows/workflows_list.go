@@ -18,7 +18,7 @@ type WithID struct {
 }
 
 // exampleKey is the key of a workflow of the demo.
-const exampleKey = "thank-good-customers"
+const exampleKey = "welcome"
 
 func (w *Workflows) workflowsList() core.Operation {
 	return core.Declare(core.Op[ListWorkflowsIn, core.Page[Record]]{

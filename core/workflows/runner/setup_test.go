@@ -53,6 +53,8 @@ type world struct {
 	answer func(sending.Message) error
 	// broken makes changes of contacts fail.
 	broken map[string]bool
+	// templates has the names of the templates.
+	templates map[string]bool
 	// mistake is that of the processes of newProcess.
 	mistake mistake
 }
@@ -71,7 +73,7 @@ func must(t testing.TB, err error) {
 
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
-	w := &world{db: db, org: core.NewID(), now: start, broken: map[string]bool{}}
+	w := &world{db: db, org: core.NewID(), now: start, broken: map[string]bool{}, templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}
 	ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 	must(t, db.Orgs().InsertOrg(ctx, core.Org{ID: w.org, Name: "Acme", Slug: "acme-" + w.org, Tier: "team", RetentionDays: 365}))
 	must(t, db.Topics().ReplaceTopics(ctx, w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}, {Name: "offers", Default: sending.OptOut}}, start))
@@ -187,7 +189,7 @@ func (w *world) mails(name string) string {
 
 func (w *world) WorkflowSchema(ctx context.Context, orgID string) (language.Schema, error) {
 	names, err := w.db.Segments().PredicateSchema(ctx, orgID)
-	return language.Schema{Schema: names.Schema, Templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}, err
+	return language.Schema{Schema: names.Schema, Templates: w.templates}, err
 }
 
 func (w *world) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {

@@ -19,7 +19,7 @@ import (
 
 // Past creates a connected sending account and 90 days of email events for the demo
 // organization, the members that its segments had in this time, the calls of an assistant,
-// an import of a contact file, and a webhook endpoint. All fields except Progress are required.
+// an import of a contact file, a webhook endpoint, broadcasts, and workflows with runs. All fields except Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
@@ -88,6 +88,9 @@ func (p Past) make(ctx context.Context, orgID string) error {
 			return err
 		}
 		if err := p.broadcasts(ctx, orgID, events); err != nil {
+			return err
+		}
+		if err := p.workflows(ctx, orgID, events); err != nil {
 			return err
 		}
 		return p.evaluate(ctx, orgID)
