@@ -27,6 +27,7 @@ var tagDescriptions = map[string]string{ //nolint:gosec // no credentials
 	"contact-list":        "The contact list of the sending account, in which consent is stored.",
 	"topics":              "Topics of mail, which contacts choose.",
 	"templates":           "Email templates: those written here, and those of the sending account.",
+	"workflows":           "Journeys that contacts take step by step, and the runs of contacts through them.",
 	"broadcasts":          "Messages to the members of a list or segment, and the results of their sends.",
 	"tags":                "Tags of templates and broadcasts, which are set on the dashboard.",
 	serviceTag:            "Documents about the service itself. They need no credential.",

@@ -87,6 +87,14 @@ func dayOfCalls(known string) map[string][]string {
 		"broadcasts_send":       {`{"broadcast_id":"none"}`},
 		"broadcasts_get_status": {`{"broadcast_id":"none"}`},
 
+		"workflows_author": {
+			`{"key":"thanks","source":"workflow \"Thanks\" v1 { enter on activity.order_placed wait 3 days send \"welcome\" }"}`, `{"key":"thanks","source":"workflow"}`,
+		},
+		"workflows_get_performance":     {`{}`, `{"workflow":"thanks","include_source":true}`, `{"workflow":"none"}`},
+		"workflows_dry_run":             {`{"workflow":"thanks","contact_id":"none"}`, `{"source":"workflow","contact_id":"none"}`},
+		"workflows_estimate_enrollment": {`{"workflow":"thanks"}`, `{"source":"workflow \"Thanks\" v1 { enter on activity.order_placed wait 3 days }"}`},
+		"workflows_activate":            {`{"workflow":"thanks"}`},
+
 		"segments_list":              {`{}`, `{"query":"trial"}`, `{"status":"none"}`},
 		"segments_preview_predicate": {`{"source":"has attr.first_name"}`, `{"source":"attr.first_nam = \"x\""}`, `{"source":"("}`},
 		"activities_record": {

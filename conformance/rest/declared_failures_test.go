@@ -23,8 +23,8 @@ import (
 // absent maps an operation to the argument that names an object, for the operations whose
 // example names none. Others have one of namingArguments in their example.
 var (
-	absent          = map[string]string{"messages_search": "channel", "reports_get_sending_health": "channel"}
-	namingArguments = []string{"id", "job_id", "message_id", "broadcast_id", "slug", "identity", "domain", "contact", "name", "email"}
+	absent          = map[string]string{"messages_search": "channel", "reports_get_sending_health": "channel", "workflows_author": "workflow_id"}
+	namingArguments = []string{"id", "workflow", "job_id", "message_id", "broadcast_id", "slug", "identity", "domain", "contact", "name", "email"}
 )
 
 // draftWithoutTopic stands for the id of a draft that has no topic.
@@ -51,6 +51,11 @@ var changes = map[core.Code]map[string]any{
 var changesFor = map[string]map[string]any{
 	"contacts_archive upstream_unavailable":  {"email": "one@example.com"},
 	"contacts_identify upstream_unavailable": {"email": "new@example.com", "external_id": nil},
+
+	"workflows_author not_found":          {"key": nil},
+	"workflows_author conflict":           {"key": "retired"},
+	"workflows_author stale_content_hash": {"source": "workflow"},
+	"workflows_activate conflict":         {"workflow": "retired"},
 
 	"broadcasts_send no_topic_acknowledgement_required": {"id": draftWithoutTopic},
 }

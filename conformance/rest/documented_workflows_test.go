@@ -15,6 +15,7 @@ import (
 
 // documentedWorkflows are the workflows that the examples of operations name.
 var documentedWorkflows = []struct{ key, source string }{
+	{"retired", `workflow "Retired" v1 { enter on segment "good-customers" wait 1 day }`},
 	{"thank-good-customers", `workflow "Thank good customers" v1 {
   enter on segment "good-customers"
   exit "left" when exists(activity.account_closed)
@@ -35,7 +36,7 @@ var documentedWorkflows = []struct{ key, source string }{
 `},
 }
 
-// addWorkflows stores an active workflow, which the runner moves, and a draft.
+// addWorkflows stores an archived workflow, an active one, which the runner moves, and a draft.
 func (d *documentedCalls) addWorkflows(t *testing.T) {
 	t.Helper()
 	db := d.DB
@@ -47,6 +48,9 @@ func (d *documentedCalls) addWorkflows(t *testing.T) {
 		saved, err := editor.Save(t.Context(), d.OrgID, workflows.Definition{Key: w.key, Source: w.source, Author: workflows.Author{Kind: "user", ID: "demo"}})
 		if err == nil && w.key == "thank-good-customers" {
 			_, err = editor.Activate(t.Context(), d.OrgID, saved.Workflow.ID, workflows.Activation{RequireApproval: true})
+		}
+		if err == nil && w.key == "retired" {
+			_, err = editor.Archive(t.Context(), d.OrgID, saved.Workflow.ID)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -106,7 +106,7 @@ func checkHeld(t *testing.T, s scene, runs any) {
 // withoutTimes compares texts without the ends of waits: a minute may pass between two calls.
 var (
 	endOfWait    = regexp.MustCompile(`until [-0-9]+ [0-9:]+ UTC`)
-	withoutTimes = cmp.Transformer("withoutTimes", func(s string) []string { return endOfWait.Split(s, -1) })
+	withoutTimes = cmp.Comparer(func(a, b string) bool { return endOfWait.ReplaceAllString(a, "") == endOfWait.ReplaceAllString(b, "") })
 )
 
 // TestDryRunsAreTheSameOnBothSurfaces tries a workflow for a contact by the route and by the

@@ -20,6 +20,7 @@ const (
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Home", Key: "h"},
 	{Group: groupSend, Path: frame.Path + "/broadcasts", Name: "Broadcasts", Needs: members.MayViewCampaigns, Key: "b"},
+	{Group: groupSend, Path: frame.Path + "/workflows", Name: "Workflows", Needs: members.MayViewCampaigns, Key: "o"},
 	{Group: groupSend, Path: frame.Path + "/templates", Name: "Templates", Needs: members.MayViewContent, Key: "e"},
 	{Group: groupSend, Path: frame.Path + "/tags", Name: "Tags", Needs: members.MayViewContent},
 	{Group: groupSend, Path: frame.Path + "/approvals", Name: "Approvals", Needs: members.MayViewCampaigns, Key: "p"},

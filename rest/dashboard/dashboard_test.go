@@ -28,6 +28,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -60,12 +61,13 @@ func TestGoldenContents(t *testing.T) {
 	decided, err12 := approvals.New(f, approvals.Config{})
 	sends, err13 := broadcasts.New(f, broadcasts.Config{})
 	receivers, err14 := webhooks.New(f, events.Webhooks{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14} {
+	journeys, err15 := workflows.New(f, workflows.Config{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, sends, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, company)
+	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
+	"github.com/mailhelm/mailhelm/rest/dashboard/workflows"
 	"github.com/mailhelm/mailhelm/rest/ingest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // newDashboard returns two handlers: the dashboard, and the page on which an invited person
@@ -111,6 +113,7 @@ func (b *roomBuilder) addMail() {
 		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: outgoing.Audiences{Lists: b.s.db.Lists(), Segments: b.s.db.Segments()},
 		Outcomes: b.s.db.Outcomes(), Approvals: b.domains.Approvals.Gate, Tags: b.domains.Tags, Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,
 	}))
+	b.add(workflows.New(b.around, workflows.Config{Editor: b.domains.Workflows.Editor, Actors: b.actors}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
 	b.add(simulated.New(b.around, simulated.Config{
@@ -125,7 +128,7 @@ func (b *roomBuilder) approvals() (*approvalpages.Approvals, error) {
 	return approvalpages.New(b.around, approvalpages.Config{
 		Desk: b.domains.Approvals, Store: db.SendPolicies(), Policies: approvals.Policies{Store: db.SendPolicies(), Audit: db.Audit(), Clock: b.cfg.Clock},
 		Limits: approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: b.cfg.Clock}, Stops: db.HandoverLimits(),
-		Grants: db.Grants(), Clients: db.Clients(), Actors: b.actors, Wake: b.domains.Broadcasts.LookForWork,
+		Grants: db.Grants(), Clients: db.Clients(), Actors: b.actors, Wake: b.domains.Broadcasts.LookForWork, Held: workflowstore.NewRunStore(db.DB), HeldPath: workflows.HeldPath,
 	})
 }
 

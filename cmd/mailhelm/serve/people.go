@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/storage"
@@ -59,7 +60,7 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 			Stores: passwordStores(cfg, s), Hasher: sessions, Attempts: limits, Queue: s.queue, Mails: s.mailer != nil,
 		}),
 		Warnings: people.Warnings{Store: s.db.People(), Clock: cfg.Clock},
-		AppURL:   public.App, DocsURL: public.Docs, Style: frame.Style, Proxies: trusted, Log: cfg.Log,
+		AppURL:   public.App, DocsURL: public.Docs, Style: frame.Style + diagram.Stylesheet, Proxies: trusted, Log: cfg.Log,
 	})
 	return site, factors, err
 }

@@ -25,6 +25,9 @@ type planned struct {
 	// arms has the first step of each block of the step; for an empty block it is the step
 	// that follows the block.
 	arms []int
+	// swept is true for a wait whose condition can change without a change of the contact and
+	// not at a known time.
+	swept bool
 	// loops has the paths of the repeats around the step, the outermost first.
 	loops []string
 }
@@ -37,10 +40,17 @@ func Compile(checked *language.Checked) *Plan {
 	p := &Plan{checked: checked, at: map[string]int{}}
 	for located := range checked.Tree().All() {
 		p.at[located.Path] = len(p.steps)
-		p.steps = append(p.steps, planned{path: located.Path, step: located.Step, loops: p.loopsAround(located.Path)})
+		p.steps = append(p.steps, planned{path: located.Path, step: located.Step, swept: isSwept(checked, located.Step), loops: p.loopsAround(located.Path)})
 	}
 	p.link(checked.Tree().Body.Steps, "", end)
 	return p
+}
+
+// isSwept reports whether a step waits for a condition that reads the suppression list of the
+// account, which changes there.
+func isSwept(checked *language.Checked, step language.Step) bool {
+	wait, ok := step.(*language.WaitFor)
+	return ok && checked.Condition(wait.Until).References().Suppression
 }
 
 // Checked returns the workflow of the plan.

@@ -88,8 +88,15 @@ func (m *motion) waitFor(of planned, s *language.WaitFor) (next int, goes bool) 
 	if at, ok := condition.NextChange(*m.facts.Subject, m.facts.Now); ok && at.Before(m.State.WakeAt) {
 		m.State.WakeAt = at
 	}
+	if sweep := m.facts.Now.Add(sweepEvery); of.swept && sweep.Before(m.State.WakeAt) {
+		m.State.WakeAt = sweep
+	}
 	return end, false
 }
+
+// sweepEvery is the interval at which a condition is tested that reads the suppression list of the
+// account. Segments are evaluated as often.
+const sweepEvery = 3 * time.Hour
 
 // awake removes the timer of a wait that is over.
 func (m *motion) awake() { m.State.WakeAt = noTime }

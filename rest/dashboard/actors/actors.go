@@ -103,6 +103,23 @@ func (n *Names) readPerson(ctx context.Context, userID string) (string, error) {
 	return cmp.Or(p.Name, p.Email, aFormerMember), nil
 }
 
+// Author returns the words for the person or the credential that saved a version. kind and id
+// are those of the principal, and userID is the person for whom it acted, "" for none.
+func (n *Names) Author(ctx context.Context, kind, id, userID string) (string, error) {
+	switch core.CredentialKind(kind) {
+	case core.Person:
+		return n.Person(ctx, id)
+	case core.APIKey, core.OAuthClient:
+		credential, err := n.Credential(ctx, id, userID)
+		if err != nil || userID == "" {
+			return credential, err
+		}
+		person, err := n.Person(ctx, userID)
+		return credential + " for " + person, err
+	}
+	return "the operator", nil
+}
+
 // Credential returns the words for an API key or an application, such as "the API key Shop"
 // or "an API key". userID is the person for whom it acted, "" for none. If that person is the
 // visitor, the words have the application's name, because the visitor granted the access.

@@ -48,6 +48,12 @@ type Clients interface {
 	Client(ctx context.Context, clientID string) (access.Client, error)
 }
 
+// Held counts the messages of workflows that wait for a person.
+type Held interface {
+	// CountHeld returns the numbers by the id of the workflow.
+	CountHeld(ctx context.Context, orgID string) (map[string]int, error)
+}
+
 // Config configures the pages of this package. All fields are required.
 type Config struct {
 	Desk     Desk
@@ -61,6 +67,9 @@ type Config struct {
 	Actors  actors.Actors
 	// Wake lets the dispatcher of this process look for broadcasts at once.
 	Wake func()
+	// Held counts the messages of workflows that wait. HeldPath is the page with them.
+	Held     Held
+	HeldPath string
 }
 
 // Approvals has the pages of this package; see dashboard.Room.

@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -92,7 +93,7 @@ func newOffice(t *testing.T) *office {
 	room, err := pages.New(o.Frame, pages.Config{
 		Desk: o.desk, Store: db.SendPolicies(), Policies: approvals.Policies{Store: db.SendPolicies(), Audit: db.Audit(), Clock: frametest.Now},
 		Limits: approvals.Limits{Store: db.HandoverLimits(), Audit: db.Audit(), Clock: frametest.Now}, Stops: db.HandoverLimits(),
-		Grants: db.Grants(), Clients: db.Clients(), Wake: func() {},
+		Grants: db.Grants(), Clients: db.Clients(), Wake: func() {}, Held: workflowstore.NewRunStore(db.DB), HeldPath: "/dashboard/workflows/held",
 		Actors: actors.Actors{Members: db.Members(), Users: db.Users(), Keys: db.Keys(), Clients: db.Clients()},
 	})
 	o.Must(err)

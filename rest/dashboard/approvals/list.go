@@ -43,6 +43,9 @@ type listPage struct {
 	Rows             []approvalRow
 	Pager            frame.Pager
 	Empty            frame.Empty
+	// Held is the number of messages of workflows that wait, "" for none. HeldPath is the page
+	// with them.
+	Held, HeldPath string
 }
 
 // showApprovals lists the approvals that wait, or those with a decision.
@@ -54,6 +57,11 @@ func (h approvalHandlers) showApprovals(w http.ResponseWriter, r *http.Request, 
 		h.Fail(w, r, v, err)
 		return
 	}
+	if data.Held, err = h.heldWords(r, v); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	data.HeldPath = h.HeldPath
 	names := h.Actors.For(v)
 	for _, a := range page.Items {
 		row, err := h.rowOf(r, names, a)
@@ -78,6 +86,19 @@ func (h approvalHandlers) rowOf(r *http.Request, names *actors.Names, a approval
 		Path: PathOf(a.ID), Name: frame.PlainName(a.Preview.Name), State: states[a.State], AskedBy: by, Waits: a.State == approvals.Pending,
 		Recipients: frame.WithCommas(int64(a.Preview.Mailable)), Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt),
 	}, err
+}
+
+// heldWords says how many messages of workflows wait, "" for none.
+func (h approvalHandlers) heldWords(r *http.Request, v people.Visitor) (string, error) {
+	counts, err := h.Held.CountHeld(r.Context(), v.Org.ID)
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	if total == 0 {
+		return "", err
+	}
+	return frame.Quantity(int64(total), "message of a workflow waits", "messages of workflows wait"), err
 }
 
 // emptyOf returns the text in place of an empty list.

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	stored "github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/difference"
 )
 
 // editorPages has the handlers of the editor.
@@ -45,7 +46,7 @@ type staleVersion struct {
 	// Theirs is the address of what that version changed, "" if it is not known. Yours is what
 	// the visitor's content changes in it.
 	Theirs string
-	Yours  comparison
+	Yours  difference.Difference
 }
 
 // outcome is the result of a form that is shown again.

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	stored "github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/difference"
 )
 
 // versionPage is the data of the page of one version.
@@ -76,7 +77,7 @@ type restorePage struct {
 	Number, Next  int
 	Newest        int
 	Back, Compare string
-	Difference    comparison
+	Difference    difference.Difference
 }
 
 // showRestore shows what a restore of the version would change, and asks.

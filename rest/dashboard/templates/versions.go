@@ -5,10 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	stored "github.com/mailhelm/mailhelm/core/templates"
-	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -91,7 +89,7 @@ func (h versionPages) rowsOf(ctx context.Context, v people.Visitor, t template, 
 	names := h.Actors.For(v)
 	var rows []versionRow
 	for _, one := range versions {
-		by, err := authorOf(ctx, names, one.SavedBy)
+		by, err := names.Author(ctx, one.SavedBy.Kind, one.SavedBy.ID, one.SavedBy.UserID)
 		if err != nil {
 			return nil, err
 		}
@@ -107,22 +105,6 @@ func (h versionPages) rowsOf(ctx context.Context, v people.Visitor, t template, 
 		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-// authorOf returns the words for the person or the credential that saved a version.
-func authorOf(ctx context.Context, names *actors.Names, by stored.Author) (string, error) {
-	switch core.CredentialKind(by.Kind) {
-	case core.Person:
-		return names.Person(ctx, by.ID)
-	case core.APIKey, core.OAuthClient:
-		credential, err := names.Credential(ctx, by.ID, by.UserID)
-		if err != nil || by.UserID == "" {
-			return credential, err
-		}
-		person, err := names.Person(ctx, by.UserID)
-		return credential + " for " + person, err
-	}
-	return "the operator", nil
 }
 
 // numberOptions returns the numbers of versions as options.

@@ -8,6 +8,13 @@ function prepare(root) {
   for (const button of root.querySelectorAll("button[data-copy]")) prepareCopy(button);
   for (const link of root.querySelectorAll("a.button.danger")) prepareQuestion(link);
   for (const drawing of root.querySelectorAll("svg.drawing")) prepareChart(drawing);
+  for (const drawn of root.querySelectorAll(".drawn")) center(drawn);
+}
+
+// center scrolls a diagram that is wider than its part of the page to its middle, where the
+// first step is, now and whenever that part gets another width.
+function center(drawn) {
+  new ResizeObserver(() => { drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2; }).observe(drawn);
 }
 
 // Copy buttons: <button class="copy" data-copy="text" hidden>.
@@ -133,7 +140,10 @@ async function rewrite(form, what, selector) {
     const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const found = page.querySelector(selector);
-    if (mine === rewrites.get(selector) && found) target.replaceChildren(...found.childNodes);
+    if (mine === rewrites.get(selector) && found) {
+      target.replaceChildren(...found.childNodes);
+      for (const drawn of target.querySelectorAll(".drawn")) center(drawn);
+    }
   } catch {
     // The network failed. The button of the form still works.
   } finally {
@@ -179,19 +189,27 @@ for (const field of document.querySelectorAll("textarea[data-numbers]")) {
 }
 
 // Links to a place in a field: <a href="#html" data-line="3" data-column="7">.
-for (const link of document.querySelectorAll("a[data-line]")) {
-  link.addEventListener("click", (event) => {
-    const field = document.querySelector(link.getAttribute("href"));
-    if (!field) return;
-    event.preventDefault();
-    const lines = field.value.split("\n");
-    const line = Math.min(Number(link.dataset.line), lines.length);
-    const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
-    const before = [...lines[line - 1]].slice(0, Number(link.dataset.column) - 1).join("").length;
-    field.focus();
-    field.setSelectionRange(start + before, Math.min(start + before + 1, field.value.length));
-    const scroller = field.closest(".numbered");
-    if (scroller) scroller.scrollTop = (field.scrollHeight * (line - 1)) / Math.max(1, field.rows) - scroller.clientHeight / 3;
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-line]");
+  const field = link && document.querySelector(link.getAttribute("href"));
+  if (!field) return;
+  event.preventDefault();
+  const lines = field.value.split("\n");
+  const line = Math.min(Number(link.dataset.line), lines.length);
+  const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+  const before = [...lines[line - 1]].slice(0, Number(link.dataset.column) - 1).join("").length;
+  field.focus();
+  field.setSelectionRange(start + before, Math.min(start + before + 1, field.value.length));
+  const scroller = field.closest(".numbered");
+  if (scroller) scroller.scrollTop = (field.scrollHeight * (line - 1)) / Math.max(1, field.rows) - scroller.clientHeight / 3;
+});
+
+// All of a list: <input type="checkbox" data-all="name" hidden> ticks the checkboxes with the
+// name in its form.
+for (const all of document.querySelectorAll("input[data-all]")) {
+  all.hidden = false;
+  all.addEventListener("change", () => {
+    for (const box of all.form.querySelectorAll("input[type=checkbox]")) if (box.name === all.dataset.all) box.checked = all.checked;
   });
 }
 
@@ -249,6 +267,9 @@ function poll(element) {
 for (const element of document.querySelectorAll("[data-poll]")) poll(element);
 
 prepare(document);
+
+// Tabs: on a phone, the current one may be outside of the visible part of the row.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Keys: "/" goes to the search field, "g" and a letter to a page, "?" shows this list.
 const links = [...document.querySelectorAll("a[data-key]")];

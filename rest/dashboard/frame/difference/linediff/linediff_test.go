@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/rest/dashboard/templates/linediff"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/difference/linediff"
 )
 
 // write returns a comparison as text: sign, numbers and line.
