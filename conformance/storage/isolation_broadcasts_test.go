@@ -176,7 +176,7 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 		"handover.Store.Pause": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Handover().Pause(t.Context(), org, later(9))
 		},
-		"Counts": func(t *testing.T, db *storage.DB) (any, error) {
+		"handover.OutcomeStore.Counts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Outcomes().Counts(t.Context(), org, o.sent.ID)
 		},
 		"Unresolved": func(t *testing.T, db *storage.DB) (any, error) {
@@ -214,7 +214,7 @@ func limitCalls(org string) map[string]storeCall {
 		"SetStop": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().SetStop(t.Context(), org, nil)
 		},
-		"SetCap": func(t *testing.T, db *storage.DB) (any, error) {
+		"handover.LimitStore.SetCap": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.HandoverLimits().SetCap(t.Context(), org, capped, nil)
 		},
 	}

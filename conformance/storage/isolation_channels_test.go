@@ -189,7 +189,7 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		"VersionBySlug": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().VersionBySlug(t.Context(), org, "own", 1)
 		},
-		"Versions": func(t *testing.T, db *storage.DB) (any, error) {
+		"templates.ManagedStore.Versions": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10, 10)
 		},
 		"DropTemplates": func(t *testing.T, db *storage.DB) (any, error) {

@@ -40,7 +40,7 @@ func messageCalls(org string) map[string]storeCall {
 		"MessageEvents": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Messages().MessageEvents(t.Context(), org, "same")
 		},
-		"Recipients": func(t *testing.T, db *storage.DB) (any, error) {
+		"messages.Store.Recipients": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Messages().Recipients(t.Context(), org, []string{"same"})
 		},
 		"Messages": func(t *testing.T, db *storage.DB) (any, error) {

@@ -161,7 +161,7 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 // makes them with the objects of another organization, o.
 func changeCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
-		"TouchRecipients": func(t *testing.T, db *storage.DB) (any, error) {
+		"segments.ChangeStore.TouchRecipients": func(t *testing.T, db *storage.DB) (any, error) {
 			must(t, db.SegmentChanges().TouchRecipients(t.Context(), org, []string{"same@x"}))
 			return db.SegmentChanges().Touches(t.Context(), org, 10)
 		},

@@ -33,6 +33,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/core/webhooks"
+	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -68,6 +69,7 @@ type ownedObjects struct {
 	endpoint webhooks.Endpoint
 	delivery webhooks.Delivery
 	approval approvals.Approval
+	journey  ownedJourney
 }
 
 // remembered returns the idempotency key of a call that the owner has completed.
@@ -124,6 +126,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownBroadcast(t, db)
 	o.ownWebhook(t, db)
 	o.ownApproval(t, db)
+	o.ownWorkflow(t, db)
 	return o
 }
 
@@ -189,6 +192,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.activityState(t, db)...)
 	seen = append(seen, o.broadcastState(t, db)...)
 	seen = append(seen, o.webhookState(t, db)...)
+	seen = append(seen, o.workflowState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
 	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
@@ -201,7 +205,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), approvalCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -371,8 +375,10 @@ var exempt = []string{
 	"SaveConnection", "ConnectionByIngestPath", // exempt because an ingest path is unique over all organizations
 	"activities.Store.Insert", "broadcasts.Store.Insert", "approvals.Store.Insert", "InsertEndpoint", "AddDeliveries", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
-	"InsertSegment", "Touch",
-	"Open",          // returns the broadcasts of all organizations that a dispatcher starts or drives
+	"InsertSegment", "segments.ChangeStore.Touch",
+	"Open", // returns the broadcasts of all organizations that a dispatcher starts or drives
+	"workflows.Store.Insert",
+	"Busy", "Touched", "OpenSends", // return the workflows, organizations and sends of all organizations that have work
 	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
 
@@ -392,6 +398,8 @@ var stores = []reflect.Type{
 	reflect.TypeFor[broadcasts.Store](), reflect.TypeFor[broadcasts.OpenStore](), reflect.TypeFor[broadcasts.AudienceStore](), reflect.TypeFor[testsends.Store](),
 	reflect.TypeFor[handover.Store](), reflect.TypeFor[handover.LimitStore](), reflect.TypeFor[handover.OutcomeStore](),
 	reflect.TypeFor[webhooks.Store](), reflect.TypeFor[approvals.Store](), reflect.TypeFor[approvals.PolicyStore](),
+	reflect.TypeFor[workflows.Store](), reflect.TypeFor[workflows.RunStore](), reflect.TypeFor[workflows.HoldStore](), reflect.TypeFor[workflows.TimerStore](),
+	reflect.TypeFor[workflows.EntryStore](), reflect.TypeFor[workflows.ChangeStore](), reflect.TypeFor[workflows.MailStore](),
 }
 
 // notListed returns the store methods that are missing in both places: the function

@@ -4,8 +4,10 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 )
@@ -15,17 +17,18 @@ type changes map[string]*change
 
 // change is the change of one contact.
 type change struct {
+	emailKey   string
 	attributes map[string]any
 	lists      []string
 }
 
-// of returns the change of a contact.
-func (c *changes) of(contactID string) *change {
+// of returns the change of a contact with the address.
+func (c *changes) of(contactID, email string) *change {
 	if *c == nil {
 		*c = changes{}
 	}
 	if (*c)[contactID] == nil {
-		(*c)[contactID] = &change{attributes: map[string]any{}}
+		(*c)[contactID] = &change{emailKey: core.EmailKey(email), attributes: map[string]any{}}
 	}
 	return (*c)[contactID]
 }
@@ -45,10 +48,11 @@ func storedValue(v predicate.Value) any {
 	return v.Text
 }
 
-// store stores the changes in the order of the ids of contacts, so that two batches that change
-// the same contacts do not wait for each other.
+// store stores the changes in the order of the addresses of contacts, as bulk writes of contacts
+// do. So two transactions that change the same contacts cannot deadlock.
 func (c changes) store(ctx context.Context, contacts Contacts, orgID string) error {
-	for _, id := range slices.Sorted(maps.Keys(c)) {
+	ids := slices.SortedFunc(maps.Keys(c), func(a, b string) int { return strings.Compare(c[a].emailKey, c[b].emailKey) })
+	for _, id := range ids {
 		if of := c[id]; len(of.attributes) > 0 {
 			if err := contacts.SetAttributes(ctx, orgID, id, of.attributes); err != nil {
 				return err

@@ -202,9 +202,9 @@ func (b *batchOf) note(run *workflows.Run, subject *predicate.Subject, effect en
 			},
 		})
 	case *engine.Assignment:
-		b.changes.of(run.ContactID).set(e)
+		b.changes.of(run.ContactID, subject.Email).set(e)
 	case *engine.Joining:
-		of := b.changes.of(run.ContactID)
+		of := b.changes.of(run.ContactID, subject.Email)
 		of.lists = append(of.lists, e.ListID)
 	}
 }

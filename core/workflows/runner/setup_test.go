@@ -73,8 +73,8 @@ func must(t testing.TB, err error) {
 
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
-	w := &world{db: db, org: core.NewID(), now: start, broken: map[string]bool{}, templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}
-	ctx, log := t.Context(), slog.New(slog.DiscardHandler)
+	w := connect(db, core.NewID())
+	ctx := t.Context()
 	must(t, db.Orgs().InsertOrg(ctx, core.Org{ID: w.org, Name: "Acme", Slug: "acme-" + w.org, Tier: "team", RetentionDays: 365}))
 	must(t, db.Topics().ReplaceTopics(ctx, w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}, {Name: "offers", Default: sending.OptOut}}, start))
 	for _, key := range []string{"vip", "beta"} {
@@ -85,18 +85,25 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	} {
 		must(t, db.Attributes().InsertAttribute(ctx, w.org, attributes.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: core.ManagedOrigin, CreatedAt: start, UpdatedAt: start}))
 	}
+	_, err := w.segments.Save(ctx, w.org, segments.Definition{Key: "customers", Name: "Customers", Source: `attr.plan is known`, Origin: segments.Managed})
+	must(t, err)
+	return w
+}
+
+// connect returns a process of an organization that exists.
+func connect(db *storage.DB, org string) *world {
+	w := &world{db: db, org: org, now: start, broken: map[string]bool{}, templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}
+	log := slog.New(slog.DiscardHandler)
 	w.observer = runner.Observer{Entries: workflowstore.NewEntryStore(db.DB), Changes: workflowstore.NewChangeStore(db.DB)}
 	w.segments = segments.New(segments.Config{
 		Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: w.Now, Log: log,
 		OnMembers: w.observer.ObserveMembers,
 	})
-	_, err := w.segments.Save(ctx, w.org, segments.Definition{Key: "customers", Name: "Customers", Source: `attr.plan is known`, Origin: segments.Managed})
-	must(t, err)
 	w.Workflows = workflows.New(workflows.Config{
 		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Holds: workflowstore.NewRunStore(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Transactor: db,
 		Schemas: w, Orgs: db.Orgs().OrgIDs, Clock: w.Now, Log: log,
 	})
-	w.runner, w.mailer = w.newRunner(), w.newMailer("process")
+	w.runner, w.mailer = w.newRunner(), w.newMailer(core.NewID())
 	return w
 }
 
