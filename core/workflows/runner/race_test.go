@@ -96,7 +96,7 @@ func (c *crowd) sign(t *testing.T, n int) {
 	}))
 }
 
-// run lets the processes work until no run is left, and others write meanwhile.
+// run lets the processes work until no run is left, while others write.
 func (c *crowd) run(t *testing.T) {
 	t.Helper()
 	var done atomic.Bool

@@ -1,29 +1,23 @@
 package runner_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/engine/enginetest"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
-	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"pgregory.net/rapid"
 )
 
@@ -241,181 +235,6 @@ func (p *pair) passUntilDue() {
 	}
 }
 
-// changeAll changes contacts and the workflow in both worlds.
-func (p *pair) changeAll() {
-	p.t.Helper()
-	for _, person := range p.model.people {
-		for range p.random.IntN(3) {
-			p.change(person)
-		}
-		if r := person.active(); r != nil && r.OnChange && p.random.IntN(2) == 0 {
-			p.fulfil(person)
-		}
-		if p.random.IntN(3) == 0 || len(person.runs) == 0 {
-			p.act(p.t, person.id, "signup", p.Now())
-			if p.model.status == workflows.Active {
-				person.entries++
-			}
-		}
-		p.decide(person)
-	}
-	ctx := p.t.Context()
-	var err error
-	switch active := p.model.status == workflows.Active; p.random.IntN(12) {
-	case 0, 1:
-		p.model.status = map[bool]workflows.Status{true: workflows.Paused, false: workflows.Active}[active]
-		if active {
-			_, err = p.Pause(ctx, p.org, p.model.id)
-		} else {
-			_, err = p.Resume(ctx, p.org, p.model.id)
-		}
-	case 2:
-		p.model.hold = !p.model.hold
-		_, err = p.SetApproval(ctx, p.org, p.model.id, p.model.hold)
-	case 3:
-		p.activate()
-	}
-	must(p.t, err)
-}
-
-// decide decides about a held message, in two of three cases.
-func (p *pair) decide(person *modelPerson) {
-	p.t.Helper()
-	if r := person.active(); r == nil || !r.Held || r.Decision != "" || p.random.IntN(3) == 0 {
-		return
-	}
-	r := person.active()
-	r.Decision = []engine.Phase{engine.Approved, engine.Approved, engine.Skipped, engine.Cancelled}[p.random.IntN(4)]
-	runs := p.runs(p.t, p.model.id, person.id)
-	decided, err := p.Decide(p.t.Context(), p.org, p.model.id, []string{runs[len(runs)-1].ID}, r.Decision)
-	must(p.t, err)
-	if len(decided) != 1 {
-		p.fail("no held message of %s", person.name)
-	}
-}
-
-// change changes a contact in both worlds.
-func (p *pair) change(person *modelPerson) {
-	p.t.Helper()
-	s, flag, now := person.subject, p.random.IntN(2) == 0, p.Now()
-	switch p.random.IntN(11) {
-	case 0:
-		p.setValue(person, "plan", map[bool]any{true: "pro", false: "free"}[flag])
-	case 1:
-		p.setValue(person, "visits", float64(p.random.IntN(6)))
-	case 2:
-		p.setValue(person, "vip", flag)
-	case 3:
-		p.setValue(person, "renewal", now.Add(time.Duration(p.random.IntN(144)-48)*time.Hour).Truncate(time.Second).UTC())
-	case 4:
-		p.setValue(person, []string{"plan", "visits", "vip", "renewal", "city"}[p.random.IntN(5)], nil)
-	case 5:
-		p.setValue(person, "timezone", []string{"Europe/Paris", "Australia/Lord_Howe", "America/New_York", "nowhere"}[p.random.IntN(4)])
-	case 6:
-		s.UnsubscribedFromAll = flag
-		p.edit(p.t, person.id, func(c *contacts.Contact) { c.UnsubscribeAll = flag })
-	case 7:
-		s.Suppressed = flag
-		p.suppress(person)
-	case 8:
-		p.subscribe(person, []string{"news", "offers"}[p.random.IntN(2)], flag)
-	case 9:
-		p.join(person, flag)
-	default:
-		if p.random.IntN(12) == 0 {
-			person.archived = true
-			p.edit(p.t, person.id, func(c *contacts.Contact) { c.Status = contacts.Archived })
-			return
-		}
-		s.Events = append(s.Events, predicate.Occurrence{Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}, At: now.UnixMicro()})
-		p.act(p.t, person.id, "purchase", now)
-	}
-}
-
-// fulfil makes one of the conditions true for which runs wait.
-func (p *pair) fulfil(person *modelPerson) {
-	p.t.Helper()
-	switch p.random.IntN(5) {
-	case 0:
-		p.setValue(person, "plan", "pro")
-	case 1:
-		p.setValue(person, "vip", true)
-	case 2:
-		p.setValue(person, "visits", 4.0)
-	case 3:
-		p.setValue(person, "renewal", p.Now().Add(-48*time.Hour).UTC())
-	default:
-		p.join(person, true)
-	}
-}
-
-// setValue sets an attribute, or removes it if the value is nil.
-func (p *pair) setValue(person *modelPerson, name string, value any) {
-	p.t.Helper()
-	s, stored := person.subject, value
-	switch v := value.(type) {
-	case nil:
-		delete(s.Attributes, name)
-	case string:
-		s.Attributes[name] = predicate.StringValue(v)
-	case float64:
-		s.Attributes[name] = predicate.NumberValue(v)
-	case bool:
-		s.Attributes[name] = predicate.BoolValue(v)
-	case time.Time:
-		s.Attributes[name] = predicate.Value{Type: predicate.Datetime, Moment: predicate.Moment{Micros: v.UnixMicro()}}
-		stored = v.Format(time.RFC3339)
-	}
-	p.edit(p.t, person.id, func(c *contacts.Contact) {
-		if value == nil {
-			delete(c.Attributes, name)
-		} else {
-			c.Attributes[name] = stored
-		}
-	})
-}
-
-func (p *pair) subscribe(person *modelPerson, topic string, in bool) {
-	p.t.Helper()
-	person.subject.Topics[topic] = in
-	status := map[bool]sending.Subscription{true: sending.OptIn, false: sending.OptOut}[in]
-	p.edit(p.t, person.id, func(c *contacts.Contact) {
-		c.TopicPreferences = slices.DeleteFunc(c.TopicPreferences, func(t topics.Preference) bool { return t.Topic == topic })
-		c.TopicPreferences = append(c.TopicPreferences, topics.Preference{Topic: topic, SubscriptionStatus: status})
-	})
-}
-
-// suppress stores the suppression list of the organization.
-func (p *pair) suppress(person *modelPerson) {
-	p.t.Helper()
-	var keys []string
-	for _, one := range p.model.people {
-		if one.subject.Suppressed {
-			keys = append(keys, one.name+"@example.com")
-		}
-	}
-	must(p.t, p.db.SegmentChanges().ReplaceSuppressed(p.t.Context(), p.org, keys))
-	must(p.t, p.db.InTx(p.t.Context(), func(ctx context.Context) error { return p.changed(ctx, person.id) }))
-}
-
-// join puts a contact on the list vip, or takes it off.
-func (p *pair) join(person *modelPerson, in bool) {
-	p.t.Helper()
-	person.subject.Lists[p.lists["vip"]] = in
-	var on []string
-	for id, is := range person.subject.Lists {
-		if is {
-			on = append(on, id)
-		}
-	}
-	must(p.t, p.db.InTx(p.t.Context(), func(ctx context.Context) error {
-		if _, _, err := p.db.ListMembers().ReplaceMembership(ctx, p.org, person.id, on, p.Now()); err != nil {
-			return err
-		}
-		return p.changed(ctx, person.id)
-	}))
-}
-
 // arrive lets the segments follow the changes of contacts, and the events of messages arrive.
 func (p *pair) arrive() {
 	p.t.Helper()
@@ -508,131 +327,4 @@ func (p *pair) archive() {
 	p.process = p.newProcess(&strikes{moved: &p.moved})
 	p.model.end(p.Now())
 	p.settle()
-}
-
-// outcomes returns the messages of the organization by run, in their order.
-func (p *pair) outcomes() map[string][]outcome {
-	p.t.Helper()
-	rows, err := p.db.Reader().QueryContext(p.t.Context(), p.db.Dialect().Text(`SELECT m.id, m.run_id, s.node_path, m.state, h.state, h.reason FROM workflow_mails AS m
-		JOIN workflow_sends AS s ON s.org_id = m.org_id AND s.id = m.send_id
-		JOIN handover_recipients AS h ON h.org_id = m.org_id AND h.send_id = m.send_id AND h.recipient = m.id
-		WHERE m.org_id = $1 ORDER BY m.id`), p.org)
-	must(p.t, err)
-	defer rows.Close()
-	of := map[string][]outcome{}
-	for rows.Next() {
-		var o outcome
-		var run string
-		must(p.t, rows.Scan(&o.key, &run, &o.path, &o.state, &o.handed, &o.reason))
-		of[run] = append(of[run], o)
-	}
-	must(p.t, rows.Err())
-	return of
-}
-
-// storedRuns returns the runs of the workflow by contact, the oldest first.
-func (p *pair) storedRuns() map[string][]workflows.Run {
-	p.t.Helper()
-	all, err := workflowstore.NewRunStore(p.db.DB).Runs(p.t.Context(), p.org, workflows.RunFilter{WorkflowID: p.model.id, Limit: 1000})
-	must(p.t, err)
-	slices.Reverse(all)
-	of := map[string][]workflows.Run{}
-	for _, r := range all {
-		of[r.ContactID] = append(of[r.ContactID], r)
-	}
-	return of
-}
-
-// compare compares both worlds.
-func (p *pair) compare(runs map[string][]workflows.Run, mails map[string][]outcome) {
-	p.t.Helper()
-	for _, person := range p.model.people {
-		of := runs[person.id]
-		if len(of) != len(person.runs) {
-			p.fail("%s has %d runs, want %d", person.name, len(of), len(person.runs))
-		}
-		for i, r := range person.runs {
-			p.compareRun(person, r, of[i], mails[of[i].ID])
-		}
-		p.compareContact(person)
-	}
-}
-
-func (p *pair) compareRun(person *modelPerson, want *modelRun, got workflows.Run, mails []outcome) {
-	p.t.Helper()
-	events, err := workflowstore.NewRunStore(p.db.DB).Timeline(p.t.Context(), p.org, p.model.id, got.ID)
-	must(p.t, err)
-	var timeline []engine.Event
-	for _, e := range events {
-		e.At = e.At.UTC()
-		timeline = append(timeline, e.Event)
-	}
-	state := got.State
-	switch {
-	case !reflect.DeepEqual(timeline, want.Events):
-		p.fail("%s: the timeline is\n%s\nwant\n%s", person.name, lines(timeline), lines(want.Events))
-	case state.IsOver() != want.Over, (state.Phase == engine.Held) != (want.Held && want.Decision == ""), (state.Phase == engine.Sending) != (want.Sending && !want.Sent), got.Version != want.version:
-		p.fail("%s: the run is %+v; the model is over %t, held %t, sending %t, version %d", person.name, got, want.Over, want.Held, want.Sending, want.version)
-	case len(mails) != len(want.messages):
-		p.fail("%s has %d messages, want %d", person.name, len(mails), len(want.messages))
-	}
-	for i, m := range mails {
-		accepted := p.accepted[m.key]
-		right := map[handover.State]bool{
-			handover.Sent: accepted == 1, handover.Filtered: accepted == 0, handover.Pending: accepted <= 1,
-			handover.Failed: accepted == 0 || accepted == 1 && (m.reason == handover.OutcomeUnknown || m.handed == handover.Sent),
-		}
-		if !right[m.state] || m.path != want.messages[i].Path {
-			p.fail("%s: a message of the step %s is %s and was accepted %d times; want one of the step %s", person.name, m.path, m.state, accepted, want.messages[i].Path)
-		}
-	}
-}
-
-// compareContact compares the attributes and lists of a contact.
-func (p *pair) compareContact(person *modelPerson) {
-	p.t.Helper()
-	c, err := p.db.Contacts().ContactByID(p.t.Context(), p.org, person.id)
-	must(p.t, err)
-	want := map[string]any{}
-	for name, v := range person.subject.Attributes {
-		switch v.Type {
-		case predicate.Number:
-			want[name] = v.Number
-		case predicate.Bool:
-			want[name] = v.Bool
-		case predicate.Datetime:
-			want[name] = time.UnixMicro(v.Moment.Micros).UTC().Format(time.RFC3339Nano)
-		default:
-			want[name] = v.Text
-		}
-	}
-	got, err := json.Marshal(c.Attributes)
-	must(p.t, err)
-	wanted, err := json.Marshal(want)
-	must(p.t, err)
-	on := map[string]bool{}
-	for _, l := range c.Lists {
-		on[l.ID] = true
-	}
-	for _, id := range p.lists {
-		if on[id] != person.subject.Lists[id] {
-			p.fail("%s: on the list %s is %t", person.name, id, on[id])
-		}
-	}
-	if string(got) != string(wanted) {
-		p.fail("%s has the attributes %s, want %s", person.name, got, wanted)
-	}
-}
-
-// fail ends the seed with a difference.
-func (p *pair) fail(format string, args ...any) {
-	panic(difference(fmt.Sprintf("seed %d at %v: %s\n%v", p.seed, p.Now(), fmt.Sprintf(format, args...), p.source)))
-}
-
-func lines(events []engine.Event) string {
-	text := ""
-	for _, e := range events {
-		text += e.At.Format(time.RFC3339Nano) + " " + eventWords(e) + " " + e.Detail + "\n"
-	}
-	return text
 }
