@@ -7,7 +7,11 @@
 // this file notes each message that the account accepts, in the transaction that accepts it.
 // The tests compare these notes with the outcomes in the database.
 //
+// The same is tested for workflows: while contacts enter and while the steps of all runs come
+// due at the same time. Each run must take each step once.
+//
 // In CI a test kills three servers during one broadcast to a thousand recipients. With
 // MAILHELM_TEST_FULL=1 it kills two hundred, during as many broadcasts to ten thousand
-// recipients as that takes.
+// recipients as that takes. For workflows it kills three servers, and with
+// MAILHELM_TEST_FULL=1 a hundred on each database.
 package faults

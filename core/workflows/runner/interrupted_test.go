@@ -276,10 +276,12 @@ func (s struckAccount) Send(ctx context.Context, orgID string, m sending.Message
 type process struct {
 	runner *runner.Runner
 	mailer *mailing.Mailer
+	// stop stops the mailer when it waits for the account, because the clock stands still.
+	stop context.CancelFunc
 }
 
 // newProcess returns a process whose calls fail as the strikes say.
-func (w *world) newProcess(s *strikes) process {
+func (w *world) newProcess(s *strikes) *process {
 	s.mistake = w.mistake
 	log := slog.New(slog.DiscardHandler)
 	tx, mails := struckTransactor{w.db, s}, struckMails{workflowstore.NewMailStore(w.db.DB), s, w.org}
@@ -288,23 +290,26 @@ func (w *world) newProcess(s *strikes) process {
 		Clock: w.Now, Wait: func(context.Context, time.Time) {}, Log: log,
 		Rate: func(context.Context, string) (float64, error) { return 0, nil },
 	})
-	return process{
-		runner.New(runner.Config{
-			Store: struckStore{workflowstore.New(w.db.DB), s}, Timers: struckTimers{workflowstore.NewTimerStore(w.db.DB), s, w.org}, Entries: struckEntries{workflowstore.NewEntryStore(w.db.DB), s},
-			Changes: struckChanges{workflowstore.NewChangeStore(w.db.DB), s, w.org}, Mails: mails, Transactor: tx, Subjects: struckSubjects{w.db.Subjects(), s}, Schemas: w,
-			Contacts: struckContacts{w, s}, Revalidate: w.Revalidate, Clock: w.Now, Log: log,
-		}),
-		mailing.New(mailing.Config{
-			Store: mails, Steps: steps, Templates: w, Senders: w, Links: w, Wait: func(context.Context, time.Time) {}, Clock: w.Now, Log: log,
-			Finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
-		}),
-	}
+	p := &process{}
+	p.runner = runner.New(runner.Config{
+		Store: struckStore{workflowstore.New(w.db.DB), s}, Timers: struckTimers{workflowstore.NewTimerStore(w.db.DB), s, w.org},
+		Entries: struckEntries{workflowstore.NewEntryStore(w.db.DB), s}, Changes: struckChanges{workflowstore.NewChangeStore(w.db.DB), s, w.org},
+		Mails: mails, Transactor: tx, Subjects: struckSubjects{w.db.Subjects(), s}, Schemas: w, Contacts: struckContacts{w, s},
+		Revalidate: w.Revalidate, Clock: w.Now, Log: log,
+	})
+	p.mailer = mailing.New(mailing.Config{
+		Store: mails, Steps: steps, Templates: w, Senders: w, Links: w, Wait: func(context.Context, time.Time) { p.stop() }, Clock: w.Now, Log: log,
+		Finish: func(_ context.Context, _ string, c sending.Template) (sending.Template, error) { return c, nil },
+	})
+	return p
 }
 
 // look does the work that is due. It ignores errors: the process looks again, or it has ended.
-func (p process) look(ctx context.Context) {
+func (p *process) look(ctx context.Context) {
 	_ = p.runner.Look(ctx)
 	p.runner.Join()
+	ctx, p.stop = context.WithCancel(ctx)
+	defer p.stop()
 	_ = p.mailer.Look(ctx)
 	p.mailer.Join()
 }
@@ -312,7 +317,7 @@ func (p process) look(ctx context.Context) {
 // interrupt lets one or two processes work at the same time, each of which fails at a random
 // call.
 func (w *world) interrupt(ctx context.Context, random *rand.Rand, moved *atomic.Int64) {
-	all := make([]process, 1+random.IntN(2))
+	all := make([]*process, 1+random.IntN(2))
 	for i := range all {
 		all[i] = w.newProcess(&strikes{kind: strikeKind(random.IntN(int(strikeKinds))), left: 1 + random.IntN(60), moved: moved})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows"
@@ -36,6 +37,8 @@ type modelPerson struct {
 	runs    []*modelRun
 	// mailed has the times of messages that are not filtered or failed, by run and number.
 	mailed map[mailKey]time.Time
+	// edits has the changes that are still to be stored.
+	edits []func(*contacts.Contact)
 }
 
 type mailKey struct{ run, number int }

@@ -89,7 +89,7 @@ type pair struct {
 	source []string
 	lists  map[string]string
 	// process works without failures, from round to round until it is replaced.
-	process process
+	process *process
 	moved   atomic.Int64
 	// sound is true when the account accepts all messages.
 	sound bool
@@ -235,14 +235,17 @@ func (p *pair) passUntilDue() {
 	}
 }
 
-// arrive lets the segments follow the changes of contacts, and the events of messages arrive.
+// arrive lets the segments follow the changes of contacts, and the events of messages arrive, each
+// in some of the rounds.
 func (p *pair) arrive() {
 	p.t.Helper()
 	ctx := p.t.Context()
-	must(p.t, p.segments.Follow(ctx, p.org))
-	for _, person := range p.model.people {
-		_, known := person.subject.Attributes["plan"]
-		person.subject.Segments[p.model.schema.Segments["customers"]] = known && !person.archived
+	if p.random.IntN(2) == 0 {
+		must(p.t, p.segments.Follow(ctx, p.org))
+		for _, person := range p.model.people {
+			_, known := person.subject.Attributes["plan"]
+			person.subject.Segments[p.model.schema.Segments["customers"]] = known && !person.archived
+		}
 	}
 	if p.sound || p.random.IntN(2) == 0 {
 		must(p.t, p.db.Handover().Observe(ctx, p.org, p.unknown, p.Now()))

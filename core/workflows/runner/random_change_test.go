@@ -23,6 +23,7 @@ func (p *pair) changeAll() {
 		if r := person.active(); r != nil && r.OnChange && p.random.IntN(2) == 0 {
 			p.fulfil(person)
 		}
+		person.store(p)
 		if p.random.IntN(3) == 0 || len(person.runs) == 0 {
 			p.act(p.t, person.id, "signup", p.Now())
 			if p.model.status == workflows.Active {
@@ -48,6 +49,23 @@ func (p *pair) changeAll() {
 		p.activate()
 	}
 	must(p.t, err)
+}
+
+// edit notes a change of the contact, which store stores.
+func (m *modelPerson) edit(f func(*contacts.Contact)) { m.edits = append(m.edits, f) }
+
+// store stores the changes that edit has noted.
+func (m *modelPerson) store(p *pair) {
+	p.t.Helper()
+	if len(m.edits) == 0 {
+		return
+	}
+	p.edit(p.t, m.id, func(c *contacts.Contact) {
+		for _, f := range m.edits {
+			f(c)
+		}
+	})
+	m.edits = nil
 }
 
 // decide decides about a held message, in two of three cases.
@@ -85,7 +103,7 @@ func (p *pair) change(person *modelPerson) {
 		p.setValue(person, "timezone", []string{"Europe/Paris", "Australia/Lord_Howe", "America/New_York", "nowhere"}[p.random.IntN(4)])
 	case 6:
 		s.UnsubscribedFromAll = flag
-		p.edit(p.t, person.id, func(c *contacts.Contact) { c.UnsubscribeAll = flag })
+		person.edit(func(c *contacts.Contact) { c.UnsubscribeAll = flag })
 	case 7:
 		s.Suppressed = flag
 		p.suppress(person)
@@ -96,7 +114,7 @@ func (p *pair) change(person *modelPerson) {
 	default:
 		if p.random.IntN(12) == 0 {
 			person.archived = true
-			p.edit(p.t, person.id, func(c *contacts.Contact) { c.Status = contacts.Archived })
+			person.edit(func(c *contacts.Contact) { c.Status = contacts.Archived })
 			return
 		}
 		s.Events = append(s.Events, predicate.Occurrence{Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}, At: now.UnixMicro()})
@@ -138,7 +156,7 @@ func (p *pair) setValue(person *modelPerson, name string, value any) {
 		s.Attributes[name] = predicate.Value{Type: predicate.Datetime, Moment: predicate.Moment{Micros: v.UnixMicro()}}
 		stored = v.Format(time.RFC3339)
 	}
-	p.edit(p.t, person.id, func(c *contacts.Contact) {
+	person.edit(func(c *contacts.Contact) {
 		if value == nil {
 			delete(c.Attributes, name)
 		} else {
@@ -151,7 +169,7 @@ func (p *pair) subscribe(person *modelPerson, topic string, in bool) {
 	p.t.Helper()
 	person.subject.Topics[topic] = in
 	status := map[bool]sending.Subscription{true: sending.OptIn, false: sending.OptOut}[in]
-	p.edit(p.t, person.id, func(c *contacts.Contact) {
+	person.edit(func(c *contacts.Contact) {
 		c.TopicPreferences = slices.DeleteFunc(c.TopicPreferences, func(t topics.Preference) bool { return t.Topic == topic })
 		c.TopicPreferences = append(c.TopicPreferences, topics.Preference{Topic: topic, SubscriptionStatus: status})
 	})
