@@ -53,7 +53,7 @@ var sendingTasks = []task{
 		},
 		steps: func(s *session) {
 			id := s.compose("Water", "tenants", "")
-			refusal := s.refused("broadcasts_send", object{"broadcast_id": id}, "no_topic_acknowledgement_needed")
+			refusal := s.refused("broadcasts_send", object{"broadcast_id": id}, "no_topic_acknowledgement_required")
 			s.wantIn("the hint", refusal["hint"], "acknowledge_no_topic: true")
 			s.confirmed("broadcasts_send", object{"broadcast_id": id, "acknowledge_no_topic": true})
 		},

@@ -110,7 +110,7 @@ func (s *session) confirmed(tool string, arguments object) object {
 }
 
 // rest calls the REST API with an API key, which must answer with a status from 200 to 299.
-func (s *session) rest(method, path string, body object) object {
+func (s *session) rest(method, path string, body any) object {
 	s.Helper()
 	request := product.Request{Method: method, URL: s.p.BaseURL + path, Bearer: s.p.Live.APIKey}
 	if body != nil {
@@ -188,10 +188,15 @@ func (s *session) mails(search string) []sentmail.Mail {
 	return all
 }
 
-// await waits until ready returns nil.
+// await waits until ready returns nil. Of the calls of tools by ready, it keeps those of the
+// last time.
 func (s *session) await(ready func() error) {
 	s.Helper()
-	product.Await(s, time.Minute, ready)
+	before := len(s.calls)
+	product.Await(s, time.Minute, func() error {
+		s.calls = s.calls[:before]
+		return ready()
+	})
 }
 
 // want fails the task unless the value is the wanted one. It compares their texts, because

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 )
 
@@ -102,6 +103,9 @@ var workflowTasks = []task{
 var journeyTasks = []task{{
 	ask:  "Ada signs up: start her onboarding journey, and tell me when she has both mails",
 	uses: []string{"templates_author", "workflows_author", "workflows_activate", "activities_record", "workflows_get_performance"},
+	given: func(s *session) {
+		s.p.AwaitJob(s, channels.SyncArgs{}.Kind()) // it reads from which domain the organization may send
+	},
 	steps: func(s *session) {
 		for _, slug := range []string{"onboarding-mail", "brewing-guide"} {
 			s.call("templates_author", object{"slug": slug, "subject": slug, "html": "<p>Hello {{first_name}}</p>"})
@@ -110,6 +114,13 @@ var journeyTasks = []task{{
 		s.confirmed("workflows_activate", object{"workflow": "onboarding"})
 		s.call("activities_record", object{"activities": []object{{"email": s.p.Contact, "name": "signup"}}})
 		s.approve(text(saved, "workflow_id"), "onboarding-mail")
+		s.await(func() error { // the wait begins when the outcome of the mail is stored
+			wait := items(s.call("workflows_get_performance", object{"workflow": "onboarding"}), "details", "funnel")[1]
+			if wait["now"] != 1.0 {
+				return fmt.Errorf("%v runs wait", wait["now"])
+			}
+			return nil
+		})
 		s.p.Clock.Advance(3*24*time.Hour + time.Minute)
 		s.token = s.p.Token(s, s.p.MCPURL) // the old one has expired
 		s.approve(text(saved, "workflow_id"), "brewing-guide")
