@@ -148,6 +148,7 @@ var journeyTasks = []task{{
 func (s *session) approve(workflowID, subject string) {
 	s.Helper()
 	s.awaitPerformance("held messages", 1, "held")
+	s.wantIn("the warnings", s.call("workflows_get_performance", object{})["warnings"], "1 message waits until a person approves it")
 	run := items(s.get("/v1/workflows/"+workflowID+"/runs"), "data")[0]
 	decided, err := s.p.Workflows.Decide(s.Context(), s.p.OrgID, workflowID, []string{text(run, "id")}, engine.Approved)
 	if err != nil || len(decided) != 1 {
