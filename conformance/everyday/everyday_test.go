@@ -15,7 +15,8 @@ type task struct {
 	ask string
 	// uses has the names of all tools that the steps call.
 	uses []string
-	// given prepares what the request is about; nil prepares nothing. It calls no tool.
+	// given prepares what the request is about; nil prepares nothing. Its calls of tools are those
+	// of colleagues.
 	given func(s *session)
 	// steps are the calls of the assistant. What they learn is in session.kept.
 	steps func(s *session)
@@ -69,6 +70,7 @@ func (one task) do(t *testing.T, p *product.Product) {
 	if one.given != nil {
 		one.given(s)
 	}
+	s.calls = nil
 	one.steps(s)
 	calls := len(s.calls)
 	one.check(s)

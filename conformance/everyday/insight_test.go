@@ -1,10 +1,13 @@
 package everyday
 
 import (
+	"errors"
+	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // insightTasks are about the mail of the past.
@@ -32,13 +35,11 @@ var insightTasks = []task{
 		},
 	},
 	{
-		ask:  "List the messages that bounced in the last month",
-		uses: []string{"messages_search"},
-		given: func(s *session) {
-			s.kept["from"] = s.p.Clock.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339)
-		},
+		ask:   "List the messages that bounced in the last month",
+		uses:  []string{"messages_search"},
+		given: (*session).keepPast,
 		steps: func(s *session) {
-			found, to := map[string]bool{}, s.p.Clock.Now().UTC()
+			found, to := map[string]bool{}, s.kept["end"].(time.Time)
 			for range 10 {
 				page := s.call("messages_search", object{"status": "Bounce", "from": s.kept["from"], "to": to.Format(time.RFC3339Nano), "limit": 25})
 				for _, m := range items(page, "items") {
@@ -55,7 +56,7 @@ var insightTasks = []task{
 		check: func(s *session) {
 			found, bounced := s.kept["found"].(map[string]bool), 0
 			for cursor := ""; ; {
-				page := s.get("/v1/messages?status=Bounce&limit=50&from=" + s.keep("from") + "&cursor=" + cursor)
+				page := s.get("/v1/messages?status=Bounce&limit=50&from=" + s.keep("from") + "&to=" + s.keep("to") + "&cursor=" + cursor)
 				for _, m := range items(page, "data") {
 					bounced++
 					if !found[text(m, "id")] {
@@ -117,58 +118,62 @@ var insightTasks = []task{
 		ask:  "Look up all mail to Bruno with the narrow permissions of the support desk",
 		uses: []string{"messages_search"},
 		given: func(s *session) {
-			s.kept["email"] = text(items(s.get("/v1/messages?status=Delivery&limit=1"), "data")[0], "to")
+			s.keepPast()
+			s.kept["email"] = text(items(s.get("/v1/messages?status=Delivery&limit=1&to="+s.keep("to")), "data")[0], "to")
 		},
 		steps: func(s *session) {
-			search := object{"recipient": s.kept["email"], "limit": 1}
+			search := object{"recipient": s.kept["email"], "from": s.kept["from"], "to": s.kept["to"], "limit": 1}
 			s.token = s.p.Token(s, s.p.MCPURL, "api.messages.view")
 			refusal := s.refused("messages_search", search, "missing_scope")
 			s.token = s.p.Token(s, s.p.MCPURL, "api.messages.view", text(refusal, "scope"))
 			s.kept["total"] = s.call("messages_search", search)["total"]
 		},
 		check: func(s *session) {
-			from := s.p.Clock.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339)
-			page := s.get("/v1/recipients/" + url.PathEscape(s.keep("email")) + "/messages?limit=100&from=" + from)
+			page := s.get("/v1/recipients/" + url.PathEscape(s.keep("email")) + "/messages?limit=100&from=" + s.keep("from") + "&to=" + s.keep("to"))
 			s.want("the total", s.kept["total"], len(items(page, "data")))
 		},
 	},
 }
 
+// abel is the address of a contact at which mail bounces.
+const abel = "bounce+abel@simulator.amazonses.com"
+
 // addressTasks are about addresses that get no mail.
 var addressTasks = []task{
 	{
-		ask:  "Which addresses are undeliverable? Stop mailing the customers among the newest",
+		ask:  "Which addresses became undeliverable today? Stop mailing Abel",
 		uses: []string{"undeliverable_list", "contacts_lookup", "contacts_upsert"},
-		steps: func(s *session) {
-			var stopped []string
-			newest := s.call("undeliverable_list", object{"limit": 5})
-			s.want("truncated", newest["truncated"], true)
-			for _, one := range items(newest, "items") {
-				if _, found := s.send(s.token, "contacts_lookup", object{"email": one["email"]}); found.IsError {
-					continue
+		given: func(s *session) {
+			s.kept["since"] = s.p.Clock.Now().UTC().Format(time.RFC3339)
+			list := s.addList("Bouncing", abel)
+			draft := s.rest(http.MethodPost, "/v1/broadcasts", object{
+				"name": "Bouncing", "subject": "Hello", "html": "<p>Hello</p>", "audience_kind": "list", "audience_id": list, "topic_id": "product-news",
+			})
+			s.rest(http.MethodPost, "/v1/broadcasts/"+text(draft, "id")+"/send", object{})
+			s.await(func() error {
+				if find(items(s.get("/v1/undeliverable?limit=50"), "data"), "email", abel) == nil {
+					return errors.New("the address is not undeliverable")
 				}
-				s.call("contacts_upsert", object{"email": one["email"], "unsubscribe_all": true})
-				stopped = append(stopped, text(one, "email"))
-			}
-			s.kept["stopped"] = stopped
+				return nil
+			})
+		},
+		steps: func(s *session) {
+			s.kept["entry"] = find(items(s.call("undeliverable_list", object{"since": s.kept["since"]}), "items"), "email", abel)
+			contact := s.call("contacts_lookup", object{"email": abel})
+			s.call("contacts_upsert", object{"email": at(contact, "contact", "email"), "unsubscribe_all": true})
 		},
 		check: func(s *session) {
-			stopped := s.kept["stopped"].([]string)
-			if len(stopped) == 0 {
-				s.Fatal("no customer has an undeliverable address")
-			}
-			listed := items(s.get("/v1/undeliverable?limit=50"), "data")
-			for _, email := range stopped {
-				s.want("the entry of "+email, at(find(listed, "email", email), "status"), "listed")
-				s.want("the opt-out of "+email, s.contact(email)["unsubscribe_all"], true)
-				s.await(func() error { return s.consent(email, true, nil) })
-			}
+			s.want("the entry", s.kept["entry"], find(items(s.get("/v1/undeliverable?limit=50"), "data"), "email", abel))
+			s.want("the reason", at(s.kept["entry"], "reason"), "permanent_bounce")
+			s.want("the opt-out", s.contact(abel)["unsubscribe_all"], true)
+			s.await(func() error { return s.consent(abel, true, nil) })
 		},
 	},
 	{
 		ask:  "Which addresses has the account refused for bounces in the last two months?",
 		uses: []string{"suppressions_list"},
 		given: func(s *session) {
+			s.keepPast()
 			s.kept["since"] = s.p.Clock.Now().AddDate(0, -2, 0).UTC().Truncate(time.Hour)
 		},
 		steps: func(s *session) {
@@ -176,27 +181,21 @@ var addressTasks = []task{
 			few := s.call("suppressions_list", ask)
 			s.want("truncated", few["truncated"], true)
 			s.wantIn("the advice", few["more"], "raise the limit")
-			ask["limit"] = few["total"]
-			var found []string
+			ask["limit"] = 50
 			for _, one := range items(s.call("suppressions_list", ask), "items") {
-				found = append(found, text(one, "email"))
+				s.kept[text(one, "email")] = one["suppressed_at"]
 			}
-			slices.Sort(found)
-			s.kept["found"] = found
 		},
 		check: func(s *session) {
-			var refused []string
-			page, _, err := s.p.Simulator.SuppressedPage(s.Context(), s.p.OrgID, s.kept["since"].(time.Time), time.Time{}, "")
-			if err != nil {
-				s.Fatal(err)
+			page, _, err := s.p.Simulator.SuppressedPage(s.Context(), s.p.OrgID, s.kept["since"].(time.Time), s.kept["end"].(time.Time), "")
+			if err != nil || len(page) <= 5 {
+				s.Fatalf("%d addresses, %v", len(page), err)
 			}
 			for _, one := range page {
-				if strings.EqualFold(string(one.Reason), "bounce") {
-					refused = append(refused, one.Email)
+				if one.Reason == sending.SuppressedByBounce {
+					s.want(one.Email, s.kept[one.Email], one.At.UTC().Format(time.RFC3339Nano))
 				}
 			}
-			slices.Sort(refused)
-			s.want("the addresses", s.kept["found"], refused)
 		},
 	},
 	{
@@ -224,12 +223,19 @@ var addressTasks = []task{
 	},
 }
 
-// suppressedContact returns the address of a contact that the account suppresses. It is not one
-// of the newest, which another task changes.
+// keepPast keeps the window "from" and "to" (also as the time "end") of 30 days until an hour ago.
+// Other tasks send no mail in it.
+func (s *session) keepPast() {
+	end := s.p.Clock.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	s.kept["end"], s.kept["to"], s.kept["from"] = end, end.Format(time.RFC3339), end.AddDate(0, 0, -30).Format(time.RFC3339)
+}
+
+// suppressedContact returns the address of a contact that the account suppresses. It is not
+// the one that another task changes.
 func (s *session) suppressedContact() string {
 	s.Helper()
-	for _, one := range slices.Backward(items(s.get("/v1/suppressions?limit=50"), "data")) {
-		if found, err := s.p.DB.Contacts().ContactByEmail(s.Context(), s.p.OrgID, text(one, "email")); err == nil {
+	for _, one := range items(s.get("/v1/suppressions?limit=50"), "data") {
+		if found, err := s.p.DB.Contacts().ContactByEmail(s.Context(), s.p.OrgID, text(one, "email")); err == nil && found.Email != abel {
 			return found.Email
 		}
 	}

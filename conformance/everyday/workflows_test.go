@@ -56,7 +56,6 @@ var workflowTasks = []task{
 		given: func(s *session) {
 			saved := s.call("workflows_author", object{"source": journey("Rebate", "rebate_asked", "first-order", "2 days")})
 			s.confirmed("workflows_activate", object{"workflow": saved["workflow_id"]})
-			s.calls = nil // a colleague did this before
 		},
 		steps: func(s *session) {
 			listed := find(items(s.call("workflows_get_performance", object{}), "workflows"), "name", "Rebate")
@@ -187,4 +186,3 @@ func (s *session) source(key string, version int) string {
 	}
 	return stored.Source
 }
-
