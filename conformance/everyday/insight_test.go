@@ -91,7 +91,7 @@ var insightTasks = []task{
 		},
 	},
 	{
-		ask:  "Ada says she gets no mail: find out why",
+		ask:  "This customer says she gets no mail: find out why",
 		uses: []string{"contacts_lookup", "suppressions_check_address", "messages_search", "messages_diagnose"},
 		given: func(s *session) {
 			s.kept["email"] = s.suppressedContact()
@@ -115,7 +115,7 @@ var insightTasks = []task{
 		},
 	},
 	{
-		ask:  "Look up all mail to Bruno with the narrow permissions of the support desk",
+		ask:  "How much mail did this customer get? Look with the narrow permissions of the support desk",
 		uses: []string{"messages_search"},
 		given: func(s *session) {
 			s.keepPast()
