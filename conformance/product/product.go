@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/webhooks"
+	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -124,6 +125,8 @@ type Product struct {
 	DB *storage.DB
 	// Webhooks manages webhook endpoints.
 	Webhooks webhooks.Webhooks
+	// Workflows changes workflows as people do on the dashboard.
+	Workflows *workflows.Workflows
 	// Connections stores the settings and encrypted secrets of the organizations' sending
 	// accounts. An organization without a stored connection sends with Simulator.
 	Connections sending.Connections
@@ -235,6 +238,7 @@ func (p *Product) use(h *serve.Host) {
 	p.BaseURL, p.AuthURL, p.AppURL, p.MCPURL, p.FetchURL, p.DocsURL = a.API, a.Auth, a.App, a.MCP, a.Fetch, a.Docs
 	p.AdminURL, p.SMTPAddr = a.Admin, a.SMTP
 	p.Simulator, p.DB, p.Connections, p.Webhooks = h.Account(), h.DB(), h.Connections(), h.Webhooks()
+	p.Workflows = h.Domains().Workflows
 }
 
 // stop stops the host. It does not use t.Context, which has ended in a cleanup.

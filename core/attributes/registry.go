@@ -68,7 +68,7 @@ func (r Registry) Coerce(values, held map[string]any) (map[string]any, error) {
 	}
 	message := "Some attributes do not fit the registry."
 	if len(faults) == 1 {
-		message = "`" + faults[0].Field + "` " + faults[0].Reason + "."
+		message = core.InvalidFields(faults[0]).Message
 	}
 	refused := &core.Error{Code: core.CodeAttributeValidationFailed, Message: message, Fields: faults}
 	return nil, refused.WithCall("audience_get_schema", nil)

@@ -117,5 +117,8 @@ func TestAMisspelledAttributeIsSuggested(t *testing.T) {
 		if got := core.AsError(err).Fields[0].Reason; !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", name, got)
 		}
+		if message := core.AsError(err).Message; strings.HasSuffix(message, "?.") {
+			t.Errorf("%s: two closing punctuation marks: %s", name, message)
+		}
 	}
 }

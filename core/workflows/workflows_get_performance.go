@@ -188,18 +188,28 @@ const fewMessages = 10
 func statusWarnings(w Workflow, b Brief) []string {
 	var warnings []string
 	if b.Held > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: %d messages wait until a person approves them on the dashboard.", core.Quote(w.Key), b.Held))
+		waiting := numbered(b.Held, "1 message waits until a person approves it", "%d messages wait until a person approves them")
+		warnings = append(warnings, core.Quote(w.Key)+": "+waiting+" on the dashboard.")
 	}
 	if w.Status == Invalid {
 		warnings = append(warnings, fmt.Sprintf("%s is invalid, so it stands still: %s.", core.Quote(w.Key), core.Quotable(w.InvalidReason, maxReason)))
 	}
 	if w.Status == Paused && b.RunCounts.Active > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s is paused, and %d runs wait for a person to resume it.", core.Quote(w.Key), b.RunCounts.Active))
+		waiting := numbered(b.RunCounts.Active, "1 run waits", "%d runs wait")
+		warnings = append(warnings, fmt.Sprintf("%s is paused, and %s for a person to resume it.", core.Quote(w.Key), waiting))
 	}
 	if b.RunCounts.Failed > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: %d runs failed.", core.Quote(w.Key), b.RunCounts.Failed))
+		warnings = append(warnings, core.Quote(w.Key)+": "+numbered(b.RunCounts.Failed, "1 run", "%d runs")+" failed.")
 	}
 	return warnings
+}
+
+// numbered returns the text for the number 1, or the format many with another number.
+func numbered(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
 }
 
 // maxReason is the length to which a warning cuts the reason of an invalid workflow.
