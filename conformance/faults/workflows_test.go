@@ -158,9 +158,10 @@ func (j *journeys) pass(t *testing.T, kills int) {
 	j.checkRuns(t)
 	j.checkMessages(t)
 	j.checkContacts(t)
+	const messages = ` FROM workflow_mails AS m JOIN workflow_sends AS s ON s.org_id = m.org_id AND s.id = m.send_id
+		JOIN handover_recipients AS h ON h.org_id = m.org_id AND h.send_id = m.send_id AND h.recipient = m.id WHERE m.org_id = $1 AND s.workflow_id = `
 	t.Logf("%d contacts with %d kills, %v: %d messages, %d of them with an unknown outcome", j.recipients, j.kills-killed, time.Since(began).Round(time.Second),
-		j.count(t, `SELECT count(*) FROM workflow_mails AS m JOIN workflow_sends AS s ON s.org_id = m.org_id AND s.id = m.send_id WHERE m.org_id = $1 AND s.workflow_id = '`+j.id+`'`),
-		j.count(t, `SELECT count(*) FROM handover_recipients WHERE org_id = $1 AND reason = 'outcome_unknown'`))
+		j.count(t, `SELECT count(*)`+messages+`'`+j.id+`'`), j.count(t, `SELECT count(*)`+messages+`'`+j.id+`' AND h.reason = 'outcome_unknown'`))
 }
 
 // interruptPhase lets servers do all that is due, and kills each at a random time while there is
