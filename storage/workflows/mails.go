@@ -34,10 +34,11 @@ var (
 	mailTimes = db.Register("mails of contacts", `
 		SELECT m.contact_id, m.at FROM workflow_mails AS m WHERE m.org_id = $1 AND m.at >= $2 AND m.state IN ('pending', 'sent')
 		AND m.contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	// openSends reads one row of the partial index workflow_mails_open for each send.
+	// openSends reads one row of the partial index workflow_mails_open for each send; see
+	// busyWorkflows.
 	openSends = db.Register("open sends of workflows", `
 		SELECT s.org_id, s.id FROM workflow_sends AS s
-		WHERE EXISTS (SELECT 1 FROM workflow_mails AS m WHERE m.org_id = s.org_id AND m.send_id = s.id AND m.state = 'pending')
+		WHERE (SELECT m.id FROM workflow_mails AS m WHERE m.org_id = s.org_id AND m.send_id = s.id AND m.state = 'pending' ORDER BY m.id LIMIT 1) IS NOT NULL
 		ORDER BY random() LIMIT $1`)
 	sendByID = db.RegisterPoint("send of a workflow", `
 		SELECT `+sendColumns+` FROM workflow_sends AS s JOIN workflows AS w ON w.org_id = s.org_id AND w.id = s.workflow_id WHERE s.org_id = $1 AND s.id = $2`)

@@ -22,12 +22,13 @@ const sweepEvery = time.Minute
 
 var (
 	// busyWorkflows reads the workflows of the partial index workflows_open, and for each of
-	// them at most one row of the indexes of timers and of entries.
+	// them at most one row of the indexes of timers and of entries. The subqueries have an order
+	// and a limit, because PostgreSQL would read all runs of all workflows for an EXISTS.
 	busyWorkflows = db.Register("busy workflows", `
 		SELECT w.org_id, w.id FROM workflows AS w
 		WHERE w.open AND (w.closing OR w.backfill <> '' OR w.trigger_kind = 'date' AND w.swept_until <= $1
-			OR EXISTS (SELECT 1 FROM workflow_runs AS r WHERE r.org_id = w.org_id AND r.workflow_id = w.id AND r.wake_at <= $2)
-			OR EXISTS (SELECT 1 FROM workflow_entries AS e WHERE e.org_id = w.org_id AND e.workflow_id = w.id))
+			OR (SELECT r.wake_at FROM workflow_runs AS r WHERE r.org_id = w.org_id AND r.workflow_id = w.id AND r.wake_at <= $2 ORDER BY r.wake_at LIMIT 1) IS NOT NULL
+			OR (SELECT e.id FROM workflow_entries AS e WHERE e.org_id = w.org_id AND e.workflow_id = w.id ORDER BY e.id LIMIT 1) IS NOT NULL)
 		ORDER BY random() LIMIT $3`)
 	dueRuns = db.Register("due runs", `
 		SELECT `+runColumns+` FROM workflow_runs AS r
