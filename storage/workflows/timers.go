@@ -111,7 +111,9 @@ func (s TimerStore) EndRuns(ctx context.Context, orgID, workflowID string, now t
 			r := &runs[i]
 			r.State.Status, r.State.Phase, r.State.WakeAt, r.State.Until, r.State.OnChange = engine.Exited, engine.Entering, time.Time{}, time.Time{}, false
 			r.CompletedAt, r.ExitKind = &now, engine.ByArchive
-			events[i] = workflows.Event{RunID: r.ID, Version: r.Version, Event: engine.Event{Path: r.State.Node, Type: engine.RunExited, At: now, Kind: engine.ByArchive}}
+			events[i] = workflows.Event{RunID: r.ID, Version: r.Version, Event: engine.Event{
+				Path: r.State.Node, Type: engine.RunExited, At: now, Iteration: iterationOf(runs[i].State, r.State.Node), Kind: engine.ByArchive,
+			}}
 		}
 		return s.Move(ctx, orgID, workflowID, runs, events)
 	})
