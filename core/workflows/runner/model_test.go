@@ -203,7 +203,11 @@ func (w *modelWorkflow) end(now time.Time) {
 	w.status = workflows.Archived
 	for _, p := range w.people {
 		if r := p.active(); r != nil {
-			r.Events = append(r.Events, engine.Event{Path: r.Path, Type: engine.RunExited, Kind: engine.ByArchive, At: now})
+			end := engine.Event{Path: r.Path, Type: engine.RunExited, Kind: engine.ByArchive, At: now}
+			if last := r.Events[len(r.Events)-1]; last.Path == r.Path {
+				end.Iteration = last.Iteration
+			}
+			r.Events = append(r.Events, end)
 			r.Over = true
 			r.Stop()
 		}
