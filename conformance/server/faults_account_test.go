@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -103,18 +105,26 @@ func (s *faultScene) checkRecovery(t *testing.T, want trouble) {
 	}
 }
 
-// askAll makes those calls for which wanted returns true, all at once, and returns the
-// answer to each.
+// heavyAtOnce is the number of calls of heavy operations that askAll makes at the same time. More
+// would be refused as overload.
+const heavyAtOnce = 8
+
+// askAll makes those calls for which wanted returns true, all at once except for heavy ones, and
+// returns the answer to each.
 func (s *faultScene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
 	t.Helper()
 	var mu sync.Mutex
 	var running sync.WaitGroup
-	answers := map[call]answer{}
+	answers, turns := map[call]answer{}, make(chan struct{}, heavyAtOnce)
 	for _, c := range calls {
 		if !wanted(c) {
 			continue
 		}
 		running.Go(func() {
+			if heavyOperations[c.operation] {
+				turns <- struct{}{}
+				defer func() { <-turns }()
+			}
 			got := s.do(t, c)
 			mu.Lock()
 			defer mu.Unlock()
@@ -124,6 +134,15 @@ func (s *faultScene) askAll(t *testing.T, wanted func(call) bool) map[call]answe
 	running.Wait()
 	return answers
 }
+
+// heavyOperations has the operations of which at least some calls are heavy.
+var heavyOperations = func() map[string]bool {
+	heavy := map[string]bool{}
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		heavy[op.Info().Name] = op.Info().Cost == core.Heavy
+	}
+	return heavy
+}()
 
 func checkRefused(t *testing.T, c call, got answer, want trouble) {
 	t.Helper()

@@ -70,7 +70,7 @@ var farAhead = time.Now().AddDate(0, 6, 0).Format(time.RFC3339)
 // listed has the calls that cannot be built from the declarations of operations alone.
 // These are the calls of operations that use the sending account, and the calls for whose
 // arguments neither the input schema nor [seeded] has values.
-var listed = []call{
+var listed = append([]call{
 	{"account_get", "GET", "/v1/account", "", partial},
 	{"sending_readiness_check", "", "", `{}`, refused},
 
@@ -131,7 +131,7 @@ var listed = []call{
 	{"topics_update", "PUT", "/v1/topics/put", `{"description":"ROUND"}`, refused},
 	{"topics_delete", "DELETE", "/v1/topics/delete", "", refused},
 	{"audience_get_schema", "", "", `{}`, refused},
-}
+}, callsOfWorkflows...)
 
 // prepared has the names of the contacts that exist at the start of a test round. In the
 // round "slow" the contact "read" has the external id "read-slow".
@@ -165,6 +165,7 @@ func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 		t.Fatal(err)
 	}
 	s.fillMirror(t)
+	s.insertJourney(t)
 	waiting := bulk.Job{ID: bulkID, Status: bulk.Queued, CreatedAt: s.p.Clock.Now()}
 	if err := bulkstore.NewJobStore(s.p.DB.DB).InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
 		t.Fatal(err)
@@ -206,6 +207,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.promoteProperties(t)
 	s.makeLists(t)
 	s.makeBroadcasts(t)
+	s.makeWorkflows(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }

@@ -35,6 +35,7 @@ var seeded = ordinary.Values{
 	"attributes_ id":          "read-ROUND",
 	"segments_ id":            "good-customers",
 	"broadcasts_ id":          "drafted-ROUND",
+	"workflows_ id":           "journey",
 	"activity_properties_ id": readProperty,
 
 	"broadcast_id": "drafted-ROUND",
