@@ -17,6 +17,15 @@ var _ workflows.EntryStore = EntryStore{}
 // NewEntryStore returns the store of entries on the database.
 func NewEntryStore(on *db.DB) EntryStore { return EntryStore{on} }
 
+// runsOfContacts are the FROM and WHERE clauses of the runs c of the contacts in $1, a JSON array, in
+// the workflow $3 of the organization $2. In PostgreSQL, the workflow is compared by an
+// expression without an index. Without statistics it would otherwise read all runs of the
+// workflow for each contact.
+const runsOfContacts = `json_each(CAST($1 AS text)) AS j
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ workflow_runs
+			/*pg WHERE org_id = $2 AND contact_id = CAST(j.atom AS bytetext) AND workflow_id || '' = $3)*/ AS c
+		WHERE c.org_id = $2 AND c.contact_id = j.atom AND c.workflow_id = $3`
+
 const entryColumns = `id, contact_id, cause, source_key, occurred_at`
 
 var (
@@ -42,9 +51,8 @@ var (
 	forgetEntries = db.Register("forget workflow entries", `
 		DELETE FROM workflow_entries WHERE org_id = $1 AND workflow_id = $2 AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	pastRuns = db.Register("past runs", `
-		SELECT `+runColumns+` FROM workflow_runs AS r WHERE r.org_id = $1 AND r.workflow_id = $2 AND r.id IN (
-			SELECT max(p.id) FROM workflow_runs AS p WHERE p.org_id = $1 AND p.workflow_id = $2
-			AND p.contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j) GROUP BY p.contact_id)`)
+		WITH last AS (SELECT max(c.id) AS id FROM `+runsOfContacts+` GROUP BY c.contact_id)
+		SELECT `+runColumns+` FROM workflow_runs AS r JOIN last ON last.id = r.id WHERE r.org_id = $2 AND r.workflow_id = $3`)
 	// enrollContacts skips a contact with an active run by the unique index
 	// workflow_runs_live.
 	enrollContacts = db.Register("enroll contacts", `
@@ -54,11 +62,9 @@ var (
 			CAST(v ->> 'wake' AS bigint), FALSE, FALSE, '', v ->> 'cause', v ->> 'source', CAST(v ->> 'started' AS bigint), NULL, '', '', 0
 		FROM `+db.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING RETURNING id`)
-	// hasRun is in a statement of its own: as a condition of enrollContacts it would be
+	// contactsWithRuns is a statement of its own: as a condition of enrollContacts it would be
 	// read for each workflow.
-	contactsWithRuns = db.Register("contacts with runs", `
-		SELECT DISTINCT contact_id FROM workflow_runs WHERE org_id = $1 AND workflow_id = $2
-		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
+	contactsWithRuns = db.Register("contacts with runs", `SELECT DISTINCT c.contact_id FROM `+runsOfContacts)
 )
 
 // entryRow is an entry, in both directions.
@@ -121,7 +127,7 @@ func (s EntryStore) Past(ctx context.Context, orgID, workflowID string, contactI
 	if err != nil {
 		return nil, err
 	}
-	runs, err := db.ListParsed(ctx, s.db, runRow.run, pastRuns, orgID, workflowID, parameter)
+	runs, err := db.ListParsed(ctx, s.db, runRow.run, pastRuns, parameter, orgID, workflowID)
 	past := make(map[string]workflows.Run, len(runs))
 	for _, r := range runs {
 		past[r.ContactID] = r
@@ -173,7 +179,7 @@ func (s EntryStore) withoutRuns(ctx context.Context, orgID, workflowID string, r
 	if err != nil {
 		return nil, err
 	}
-	known, err := db.Values[string](ctx, s.db, contactsWithRuns, orgID, workflowID, parameter)
+	known, err := db.Values[string](ctx, s.db, contactsWithRuns, parameter, orgID, workflowID)
 	if err != nil {
 		return nil, err
 	}
