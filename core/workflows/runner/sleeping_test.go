@@ -31,7 +31,7 @@ func TestSleepingRunsAreNotRead(t *testing.T) {
 	t.Parallel()
 	sleeping := 2000
 	if storagetest.Full() {
-		sleeping = 1_000_000
+		sleeping = 100_000
 	}
 	each(t, func(t *testing.T, w *world) {
 		contacts := w.sleep(t, sleeping)
