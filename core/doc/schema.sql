@@ -1379,7 +1379,7 @@ CREATE TABLE workflow_runs (
 	PRIMARY KEY (org_id, workflow_id, id)
 );
 
-CREATE INDEX workflow_runs_by_status ON workflow_runs (org_id, workflow_id, status, id);
+CREATE INDEX workflow_runs_by_status ON workflow_runs (org_id, status, workflow_id, id);
 
 CREATE INDEX workflow_runs_held ON workflow_runs (org_id, id) WHERE phase = 'held';
 
