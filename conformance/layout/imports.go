@@ -113,6 +113,7 @@ var domainEdges = map[[2]string]string{
 	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
 	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",
 	{"webhooks", "jobs"}:               "a job purges deliveries after thirty days",
+	{"webhooks", "workpool"}:           "deliveries are items of pools",
 	{"webhooks", "messages"}:           "endpoints receive message events",
 	{"webhooks", "standardhooks"}:      "messages to endpoints are signed and tried again by common rules",
 	{"signing", "jobs"}:                "retired keys are purged by a job",
