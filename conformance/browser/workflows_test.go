@@ -57,6 +57,10 @@ func TestWorkflows(t *testing.T) {
 	tab.Fill("#source", "workflow \"Thank good customers\" v1 {\n  enter on segment \"good-custmers\"\n  sned \"welcome\"\n}\n")
 	tab.AwaitText("#preview", "Line 3, column 3")
 	tab.Picture("workflow-faulty")
+	tab.AsPhone()
+	if tab.Bottom("#preview") > tab.Bottom(".writable") {
+		t.Error("on a phone, the faults are below the list of what one can write")
+	}
 	tab.Fill("#source", goodCustomers)
 	tab.AwaitText("#preview", "It can be activated")
 	tab.Picture("workflow-new")
@@ -94,6 +98,10 @@ func (s *scene) tryAndActivate(tab *browser.Tab, one string) {
 func (s *scene) decide(tab *browser.Tab, one string) {
 	s.t.Helper()
 	s.awaitHeld(tab, one)
+	tab.AsPhone()
+	if tab.Width(".held thead") < 100 {
+		s.t.Error("on a phone, the checkbox that chooses all messages is hidden")
+	}
 	tab.Picture("workflow-held")
 	tab.Accessible("#side")
 	tab.Mark("input[name=run]")

@@ -191,7 +191,7 @@ func (d *demo) checkWorkflows(t *testing.T) {
 		{`"status":"saved"`, `"can_be_activated":true`},
 		{`"action":"would-send"`, `"effective_scope":"existing"`},
 		{`"action":"would-send"`},
-		{`"confirmation_token"`, "existing contacts enter at once", "Each message waits until a person approves it."},
+		{`"confirmation_token"`, "existing contacts enter at once", `It sends the templates "harvest-news", "brewing-guide".`, "Each message waits until a person approves it."},
 		{`"require_send_approval":true`, `"key":"tasting"`},
 	})
 }

@@ -60,10 +60,7 @@ type Filter struct {
 }
 
 // OpenSend is a broadcast that package dispatch starts or drives.
-type OpenSend struct {
-	OrgID, ID string
-	State     State
-}
+type OpenSend struct{ OrgID, ID string }
 
 // OpenStore finds the broadcasts of all organizations that have something to do.
 type OpenStore interface {

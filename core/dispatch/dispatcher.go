@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 // LookEvery is the interval at which a process looks for broadcasts to start and to drive.
@@ -64,126 +64,44 @@ type Config struct {
 // them. Every process with workers has one; several may drive one broadcast.
 type Dispatcher struct {
 	Config
-	woken chan struct{}
-
-	mu      sync.Mutex
-	running map[broadcasts.OpenSend]bool
-	group   sync.WaitGroup
+	*workpool.Pool[broadcasts.OpenSend]
 }
 
 // New returns a Dispatcher that does nothing yet.
 func New(cfg Config) *Dispatcher {
-	return &Dispatcher{Config: cfg, woken: make(chan struct{}, 1), running: map[broadcasts.OpenSend]bool{}}
-}
-
-// Wake lets Follow look at once.
-func (d *Dispatcher) Wake() {
-	select {
-	case d.woken <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// Follow looks for broadcasts at each tick and when it is woken, until ctx ends. It returns
-// when the steps that it has begun have ended.
-func (d *Dispatcher) Follow(ctx context.Context, ticks <-chan time.Time) {
-	ctx = core.WithLane(ctx, core.Background)
-	defer d.group.Wait()
-	for {
-		if err := d.Look(ctx); err != nil && ctx.Err() == nil {
-			d.Log.WarnContext(ctx, "broadcasts could not be looked for", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		case <-d.woken:
-		}
-	}
-}
-
-// Look begins to drive the broadcasts that have something to do and returns.
-func (d *Dispatcher) Look(ctx context.Context) error {
-	if !d.hasRoom() {
-		return nil
-	}
-	found, err := d.Open.Open(ctx, d.Clock(), lookLimit)
-	if err != nil {
-		return err
-	}
-	for _, send := range found {
-		if d.take(send) {
-			d.group.Go(func() {
-				defer d.release(send)
-				d.drive(ctx, send)
-			})
-		}
-	}
-	return nil
-}
-
-// Join waits until the drives that Look began have ended.
-func (d *Dispatcher) Join() { d.group.Wait() }
-
-func (d *Dispatcher) hasRoom() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.running) < maxRunning
-}
-
-// take marks a broadcast as driven by this process. It reports false if it is already, or if
-// there is no room.
-func (d *Dispatcher) take(send broadcasts.OpenSend) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	key := broadcasts.OpenSend{OrgID: send.OrgID, ID: send.ID}
-	if d.running[key] || len(d.running) >= maxRunning {
-		return false
-	}
-	d.running[key] = true
-	return true
-}
-
-func (d *Dispatcher) release(send broadcasts.OpenSend) {
-	d.mu.Lock()
-	delete(d.running, broadcasts.OpenSend{OrgID: send.OrgID, ID: send.ID})
-	more := len(d.running) == maxRunning-1
-	d.mu.Unlock()
-	if more {
-		d.Wake() // others may have waited for room
-	}
+	d := &Dispatcher{Config: cfg}
+	d.Pool = workpool.New(workpool.Config[broadcasts.OpenSend]{
+		Limit: maxRunning, RetryAfter: retryAfter, Do: d.drive, Clock: cfg.Clock, Log: cfg.Log,
+		Find: func(ctx context.Context, _ int) ([]broadcasts.OpenSend, error) {
+			return d.Open.Open(ctx, d.Clock(), lookLimit)
+		},
+		FindFailed: "broadcasts could not be looked for", DoFailed: "a broadcast could not be driven; it is tried again",
+		Attributes: func(send broadcasts.OpenSend) []any { return []any{"org_id", send.OrgID, "broadcast_id", send.ID} },
+	})
+	return d
 }
 
 // drive starts a broadcast whose time has come, and passes its messages until none is due.
-func (d *Dispatcher) drive(ctx context.Context, send broadcasts.OpenSend) {
-	defer func() {
-		if v := recover(); v != nil {
-			d.Log.ErrorContext(ctx, "driving a broadcast panicked", "org_id", send.OrgID, "broadcast_id", send.ID, "error", core.PanicText(v))
+func (d *Dispatcher) drive(ctx context.Context, send broadcasts.OpenSend) (rest time.Time, err error) {
+	found, err := d.Store.Broadcast(ctx, send.OrgID, send.ID)
+	if err == nil && found.State == broadcasts.Scheduled {
+		if err := d.Sends.StartDue(ctx, send.OrgID, send.ID); err != nil {
+			return time.Time{}, err
 		}
-	}()
-	var err error
-	if send.State == broadcasts.Scheduled {
-		err = d.Sends.StartDue(ctx, send.OrgID, send.ID)
+		found, err = d.Store.Broadcast(ctx, send.OrgID, send.ID)
 	}
-	if err == nil {
-		err = d.pass(ctx, send)
+	if core.IsNotFound(err) || err == nil && found.State != broadcasts.Sending {
+		return time.Time{}, nil
 	}
-	if err != nil && ctx.Err() == nil {
-		d.Log.ErrorContext(ctx, "a broadcast could not be driven; it is tried again", "org_id", send.OrgID, "broadcast_id", send.ID, "error", err)
-		d.Wait(ctx, d.Clock().Add(retryAfter))
+	if err != nil {
+		return time.Time{}, err
 	}
+	return time.Time{}, d.pass(ctx, send, found)
 }
 
 // pass passes messages until no recipient is due, and ends the broadcast if all recipients
 // have outcomes.
-func (d *Dispatcher) pass(ctx context.Context, send broadcasts.OpenSend) error {
-	found, err := d.Store.Broadcast(ctx, send.OrgID, send.ID)
-	if core.IsNotFound(err) || err == nil && found.State != broadcasts.Sending {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+func (d *Dispatcher) pass(ctx context.Context, send broadcasts.OpenSend, found broadcasts.Broadcast) error {
 	run := &run{Dispatcher: d, send: send, record: found, paused: found.Paused}
 	ended, err := run.pass(ctx)
 	if err != nil || !ended {

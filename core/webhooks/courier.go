@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 const (
@@ -46,41 +47,24 @@ type Courier struct {
 // Run sends deliveries until ctx ends, and returns when none is in flight. Slow and failing
 // endpoints have their own lane, so that they cannot delay deliveries to the others.
 func (c Courier) Run(ctx context.Context) {
-	ctx = core.WithLane(ctx, core.Background)
 	var lanes sync.WaitGroup
 	for _, slow := range []bool{false, true} {
-		lanes.Go(func() { c.runLane(ctx, slow) })
+		lanes.Go(func() {
+			ticker := time.NewTicker(pollEvery)
+			defer ticker.Stop()
+			c.lane(slow).Follow(ctx, ticker.C)
+		})
 	}
 	lanes.Wait()
-}
-
-// runLane sends the deliveries of one lane. After each delivery it looks for due ones again,
-// so that an endpoint with many deliveries need not wait for the next poll.
-func (c Courier) runLane(ctx context.Context, slow bool) {
-	l := courierLane{Courier: c, slow: slow, slots: make(chan struct{}, laneSize), freed: make(chan struct{}, 1)}
-	defer l.sending.Wait()
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for {
-		if err := l.sendDue(ctx); err != nil && ctx.Err() == nil {
-			c.Log.WarnContext(ctx, "webhook deliveries wait", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		case <-l.freed:
-		}
-	}
 }
 
 // SendDue sends the deliveries that are due now, in both lanes, and returns when all
 // attempts have ended. Tests call it in place of Run.
 func (c Courier) SendDue(ctx context.Context) error {
 	for _, slow := range []bool{false, true} {
-		l := courierLane{Courier: c, slow: slow, slots: make(chan struct{}, laneSize), freed: make(chan struct{}, 1)}
-		err := l.sendDue(ctx)
-		l.sending.Wait()
+		lane := c.lane(slow)
+		err := lane.Look(ctx)
+		lane.Join()
 		if err != nil {
 			return err
 		}
@@ -88,49 +72,53 @@ func (c Courier) SendDue(ctx context.Context) error {
 	return nil
 }
 
-// courierLane sends deliveries to endpoints that are slow, or to the others. slots has an
-// element for each delivery in flight. freed receives a value after an attempt has ended.
-type courierLane struct {
-	Courier
-	slow    bool
-	slots   chan struct{}
-	freed   chan struct{}
-	sending sync.WaitGroup
+// claim is a delivery that this process may send until its lease ends.
+type claim struct {
+	Target
+	endpoint Endpoint
+	delivery Delivery
 }
 
-// sendDue claims deliveries for the free slots of the lane and starts to send them. It fails
-// with the first error of the queue.
-func (l *courierLane) sendDue(ctx context.Context) error {
-	free := cap(l.slots) - len(l.slots)
-	if free == 0 {
-		return nil
-	}
-	targets, err := l.Queue.Due(ctx, l.slow, l.Clock(), free)
-	if err != nil {
-		return err
-	}
+// lane returns a pool that sends deliveries to endpoints that are slow, or to the others.
+// After each delivery it looks for due ones again, so that an endpoint with many deliveries
+// need not wait for the next poll.
+func (c Courier) lane(slow bool) *workpool.Pool[*claim] {
+	var lane *workpool.Pool[*claim]
+	lane = workpool.New(workpool.Config[*claim]{
+		Limit: laneSize, RetryAfter: lease, Clock: c.Clock, Log: c.Log,
+		Find: func(ctx context.Context, room int) ([]*claim, error) { return c.claimDue(ctx, slow, room) },
+		Do: func(ctx context.Context, d *claim) (time.Time, error) {
+			defer lane.Wake()
+			c.send(ctx, d.Target, d.endpoint, d.delivery)
+			return time.Time{}, nil
+		},
+		FindFailed: "webhook deliveries wait", DoFailed: "sending a webhook delivery panicked",
+		Attributes: func(d *claim) []any {
+			return []any{"org_id", d.OrgID, "endpoint_id", d.EndpointID, "delivery_id", d.delivery.ID}
+		},
+	})
+	return lane
+}
+
+// claimDue claims at most room due deliveries. It returns those that it claimed also with the
+// first error of the queue.
+func (c Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*claim, err error) {
+	targets, err := c.Queue.Due(ctx, slow, c.Clock(), room)
 	for _, t := range targets {
-		if free = cap(l.slots) - len(l.slots); free == 0 {
-			return nil
+		free := room - len(claims)
+		if free == 0 {
+			break
 		}
-		now := l.Clock()
-		claimed, err := l.Queue.Claim(ctx, t, now, now.Add(lease), min(free, InFlight))
+		now := c.Clock()
+		claimed, err := c.Queue.Claim(ctx, t, now, now.Add(lease), min(free, InFlight))
 		if err != nil {
-			return err
+			return claims, err
 		}
 		for _, d := range claimed.Deliveries {
-			l.slots <- struct{}{} // only this goroutine adds, so it does not wait
-			l.sending.Go(func() {
-				l.send(ctx, t, claimed.Endpoint, d)
-				<-l.slots
-				select {
-				case l.freed <- struct{}{}:
-				default:
-				}
-			})
+			claims = append(claims, &claim{Target: t, endpoint: claimed.Endpoint, delivery: d})
 		}
 	}
-	return nil
+	return claims, err
 }
 
 // send makes one attempt and stores its outcome. It stores no outcome of an attempt that the

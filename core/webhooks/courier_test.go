@@ -1,8 +1,11 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -127,6 +130,43 @@ func TestInterruptedAttemptIsRepeated(t *testing.T) {
 	w.advance(time.Minute)
 	if n := w.sendDue(); n != 1 || w.deliveries(e.ID)[0].State != webhooks.Accepted {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestPanicStopsNoOtherDelivery lets one attempt panic. The panic must be logged without its
+// value, and the delivery must be sent again when its lease ends.
+func TestPanicStopsNoOtherDelivery(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	var log bytes.Buffer
+	w.courier.Log = slog.New(slog.NewTextHandler(&log, nil))
+	e, _ := w.create(webhooks.Bounced)
+	w.observe(w.event(messages.Bounce), w.event(messages.Bounce))
+	bad := w.deliveries(e.ID)[0].ID
+	w.receiver.answer = func(_ context.Context, r standardhooks.Request) standardhooks.Answer {
+		if r.ID == bad {
+			panic("ada@example.com")
+		}
+		return standardhooks.Answer{Status: 204}
+	}
+	if n := w.sendDue(); n != 2 {
+		t.Fatalf("%d requests, want 2", n)
+	}
+	if got := log.String(); !strings.Contains(got, "delivery_id="+bad) || strings.Contains(got, "ada@") {
+		t.Errorf("the log is %q", got)
+	}
+	w.receiver.answer = nil
+	if n := w.sendDue(); n != 0 {
+		t.Errorf("%d requests before the lease ends, want 0", n)
+	}
+	w.advance(time.Minute)
+	if n := w.sendDue(); n != 1 {
+		t.Errorf("%d requests after the lease, want 1", n)
+	}
+	for _, d := range w.deliveries(e.ID) {
+		if d.State != webhooks.Accepted {
+			t.Errorf("%+v", d)
+		}
 	}
 }
 

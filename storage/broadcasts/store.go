@@ -74,7 +74,7 @@ var (
 	// openBroadcasts reads the partial index broadcasts_open, which has only the broadcasts
 	// that are scheduled or sending, of all organizations.
 	openBroadcasts = engine.Register("open broadcasts", `
-		SELECT org_id, id, state FROM broadcasts
+		SELECT org_id, id FROM broadcasts
 		WHERE paused NOT IN ('person', 'cannot_be_sent') AND (state = 'sending' OR state = 'scheduled' AND schedule_at <= $1)
 		ORDER BY random() LIMIT $2`)
 )
@@ -204,9 +204,8 @@ func (s Store) SetPause(ctx context.Context, orgID, id string, p *broadcasts.Pau
 
 func (s Store) Open(ctx context.Context, now time.Time, limit int) ([]broadcasts.OpenSend, error) {
 	type openRow struct {
-		OrgID string           `db:"org_id"`
-		ID    string           `db:"id"`
-		State broadcasts.State `db:"state"`
+		OrgID string `db:"org_id"`
+		ID    string `db:"id"`
 	}
 	return engine.ListAs(ctx, s.db, func(r openRow) broadcasts.OpenSend { return broadcasts.OpenSend(r) }, openBroadcasts, engine.At(now), limit)
 }

@@ -22,7 +22,7 @@ type Token struct {
 	// ClientSecret is usually set by the environment, because other users of the machine can
 	// read command lines.
 	ClientSecret string `help:"Secret of the client. Other users of the machine can read it on the command line: prefer the variable." placeholder:"SECRET" secret:"whole"`
-	Server       string `help:"Address of the API, the agent endpoint or the authorization server." default:"http://localhost:8080" placeholder:"URL"`
+	Server       string `help:"Address of the API, the agent endpoint or the authorization server. Default: ${default}." default:"http://localhost:8080" placeholder:"URL"`
 	Resource     string `help:"Resource that the token is for. Default: the one at the address of --server." placeholder:"URL" once:""`
 	Scope        string `help:"Scopes to request, separated by spaces or commas. Default: all scopes of the client." placeholder:"SCOPES" once:""`
 	Out          string `help:"File for the token, readable by its owner only, instead of standard output." placeholder:"FILE" once:""`

@@ -13,7 +13,7 @@ import (
 
 // organization has the flags of commands that read names from a server.
 type organization struct {
-	Server string `help:"Address of the API that has the names." default:"http://localhost:8080" placeholder:"URL"`
+	Server string `help:"Address of the API that has the names. Default: ${default}." default:"http://localhost:8080" placeholder:"URL"`
 	Key    string `help:"API key of the organization whose names workflows use, with the scopes to view attributes, topics, lists, segments, templates and activities. Other users of the machine can read it on the command line: prefer the variable. Default: names are not checked." placeholder:"KEY" secret:"whole"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -12,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 // Config configures a [Mailer]. All fields are required, unless their comments define what nil
@@ -83,107 +83,27 @@ const (
 // one; several may drive one send.
 type Mailer struct {
 	Config
-	woken chan struct{}
-
-	mu      sync.Mutex
-	running map[workflows.OpenSend]bool
-	// resting has the sends that wait, with the time of the next attempt.
-	resting map[workflows.OpenSend]time.Time
-	group   sync.WaitGroup
+	*workpool.Pool[workflows.OpenSend]
 }
 
 // New returns a Mailer that does nothing yet.
 func New(cfg Config) *Mailer {
-	return &Mailer{Config: cfg, woken: make(chan struct{}, 1), running: map[workflows.OpenSend]bool{}, resting: map[workflows.OpenSend]time.Time{}}
+	m := &Mailer{Config: cfg}
+	m.Pool = workpool.New(workpool.Config[workflows.OpenSend]{
+		Limit: maxRunning, RetryAfter: longWait, Do: m.drive, Clock: cfg.Clock, Log: cfg.Log,
+		Find: func(ctx context.Context, _ int) ([]workflows.OpenSend, error) {
+			return m.Store.OpenSends(ctx, lookLimit)
+		},
+		FindFailed: "messages of workflows could not be looked for", DoFailed: "messages of a workflow could not be passed; it is tried again",
+		Attributes: func(send workflows.OpenSend) []any { return []any{"org_id", send.OrgID, "send_id", send.SendID} },
+	})
+	return m
 }
 
-// Wake lets Follow look at once.
-func (m *Mailer) Wake() {
-	select {
-	case m.woken <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// Follow looks for messages at each tick and when it is woken, until ctx ends. It returns when
-// the steps that it has begun have ended.
-func (m *Mailer) Follow(ctx context.Context, ticks <-chan time.Time) {
-	ctx = core.WithLane(ctx, core.Background)
-	defer m.group.Wait()
-	for {
-		if err := m.Look(ctx); err != nil && ctx.Err() == nil {
-			m.Log.WarnContext(ctx, "messages of workflows could not be looked for", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		case <-m.woken:
-		}
-	}
-}
-
-// Look begins to drive the sends with messages without an outcome and returns.
-func (m *Mailer) Look(ctx context.Context) error {
-	found, err := m.Store.OpenSends(ctx, lookLimit)
-	if err != nil {
-		return err
-	}
-	for _, send := range found {
-		if m.take(send) {
-			m.group.Go(func() { m.release(send, m.drive(ctx, send)) })
-		}
-	}
-	return nil
-}
-
-// Join waits until the drives that Look began have ended.
-func (m *Mailer) Join() { m.group.Wait() }
-
-func (m *Mailer) take(send workflows.OpenSend) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.running[send] || len(m.running) >= maxRunning || m.resting[send].After(m.Clock()) {
-		return false
-	}
-	delete(m.resting, send)
-	m.running[send] = true
-	return true
-}
-
-func (m *Mailer) release(send workflows.OpenSend, rest time.Time) {
-	m.mu.Lock()
-	delete(m.running, send)
-	if !rest.IsZero() {
-		m.resting[send] = rest
-	}
-	full := len(m.running) == maxRunning-1
-	m.mu.Unlock()
-	if full {
-		m.Wake() // others may have waited for room
-	}
-}
-
-// drive passes the messages of a send until none is due, and stores their outcomes. It returns
-// the time before which the send has nothing to do, zero if there is none.
-func (m *Mailer) drive(ctx context.Context, send workflows.OpenSend) (rest time.Time) {
-	defer func() {
-		if v := recover(); v != nil {
-			m.Log.ErrorContext(ctx, "passing messages of a workflow panicked", "org_id", send.OrgID, "send_id", send.SendID, "error", core.PanicText(v))
-			rest = m.Clock().Add(longWait)
-		}
-	}()
-	rest, err := m.pass(ctx, send)
-	if err != nil && ctx.Err() == nil {
-		m.Log.ErrorContext(ctx, "messages of a workflow could not be passed; it is tried again", "org_id", send.OrgID, "send_id", send.SendID, "error", err)
-		return m.Clock().Add(longWait)
-	}
-	return rest
-}
-
-// pass passes messages step by step. It also stores the outcomes of messages that became known
-// later, such as by an event of the provider.
-func (m *Mailer) pass(ctx context.Context, send workflows.OpenSend) (rest time.Time, err error) {
+// drive passes the messages of a send step by step until none is due, and stores their outcomes.
+// It also stores the outcomes of messages that became known later, such as by an event of the
+// provider.
+func (m *Mailer) drive(ctx context.Context, send workflows.OpenSend) (rest time.Time, err error) {
 	of, err := m.Store.Send(ctx, send.OrgID, send.SendID)
 	if err != nil {
 		return time.Time{}, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 )
@@ -17,8 +16,6 @@ const (
 	// long.
 	firstDelay = time.Minute
 )
-
-func panicked(v any) error { return errors.New(core.PanicText(v)) }
 
 // moveOneByOne moves due runs each in a transaction of its own, after a batch failed. A run that
 // fails again is tried later, and has failed after maxFaults attempts. So one run that cannot

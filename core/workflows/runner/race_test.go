@@ -63,7 +63,8 @@ func TestProcessesAndWritersShareContacts(t *testing.T) {
 	c := &crowd{world: newWorld(t, first), writes: make([]atomic.Int64, n)}
 	c.other = connect(second, c.org)
 	for _, w := range []*world{c.world, c.other} {
-		w.runner.Log = slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		w.runnerLog = slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		w.runner = w.newRunner()
 	}
 	c.id = c.launch(t, "enter on activity.signup\nwait 1 hour\nset attr.visits = 7\nadd to list \"vip\"\nif attr.visits > 3 {\nsend \"tips\"\n}\nset attr.vip = true")
 	c.sign(t, n)

@@ -3,13 +3,13 @@ package runner
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 // Config configures a [Runner]. All fields are required, unless their comments define what nil
@@ -73,147 +73,53 @@ const (
 	retryAfter = 5 * time.Second
 )
 
-// Runner keeps the runs of workflows moving.
+// Runner keeps the runs of workflows moving. At each look it also wakes the runs of contacts
+// that have changed.
 type Runner struct {
 	Config
-	woken chan struct{}
+	*workpool.Pool[workflows.Busy]
 	plans planCache
-
-	mu      sync.Mutex
-	running map[workflows.Busy]bool
-	// resting has the workflows whose work failed, with the time of the next attempt.
-	resting map[workflows.Busy]time.Time
-	group   sync.WaitGroup
 }
 
 // New returns a Runner that does nothing yet.
 func New(cfg Config) *Runner {
-	return &Runner{
-		Config: cfg, woken: make(chan struct{}, 1), running: map[workflows.Busy]bool{}, resting: map[workflows.Busy]time.Time{},
-		plans: planCache{schemas: cfg.Schemas, store: cfg.Store, clock: cfg.Clock, known: map[planKey]cachedPlan{}},
+	r := &Runner{
+		Config: cfg,
+		plans:  planCache{schemas: cfg.Schemas, store: cfg.Store, clock: cfg.Clock, known: map[planKey]cachedPlan{}},
 	}
+	r.Pool = workpool.New(workpool.Config[workflows.Busy]{
+		Limit: maxRunning, RetryAfter: retryAfter, Before: r.wakeChanged, Do: r.drive, Clock: cfg.Clock, Log: cfg.Log,
+		Find: func(ctx context.Context, _ int) ([]workflows.Busy, error) {
+			return r.Timers.Busy(ctx, r.Clock(), lookLimit)
+		},
+		FindFailed: "work for workflows could not be looked for", DoFailed: "the runs of a workflow could not be moved; it is tried again",
+		Attributes: func(busy workflows.Busy) []any { return []any{"org_id", busy.OrgID, "workflow_id", busy.WorkflowID} },
+	})
+	return r
 }
 
-// Wake lets Follow look at once.
-func (r *Runner) Wake() {
-	select {
-	case r.woken <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// Follow looks for work at each tick and when it is woken, until ctx ends. It returns when the
-// work that it has begun has ended.
-func (r *Runner) Follow(ctx context.Context, ticks <-chan time.Time) {
-	ctx = core.WithLane(ctx, core.Background)
-	defer r.group.Wait()
-	for {
-		if err := r.Look(ctx); err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "work for workflows could not be looked for", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		case <-r.woken:
-		}
-	}
-}
-
-// Look wakes the runs of contacts that have changed, begins the work for the workflows that have
-// something to do, and returns.
-func (r *Runner) Look(ctx context.Context) error {
-	if err := r.wakeChanged(ctx); err != nil {
-		return err
-	}
-	if !r.hasRoom() {
-		return nil
-	}
-	found, err := r.Timers.Busy(ctx, r.Clock(), lookLimit)
-	if err != nil {
-		return err
-	}
-	for _, busy := range found {
-		if r.take(busy) {
-			r.group.Go(func() {
-				defer r.release(busy)
-				r.drive(ctx, busy)
-			})
-		}
-	}
-	return nil
-}
-
-// Join waits until the work that Look began has ended.
-func (r *Runner) Join() { r.group.Wait() }
-
-func (r *Runner) hasRoom() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.running) < maxRunning
-}
-
-// take marks a workflow as worked for by this process. It reports false if it is already, if it
-// rests, or if there is no room.
-func (r *Runner) take(busy workflows.Busy) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running[busy] || len(r.running) >= maxRunning || r.resting[busy].After(r.Clock()) {
-		return false
-	}
-	delete(r.resting, busy)
-	r.running[busy] = true
-	return true
-}
-
-func (r *Runner) release(busy workflows.Busy) {
-	r.mu.Lock()
-	delete(r.running, busy)
-	full := len(r.running) == maxRunning-1
-	r.mu.Unlock()
-	if full {
-		r.Wake() // others may have waited for room
-	}
-}
-
-// drive works for a workflow until it has nothing to do, or for the time of a drive.
-func (r *Runner) drive(ctx context.Context, busy workflows.Busy) {
-	err := r.work(ctx, busy)
-	if err == nil || ctx.Err() != nil {
-		return
-	}
-	r.Log.ErrorContext(ctx, "the runs of a workflow could not be moved; it is tried again", "org_id", busy.OrgID, "workflow_id", busy.WorkflowID, "error", err)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.resting[busy] = r.Clock().Add(retryAfter)
-}
-
-// work does the tasks of a workflow in turn until none of them has anything to do.
-func (r *Runner) work(ctx context.Context, busy workflows.Busy) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v)
-		}
-	}()
+// drive does the tasks of a workflow in turn until none of them has anything to do, or for the
+// time of a drive.
+func (r *Runner) drive(ctx context.Context, busy workflows.Busy) (rest time.Time, err error) {
 	end := r.Clock().Add(driveTime)
 	for again := true; again && ctx.Err() == nil && r.Clock().Before(end); {
 		again = false
 		found, err := r.Store.Workflow(ctx, busy.OrgID, busy.WorkflowID)
 		if core.IsNotFound(err) {
-			return nil
+			return time.Time{}, nil
 		}
 		if err != nil {
-			return err
+			return time.Time{}, err
 		}
 		for _, task := range []func(context.Context, string, workflows.Workflow) (bool, error){r.close, r.enter, r.backfill, r.move} {
 			more, err := task(ctx, busy.OrgID, found)
 			if err != nil {
-				return err
+				return time.Time{}, err
 			}
 			again = again || more
 		}
 	}
-	return nil
+	return time.Time{}, nil
 }
 
 // close ends runs of an archived workflow. more is true if there may be others.

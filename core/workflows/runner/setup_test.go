@@ -39,12 +39,14 @@ var start = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // passed.
 type world struct {
 	*workflows.Workflows
-	db       *storage.DB
-	org      string
-	runner   *runner.Runner
-	mailer   *mailing.Mailer
-	observer runner.Observer
-	segments *segments.Segments
+	db     *storage.DB
+	org    string
+	runner *runner.Runner
+	// runnerLog is the log of runners that newRunner returns.
+	runnerLog *slog.Logger
+	mailer    *mailing.Mailer
+	observer  runner.Observer
+	segments  *segments.Segments
 
 	mu   sync.Mutex
 	now  time.Time
@@ -92,8 +94,8 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 
 // connect returns a process of an organization that exists.
 func connect(db *storage.DB, org string) *world {
-	w := &world{db: db, org: org, now: start, broken: map[string]bool{}, templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}
 	log := slog.New(slog.DiscardHandler)
+	w := &world{db: db, org: org, runnerLog: log, now: start, broken: map[string]bool{}, templates: map[string]bool{"welcome": true, "tips": true, "offer": true}}
 	w.observer = runner.Observer{Entries: workflowstore.NewEntryStore(db.DB), Changes: workflowstore.NewChangeStore(db.DB)}
 	w.segments = segments.New(segments.Config{
 		Store: db.Segments(), Members: db.SegmentMembers(), Changes: db.SegmentChanges(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: w.Now, Log: log,
@@ -111,7 +113,7 @@ func (w *world) newRunner() *runner.Runner {
 	db := w.db
 	return runner.New(runner.Config{
 		Store: workflowstore.New(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Changes: workflowstore.NewChangeStore(db.DB), Mails: workflowstore.NewMailStore(db.DB), Transactor: db,
-		Subjects: db.Subjects(), Schemas: w, Contacts: w, Revalidate: w.Revalidate, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
+		Subjects: db.Subjects(), Schemas: w, Contacts: w, Revalidate: w.Revalidate, Clock: w.Now, Log: w.runnerLog,
 	})
 }
 

@@ -122,7 +122,7 @@ func (p *pastPage) add(found workflows.Estimate) {
 		made := chart.Plan{
 			ID: id, Title: title, Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Days: days,
 			Series:  []chart.Series{{Name: name, Values: numbers}},
-			Summary: about + count(int(wording.Sum(numbers))) + " " + nouns + " in " + strconv.Itoa(len(days)) + " days. Days are in UTC.",
+			Summary: about + count(int(wording.Sum(numbers))) + " " + nouns + " in " + strconv.Itoa(p.Days) + " days. Days are in UTC.",
 		}.Panel()
 		return &made
 	}

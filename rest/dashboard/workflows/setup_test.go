@@ -92,7 +92,8 @@ func (o *office) Estimate(_ context.Context, _ string, _ *language.Checked, _ st
 		EnterNow: 1234, PerDay: 2.5, Contacts: 50_000, Sampled: true, Sends: []workflows.SendEstimate{{Path: "0", Template: "hello", PerDay: 2.25}},
 		Exits: []workflows.ExitEstimate{{Name: "bought " + hostile, Count: 7}},
 	}
-	for i := range days {
+	// The period begins and ends within a day, so that it touches one more.
+	for i := range days + 1 {
 		e.Days = append(e.Days, workflows.DayEstimate{Day: frame.DayStart(now).AddDate(0, 0, i-days), Enrolled: i % 4, Sends: i % 3})
 	}
 	return e, nil

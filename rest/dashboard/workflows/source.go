@@ -29,6 +29,8 @@ type editorPage struct {
 	about
 	Form frame.Form
 	New  bool
+	// Example is true if the source is an example, with names that the organization may not have.
+	Example bool
 	// Base is the hash of the version that the source changes, "" for a new workflow.
 	Source, Base string
 	Numbers      string // the line numbers beside the source
@@ -62,11 +64,11 @@ type outcome struct {
 // showNew shows the editor for a new workflow. The query parameter example chooses a source to
 // start from.
 func (h sourcePages) showNew(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	source := ""
+	data := editorPage{}
 	if n, err := strconv.Atoi(r.URL.Query().Get("example")); err == nil && n >= 0 && n < len(wording.Examples()) {
-		source = wording.Examples()[n].Source
+		data.Source, data.Example = wording.Examples()[n].Source, true
 	}
-	h.editor(w, r, v, nil, editorPage{Source: source}, outcome{})
+	h.editor(w, r, v, nil, data, outcome{})
 }
 
 // showSource shows the newest source of a workflow, in the editor if the visitor may change it.

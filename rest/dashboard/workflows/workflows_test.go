@@ -60,6 +60,17 @@ func TestGoldenPages(t *testing.T) {
 	}
 }
 
+// TestExampleNeedsOwnNames checks that the page says why an example has faults, and shows its
+// source before them.
+func TestExampleNeedsOwnNames(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	status, page := frametest.Get(t, o.pages, pages.Path+"/new?example=1")
+	if status != http.StatusOK || !strings.Contains(page, "Replace the marked names") || !strings.Contains(page, `class="faults"`) || strings.Contains(page, `class="first"`) {
+		t.Errorf("%d %s", status, page)
+	}
+}
+
 // TestHostileTexts checks that texts of other people appear escaped, and without characters
 // that change the order of text, except in the field of the source.
 func TestHostileTexts(t *testing.T) {
