@@ -124,6 +124,7 @@ var withoutOrg = map[string]bool{
 	"lock organization for a test send": true, // by the id of the organization itself
 	"share registry":                    true, "hold registry": true, "passes due": true,
 	"insert probe": true, "delete probe": true,
+	"claim received mail": true, "backlog of received mail": true,
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 

@@ -9,24 +9,24 @@ import (
 type Envelope struct {
 	// ID is minted by the receiver. It is the message_id of the API, and a repeated processing
 	// finds by it what was stored before.
-	ID string
+	ID string `json:"id"`
 	// Sender is the envelope sender (MAIL FROM), "" for the null sender of RFC 5321 section
 	// 4.5.5.
-	Sender string
+	Sender string `json:"sender"`
 	// Routes has one route for each accepted recipient, in the order of the RCPT commands. All
 	// belong to one organization.
-	Routes []Route
+	Routes []Route `json:"routes"`
 	// RemoteIP, Helo and TLS describe the SMTP client. RemoteIP is invalid if the message did
 	// not come by our SMTP server.
-	RemoteIP netip.Addr
-	Helo     string
-	TLS      bool
+	RemoteIP netip.Addr `json:"remote_ip,omitzero"`
+	Helo     string     `json:"helo"`
+	TLS      bool       `json:"tls"`
 	// Judged has the verdicts of the provider that received the message, nil for a message that
 	// came by our SMTP server.
-	Judged     *Verdicts
-	ReceivedAt time.Time
+	Judged     *Verdicts `json:"judged,omitempty"`
+	ReceivedAt time.Time `json:"received_at"`
 	// Size is the number of bytes of the message.
-	Size int64
+	Size int64 `json:"size"`
 }
 
 // Kind says where mail to an address goes.
@@ -45,13 +45,15 @@ const (
 
 // Route is where mail to a recipient goes.
 type Route struct {
-	Kind  Kind
-	OrgID string
+	Kind  Kind   `json:"kind"`
+	OrgID string `json:"org_id"`
 	// TargetID is the id of the inbox or of the receiving domain.
-	TargetID string
+	TargetID string `json:"target_id"`
 	// Recipient is the address of the envelope as the client wrote it. LocalPart and Domain are
 	// its parts in lower case, the domain with A-labels.
-	Recipient, LocalPart, Domain string
+	Recipient string `json:"recipient"`
+	LocalPart string `json:"local_part"`
+	Domain    string `json:"domain"`
 }
 
 // Refusal says why no mail to an address is accepted.

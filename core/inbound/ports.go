@@ -32,17 +32,23 @@ type Destination interface {
 	Committed(ctx context.Context, m Message, routes []Route)
 }
 
-// QueueStore has the messages that were accepted and not processed yet.
-type QueueStore interface {
+// Queue has the messages that were accepted and not processed yet.
+type Queue interface {
 	// Add stores tasks. Tasks that are stored already stay as they are.
 	Add(ctx context.Context, tasks []Task) error
-	// Claim leases at most limit tasks that are due at now, oldest first, until the time until.
+	// Claim leases at most limit tasks of all organizations that are due at now, until the time
+	// until. The task that was due first comes first.
 	Claim(ctx context.Context, now, until time.Time, limit int) ([]Task, error)
-	// Done removes a task. It reports false and changes nothing if the task was claimed again
-	// since.
-	Done(ctx context.Context, t Task) (bool, error)
-	// PutOff makes a claimed task due again at a time, because its processing failed.
+	// Settle ends the processing of a task. It removes the task if discard is empty; otherwise
+	// the task stays until the objects with the keys of discard are deleted. It returns false and
+	// changes nothing if the task was claimed again since.
+	Settle(ctx context.Context, t Task, discard []string) (bool, error)
+	// PutOff makes a claimed task due at a time, because its processing failed. It changes
+	// nothing if the task was claimed again since.
 	PutOff(ctx context.Context, t Task, due time.Time) error
+	// Backlog returns the number of tasks, and the time at which the oldest of them was
+	// received, zero if there is none.
+	Backlog(ctx context.Context) (n int, oldest time.Time, err error)
 }
 
 // Task is a message that waits to be processed.
@@ -51,6 +57,9 @@ type Task struct {
 	Envelope Envelope
 	// StoreID and RawKey name the object with the message.
 	StoreID, RawKey string
+	// Discard has the keys of objects that must be deleted. If it is not empty, the message was
+	// processed.
+	Discard []string
 	// Attempts counts the claims. It is the fencing token: only the process of the last claim may
 	// end the task.
 	Attempts int

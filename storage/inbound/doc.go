@@ -1,0 +1,2 @@
+// Package inbound stores the messages that were accepted and are not processed yet.
+package inbound

@@ -1,0 +1,121 @@
+package inbound
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Queue stores messages that wait to be processed.
+type Queue struct{ db *engine.DB }
+
+var _ inbound.Queue = Queue{}
+
+// NewQueue returns the queue on the database.
+func NewQueue(on *engine.DB) Queue { return Queue{on} }
+
+const taskColumns = `org_id, id, envelope, store_id, raw_key, discard, received_at, attempts`
+
+var (
+	addReceived = engine.Register("add received mail", `
+		INSERT INTO received_mail (org_id, id, envelope, store_id, raw_key, discard, received_at, attempts, due_at)
+		SELECT v ->> 'org', v ->> 'id', v ->> 'envelope', v ->> 'store', v ->> 'raw', '', CAST(v ->> 'received' AS bigint), 0, CAST(v ->> 'received' AS bigint)
+		FROM `+engine.ParameterRows(`$1`)+` WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+	claimReceived = engine.Register("claim received mail", `
+		UPDATE received_mail SET attempts = attempts + 1, due_at = $1
+		WHERE (org_id, id) IN (SELECT r.org_id, r.id FROM received_mail AS r WHERE r.due_at <= $2 ORDER BY r.due_at, r.id LIMIT $3 /*pg FOR UPDATE SKIP LOCKED*/)
+		RETURNING `+taskColumns)
+	deleteReceived = engine.Register("delete received mail", `
+		DELETE FROM received_mail WHERE org_id = $1 AND id = $2 AND attempts = $3`)
+	discardReceived = engine.Register("discard received mail", `
+		UPDATE received_mail SET discard = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
+	putOffReceived = engine.Register("put off received mail", `
+		UPDATE received_mail SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
+	receivedBacklog = engine.Register("backlog of received mail", `
+		SELECT count(*) AS messages, min(received_at) AS oldest FROM received_mail`)
+)
+
+// taskRow is a row of received_mail, as it is read, and as it is written in a parameter with
+// many rows.
+type taskRow struct {
+	OrgID      string      `db:"org_id" json:"org"`
+	ID         string      `db:"id" json:"id"`
+	Envelope   string      `db:"envelope" json:"envelope"`
+	StoreID    string      `db:"store_id" json:"store"`
+	RawKey     string      `db:"raw_key" json:"raw"`
+	Discard    string      `db:"discard" json:"-"`
+	ReceivedAt engine.Time `db:"received_at" json:"received"`
+	Attempts   int         `db:"attempts" json:"-"`
+}
+
+func (r taskRow) task() (inbound.Task, error) {
+	t := inbound.Task{OrgID: r.OrgID, StoreID: r.StoreID, RawKey: r.RawKey, Attempts: r.Attempts}
+	if err := json.Unmarshal([]byte(r.Envelope), &t.Envelope); err != nil {
+		return inbound.Task{}, fmt.Errorf("storage: envelope of received mail: %w", err)
+	}
+	if r.Discard == "" {
+		return t, nil
+	}
+	if err := json.Unmarshal([]byte(r.Discard), &t.Discard); err != nil {
+		return inbound.Task{}, fmt.Errorf("storage: objects of received mail: %w", err)
+	}
+	return t, nil
+}
+
+func (q Queue) Add(ctx context.Context, tasks []inbound.Task) error {
+	rows := make([]taskRow, len(tasks))
+	for i, t := range tasks {
+		envelope, err := json.Marshal(t.Envelope)
+		if err != nil {
+			return fmt.Errorf("storage: envelope of received mail: %w", err)
+		}
+		rows[i] = taskRow{
+			OrgID: t.OrgID, ID: t.Envelope.ID, Envelope: string(envelope), StoreID: t.StoreID, RawKey: t.RawKey, ReceivedAt: engine.At(t.Envelope.ReceivedAt),
+		}
+	}
+	added, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = q.db.Exec(ctx, addReceived, added)
+	return err
+}
+
+func (q Queue) Claim(ctx context.Context, now, until time.Time, limit int) ([]inbound.Task, error) {
+	return engine.ListParsed(ctx, q.db, taskRow.task, claimReceived, engine.At(until), engine.At(now), limit)
+}
+
+func (q Queue) Settle(ctx context.Context, t inbound.Task, discard []string) (bool, error) {
+	if len(discard) == 0 {
+		n, err := q.db.Exec(ctx, deleteReceived, t.OrgID, t.Envelope.ID, t.Attempts)
+		return n > 0, err
+	}
+	keys, err := engine.EncodeTexts(discard)
+	if err != nil {
+		return false, err
+	}
+	n, err := q.db.Exec(ctx, discardReceived, keys, t.OrgID, t.Envelope.ID, t.Attempts)
+	return n > 0, err
+}
+
+func (q Queue) PutOff(ctx context.Context, t inbound.Task, due time.Time) error {
+	_, err := q.db.Exec(ctx, putOffReceived, engine.At(due), t.OrgID, t.Envelope.ID, t.Attempts)
+	return err
+}
+
+func (q Queue) Backlog(ctx context.Context) (int, time.Time, error) {
+	type row struct {
+		Messages int          `db:"messages"`
+		Oldest   *engine.Time `db:"oldest"`
+	}
+	found, err := engine.List[row](ctx, q.db, receivedBacklog)
+	if err != nil || found[0].Oldest == nil {
+		return 0, time.Time{}, err
+	}
+	return found[0].Messages, found[0].Oldest.Time(), nil
+}
