@@ -1,0 +1,94 @@
+// Package spool puts accepted messages where a crash cannot lose them: the message into the
+// object store of its organization, and the task to process it into the queue.
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/groupcommit"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/objects"
+)
+
+const (
+	// maxGroup is the largest number of tasks that are added in one transaction.
+	maxGroup = 128
+	// addTime bounds the time in which tasks are added. It is shorter than the ten minutes that
+	// a client waits for the reply to a message (RFC 5321 section 4.5.3.2.6).
+	addTime = 30 * time.Second
+	// cleanTime bounds the deletion of a message that was not accepted.
+	cleanTime = 10 * time.Second
+)
+
+// Config configures a [Spooler]. All fields are required, unless their comments define what
+// the zero value means.
+type Config struct {
+	Stores objects.Stores
+	Queue  inbound.Queue
+	// Folder has temporary files of large messages; "" means that of the system.
+	Folder string
+	// Wake is called after a message was accepted, so that it is processed at once.
+	Wake func()
+	Log  *slog.Logger
+}
+
+// Spooler accepts messages. It is safe for concurrent use.
+type Spooler struct {
+	cfg   Config
+	adder *groupcommit.Group[inbound.Task]
+}
+
+var _ inbound.Intake = (*Spooler)(nil)
+
+// New returns a Spooler.
+func New(cfg Config) *Spooler {
+	return &Spooler{cfg: cfg, adder: groupcommit.New(groupcommit.Config[inbound.Task]{Commit: cfg.Queue.Add, Max: maxGroup, Timeout: addTime})}
+}
+
+// Accept stores a message and the task to process it. The envelope must have a route. Accept
+// sets its Size. It fails with an error that wraps objects.ErrUnavailable if the store does not
+// work at present.
+func (s *Spooler) Accept(ctx context.Context, e inbound.Envelope, body io.Reader) error {
+	if len(e.Routes) == 0 {
+		return errors.New("inbound: the message has no route")
+	}
+	held, err := hold(body, s.cfg.Folder)
+	if err != nil {
+		return err
+	}
+	defer held.release()
+	e.Size = held.size
+	org := e.Routes[0].OrgID
+	store, err := s.cfg.Stores.Of(ctx, org)
+	if err != nil {
+		return fmt.Errorf("inbound: store of the organization: %w", err)
+	}
+	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, e.ID)}
+	if err := store.Put(ctx, task.RawKey, held, held.size, "message/rfc822"); err != nil {
+		// After a timeout of a bucket the object may be there.
+		s.discard(ctx, store, task)
+		return fmt.Errorf("inbound: store message: %w", err)
+	}
+	if err := s.adder.Do(ctx, task); err != nil {
+		// The task may be in the queue although the commit failed. Then it finds no message and
+		// ends, and the client sends the message again.
+		s.discard(ctx, store, task)
+		return fmt.Errorf("inbound: queue message: %w", err)
+	}
+	s.cfg.Wake()
+	return nil
+}
+
+// discard deletes a message that was not accepted.
+func (s *Spooler) discard(ctx context.Context, store objects.Store, t inbound.Task) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	defer cancel()
+	if err := store.Delete(ctx, t.RawKey); err != nil {
+		s.cfg.Log.WarnContext(ctx, "a message that was not accepted could not be deleted", "org_id", t.OrgID, "message_id", t.Envelope.ID, "error", err)
+	}
+}
