@@ -24,8 +24,9 @@ type Intake interface {
 // Destination takes the messages of one kind of routes.
 type Destination interface {
 	// Deliver stores a message for routes of one target. It takes part in the transaction of ctx,
-	// and uses no network. A message that was delivered to the target before is left as it is.
-	// keep is false if nothing of the message was stored, so that its objects can be deleted.
+	// and uses no network. A provider may pass a message twice; the target then keeps the first
+	// one, which has other objects. keep is false if the target does not keep this message, so
+	// that its objects are deleted.
 	Deliver(ctx context.Context, m Message, routes []Route) (keep bool, err error)
 	// Committed is called after the transaction of Deliver was committed, for example to wake
 	// those who wait for the message.

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/workpool"
+	"golang.org/x/sync/semaphore"
 )
 
 // LookEvery is the interval at which a process looks for tasks. Usually it is woken before.
@@ -19,9 +20,8 @@ const (
 	// maxRunning is the number of messages that a process works on at the same time. Most of
 	// them wait for DNS, for scanners or for the disk.
 	maxRunning = 64
-	// maxParsing is the number of messages that are judged and parsed at the same time. Each
-	// takes memory of a few times its size.
-	maxParsing = 8
+	// maxBytes is the size of all messages that are in memory at the same time.
+	maxBytes = 64 << 20
 	// maxGroup is the largest number of messages that are delivered in one transaction.
 	maxGroup = 64
 	// workTime bounds the work on one message, and leaseTime is for how long no other process
@@ -52,7 +52,7 @@ type Config struct {
 type Processor struct {
 	*workpool.Pool[*claimed]
 	cfg     Config
-	parsing chan struct{}
+	memory  *semaphore.Weighted
 	deliver *groupcommit.Group[*delivery]
 }
 
@@ -61,7 +61,7 @@ type claimed struct{ inbound.Task }
 
 // New returns a Processor that does nothing yet.
 func New(cfg Config) *Processor {
-	p := &Processor{cfg: cfg, parsing: make(chan struct{}, maxParsing)}
+	p := &Processor{cfg: cfg, memory: semaphore.NewWeighted(maxBytes)}
 	p.deliver = groupcommit.New(groupcommit.Config[*delivery]{Commit: p.commit, Max: maxGroup, Timeout: workTime})
 	p.Pool = workpool.New(workpool.Config[*claimed]{
 		Limit: maxRunning, RetryAfter: retryAfter, Find: p.find, Do: p.do, Clock: cfg.Clock, Log: cfg.Log,

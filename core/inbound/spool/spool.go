@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/groupcommit"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/objects"
@@ -68,7 +69,9 @@ func (s *Spooler) Accept(ctx context.Context, e inbound.Envelope, body io.Reader
 	if err != nil {
 		return fmt.Errorf("inbound: store of the organization: %w", err)
 	}
-	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, e.ID)}
+	// The folder is new for each call. A provider may pass a message again that was accepted before;
+	// then a failure of the second call must not delete the message of the first.
+	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, core.NewID())}
 	if err := store.Put(ctx, task.RawKey, held, held.size, "message/rfc822"); err != nil {
 		// After a timeout of a bucket the object may be there.
 		s.discard(ctx, store, task)
