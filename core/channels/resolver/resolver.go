@@ -1,5 +1,5 @@
-// Package resolver queries the name servers that this machine uses for DNS records. A query
-// reads the CNAME record of one name and does not follow it.
+// Package resolver queries the name servers that this machine uses: for the CNAME record of
+// one name, which it does not follow, and for whether a name exists.
 package resolver
 
 import (
@@ -52,17 +52,24 @@ func (r *Resolver) IsPublished(ctx context.Context, _ string, record channels.Re
 	if _, ok := dns.IsDomainName(name); !ok {
 		return false, nil
 	}
-	question := new(dns.Msg).SetQuestion(name, dns.TypeCNAME)
+	answer, err := r.askServers(ctx, new(dns.Msg).SetQuestion(name, dns.TypeCNAME))
+	if err != nil {
+		return false, err
+	}
+	return holds(answer, name, dns.Fqdn(record.Value)), nil
+}
+
+// askServers returns the answer of the first server that answers.
+func (r *Resolver) askServers(ctx context.Context, question *dns.Msg) (*dns.Msg, error) {
 	failure := errNoAnswer
 	for _, server := range r.Servers {
 		answer, err := r.ask(ctx, question, server)
-		if err != nil {
-			failure = err
-			continue
+		if err == nil {
+			return answer, nil
 		}
-		return holds(answer, name, dns.Fqdn(record.Value)), nil
+		failure = err
 	}
-	return false, failure
+	return nil, failure
 }
 
 // ask sends a query to a name server over UDP, and repeats it over TCP if the answer was
