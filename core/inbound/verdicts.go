@@ -1,20 +1,18 @@
 package inbound
 
-// Verdict is the result of one check of a message, in the words that Amazon SES uses.
-type Verdict string
+import "github.com/mailhelm/mailhelm/core/mailauth"
 
-// The verdicts.
+// Verdict is the result of one check of a message, in the words that Amazon SES uses.
+type Verdict = mailauth.Verdict
+
+// The verdicts; see package mailauth. ProcessingFailed means that the check could not be made,
+// and Disabled that this server does not make it.
 const (
-	Pass Verdict = "PASS"
-	Fail Verdict = "FAIL"
-	// Gray means that the check could not decide, for example because the domain publishes no
-	// policy.
-	Gray Verdict = "GRAY"
-	// ProcessingFailed means that the check could not be made, for example because a scanner did
-	// not answer.
-	ProcessingFailed Verdict = "PROCESSING_FAILED"
-	// Disabled means that this server does not make the check.
-	Disabled Verdict = "DISABLED"
+	Pass             = mailauth.Pass
+	Fail             = mailauth.Fail
+	Gray             = mailauth.Gray
+	ProcessingFailed = mailauth.ProcessingFailed
+	Disabled         = mailauth.Disabled
 )
 
 // Verdicts has the verdict of each check.
