@@ -1,0 +1,193 @@
+package spool_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/inbound/inboundtest"
+	"github.com/mailhelm/mailhelm/core/inbound/spool"
+	"github.com/mailhelm/mailhelm/core/objects"
+	"github.com/mailhelm/mailhelm/core/objects/objectstest"
+	"github.com/mailhelm/mailhelm/storage"
+	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world is a spooler on a database. breaks, if it is not nil, is the error of the queue.
+type world struct {
+	inbound.Queue
+	stores *inboundtest.Stores
+	folder string
+	spool  *spool.Spooler
+	woken  atomic.Int64
+	breaks error
+}
+
+func (w *world) Add(ctx context.Context, tasks []inbound.Task) error {
+	if w.breaks != nil {
+		return w.breaks
+	}
+	return w.Queue.Add(ctx, tasks)
+}
+
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := &world{Queue: inboundstore.NewQueue(db.DB), stores: inboundtest.NewStores(t, func() time.Time { return now }), folder: t.TempDir()}
+		w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w, Folder: w.folder, Wake: func() { w.woken.Add(1) }, Log: slog.New(slog.DiscardHandler)})
+		test(t, w)
+	})
+}
+
+func envelope(org string) inbound.Envelope {
+	return inbound.Envelope{ID: core.NewID(), Sender: "a@example.com", ReceivedAt: now, Routes: []inbound.Route{{Kind: inbound.ToInbox, OrgID: org, TargetID: "t"}}}
+}
+
+// queued returns all tasks.
+func (w *world) queued(t *testing.T) []inbound.Task {
+	t.Helper()
+	found, err := w.Claim(t.Context(), now, now.Add(time.Minute), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// stored returns the content of the message of a task.
+func (w *world) stored(t *testing.T, task inbound.Task) string {
+	t.Helper()
+	store, err := w.stores.At(t.Context(), task.OrgID, task.StoreID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, found := objectstest.Content(t, store, task.RawKey)
+	if !found {
+		t.Fatalf("there is no object %s", task.RawKey)
+	}
+	return content
+}
+
+func TestAcceptedMessagesAreStoredAndQueued(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		org := core.NewID()
+		bodies := map[string]string{}
+		var mu sync.Mutex
+		var clients sync.WaitGroup
+		for i, size := range []int{0, 1, 11_000, 256 << 10, 256<<10 + 1, 1 << 20} {
+			clients.Go(func() {
+				e, body := envelope(org), strings.Repeat(string(rune('a'+i)), size)
+				if err := w.spool.Accept(t.Context(), e, iotest.HalfReader(strings.NewReader(body))); err != nil {
+					t.Errorf("%d bytes: %v", size, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				bodies[e.ID] = body
+			})
+		}
+		clients.Wait()
+		tasks := w.queued(t)
+		for _, task := range tasks {
+			want := bodies[task.Envelope.ID]
+			if got := w.stored(t, task); got != want || task.Envelope.Size != int64(len(want)) {
+				t.Errorf("stored %d bytes with the size %d, want %d", len(got), task.Envelope.Size, len(want))
+			}
+		}
+		if len(tasks) != len(bodies) || w.woken.Load() != int64(len(bodies)) {
+			t.Errorf("%d tasks, woken %d times, want %d", len(tasks), w.woken.Load(), len(bodies))
+		}
+		if left, err := os.ReadDir(w.folder); len(left) != 0 || err != nil {
+			t.Errorf("temporary files remain: %v, %v", left, err)
+		}
+	})
+}
+
+func TestRefusedMessagesLeaveNothing(t *testing.T) {
+	t.Parallel()
+	cut := errors.New("the client has gone")
+	full := errors.Join(objects.ErrUnavailable, errors.New("no space left"))
+	for name, tc := range map[string]struct {
+		body   string
+		cut    error
+		store  error
+		queue  error
+		routes bool
+		want   error
+	}{
+		"client gone":                    {"half", cut, nil, nil, true, cut},
+		"client gone in a large message": {strings.Repeat("x", 1<<20), cut, nil, nil, true, cut},
+		"store full":                     {"whole", nil, full, nil, true, objects.ErrUnavailable},
+		"database gone":                  {"whole", nil, nil, io.ErrUnexpectedEOF, true, io.ErrUnexpectedEOF},
+		"no route":                       {"whole", nil, nil, nil, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, w *world) {
+				put := ""
+				w.breaks = tc.queue
+				w.stores.Fail = func(call, key string) error {
+					if call != "put" {
+						return nil
+					}
+					put = key
+					return tc.store
+				}
+				org := core.NewID()
+				e := envelope(org)
+				if !tc.routes {
+					e.Routes = nil
+				}
+				body := io.Reader(strings.NewReader(tc.body))
+				if tc.cut != nil {
+					body = io.MultiReader(body, iotest.ErrReader(tc.cut))
+				}
+				err := w.spool.Accept(t.Context(), e, body)
+				if err == nil || tc.want != nil && !errors.Is(err, tc.want) {
+					t.Errorf("error %v, want %v", err, tc.want)
+				}
+				if put != "" {
+					store, _ := w.stores.Of(t.Context(), org)
+					if content, found := objectstest.Content(t, store, put); found {
+						t.Errorf("the message remains: %q", content)
+					}
+				}
+				if tasks := w.queued(t); len(tasks) != 0 || w.woken.Load() != 0 {
+					t.Errorf("tasks %v, woken %d times", tasks, w.woken.Load())
+				}
+			})
+		})
+	}
+}
+
+// TestSameMessageTwice passes a message twice, as a provider does, and the second time the
+// database fails. The message of the first call must stay.
+func TestSameMessageTwice(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		e := envelope(core.NewID())
+		if err := w.spool.Accept(t.Context(), e, strings.NewReader("first")); err != nil {
+			t.Fatal(err)
+		}
+		w.breaks = io.ErrUnexpectedEOF
+		if err := w.spool.Accept(t.Context(), e, strings.NewReader("again")); err == nil {
+			t.Fatal("the second call succeeded without a database")
+		}
+		tasks := w.queued(t)
+		if len(tasks) != 1 || w.stored(t, tasks[0]) != "first" {
+			t.Errorf("tasks %+v", tasks)
+		}
+	})
+}
