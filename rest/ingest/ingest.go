@@ -41,7 +41,16 @@ type Recorder interface {
 	Record(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error)
 }
 
-// Config has the dependencies of the handler. All fields except Simulator, Metrics and
+// MailReceiver takes notifications of received mail; see package core/inbound/ses.
+type MailReceiver interface {
+	// IsReceived reports whether an SNS message is a notification of received mail.
+	IsReceived(message []byte) bool
+	// Receive returns nil when the received message is stored. It fails with
+	// core.CodeValidationFailed for a notification that can never be accepted.
+	Receive(ctx context.Context, orgID string, message []byte) error
+}
+
+// Config has the dependencies of the handler. All fields except Simulator, Mail, Metrics and
 // Tracing are required.
 type Config struct {
 	Connections Connections
@@ -51,6 +60,9 @@ type Config struct {
 	// Simulator verifies the notifications for simulated accounts only. If it is nil, they
 	// are refused.
 	Simulator Publisher
+	// Mail takes notifications of received mail. If it is nil, they are refused as events that
+	// are not known.
+	Mail MailReceiver
 	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
 	Clock   core.Clock
@@ -235,6 +247,23 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	g.metrics.count(kind, "duplicate", recorded.Duplicates)
 	return nil
 }
+
+// receive passes a notification of received mail on, and counts it in the metrics.
+func (g *ingest) receive(ctx context.Context, orgID string, message []byte) error {
+	err := g.cfg.Mail.Receive(ctx, orgID, message)
+	if refused, ok := errors.AsType[*core.Error](err); ok && refused.Code == core.CodeValidationFailed {
+		return g.malformedError(refused)
+	}
+	if err != nil {
+		g.metrics.count(mailKind, "failed", 1)
+		return err
+	}
+	g.metrics.count(mailKind, "recorded", 1)
+	return nil
+}
+
+// mailKind is the kind of notifications of received mail in the metrics.
+const mailKind = "received"
 
 // originError returns the error for a request that does not prove that the provider of the
 // connected account sent it. The answer is always the same; the reason (why) is only in the

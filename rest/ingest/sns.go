@@ -99,7 +99,11 @@ func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) 
 		g.metrics.count(isUnsubscribed, "notice", 1)
 		return nil
 	}
-	if event := []byte(n.Message); !messages.IsSESNotice(event) {
+	event := []byte(n.Message)
+	switch {
+	case g.cfg.Mail != nil && g.cfg.Mail.IsReceived(event):
+		return g.receive(r.Context(), c.OrgID, event)
+	case !messages.IsSESNotice(event):
 		return g.record(r.Context(), c.OrgID, event)
 	}
 	g.metrics.count("", "notice", 1)

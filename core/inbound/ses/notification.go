@@ -1,0 +1,116 @@
+package ses
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
+)
+
+// notification is a notification of a received message. Its form is in the developer guide of
+// Amazon SES under "Contents of notifications for Amazon SES email receiving".
+type notification struct {
+	Type    string `json:"notificationType"`
+	Receipt struct {
+		Timestamp  string   `json:"timestamp"`
+		Recipients []string `json:"recipients"`
+		Spam       verdict  `json:"spamVerdict"`
+		Virus      verdict  `json:"virusVerdict"`
+		SPF        verdict  `json:"spfVerdict"`
+		DKIM       verdict  `json:"dkimVerdict"`
+		DMARC      verdict  `json:"dmarcVerdict"`
+		Action     struct {
+			Type      string `json:"type"`
+			Bucket    string `json:"bucketName"`
+			ObjectKey string `json:"objectKey"`
+			Encoding  string `json:"encoding"`
+		} `json:"action"`
+	} `json:"receipt"`
+	Mail struct {
+		MessageID string `json:"messageId"`
+		Source    string `json:"source"`
+	} `json:"mail"`
+	Content string `json:"content"`
+}
+
+// verdict is a verdict of SES.
+type verdict struct {
+	Status string `json:"status"`
+}
+
+// value returns the verdict. SES documents the words of package inbound. A missing or unknown
+// one says nothing, so the check counts as not made.
+func (v verdict) value() inbound.Verdict {
+	switch known := inbound.Verdict(v.Status); known {
+	case inbound.Pass, inbound.Fail, inbound.Gray, inbound.Disabled:
+		return known
+	}
+	return inbound.ProcessingFailed
+}
+
+// received is the value of notificationType for received mail.
+const received = "Received"
+
+// IsReceived reports whether an SNS message is a notification of received mail. Those of sent
+// mail have other types.
+func IsReceived(message []byte) bool {
+	var n struct {
+		Type string `json:"notificationType"`
+	}
+	return json.Unmarshal(message, &n) == nil && n.Type == received
+}
+
+const (
+	maxMessageID  = 200 // bytes; those of SES have 40
+	maxRecipients = 100 // SES accepts no more for a message
+	maxAddress    = 320 // bytes
+)
+
+// read returns the notification in an SNS message. It fails with core.CodeValidationFailed.
+func read(message []byte) (notification, error) {
+	var n notification
+	if err := json.Unmarshal(message, &n); err != nil || n.Type != received {
+		return n, core.Invalid("", "is not a notification of received mail by Amazon SES")
+	}
+	if n.Mail.MessageID == "" || len(n.Mail.MessageID) > maxMessageID {
+		return n, core.Invalid("mail.messageId", "must have 1 to 200 bytes")
+	}
+	if len(n.Receipt.Recipients) > maxRecipients {
+		return n, core.Invalid("receipt.recipients", "must have at most 100 addresses")
+	}
+	for _, address := range append(n.Receipt.Recipients, n.Mail.Source) {
+		if len(address) > maxAddress {
+			return n, core.Invalid("receipt.recipients", "must have addresses of at most 320 bytes")
+		}
+	}
+	return n, nil
+}
+
+// receivedAt returns the time at which SES received the message, or now if the notification has
+// none that can be read or one in the future.
+func (n notification) receivedAt(now time.Time) time.Time {
+	at, err := time.Parse(time.RFC3339, n.Receipt.Timestamp)
+	if err != nil || at.After(now) {
+		return now
+	}
+	return at.UTC()
+}
+
+func (n notification) verdicts() *inbound.Verdicts {
+	r := n.Receipt
+	return &inbound.Verdicts{SPF: r.SPF.value(), DKIM: r.DKIM.value(), DMARC: r.DMARC.value(), Spam: r.Spam.value(), Virus: r.Virus.value()}
+}
+
+// inline returns the message in the notification, which an SNS action of SES puts there.
+func (n notification) inline() ([]byte, error) {
+	if n.Receipt.Action.Encoding != "BASE64" {
+		return []byte(n.Content), nil
+	}
+	content, err := base64.StdEncoding.DecodeString(n.Content)
+	if err != nil {
+		return nil, core.Invalid("content", "must be base64, as receipt.action.encoding says")
+	}
+	return content, nil
+}
