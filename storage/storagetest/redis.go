@@ -1,16 +1,11 @@
 package storagetest
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"os/exec"
-	"strings"
 	"testing"
-	"time"
 )
 
 // RedisServer is a temporary Redis server on a port of the loopback interface. It writes
@@ -20,20 +15,13 @@ type RedisServer struct {
 	URL  string
 	dir  string // the server's working folder
 	args []string
-	// Closing stop ends the running server. When the server has ended, the channel ended is
-	// closed.
-	stop  io.Closer
-	ended chan struct{}
+
+	running program
 }
 
 // redisPassword is the password of every test server. Tests check that responses and logs
 // do not contain it.
 const redisPassword = "redis-password-of-the-tests"
-
-const (
-	redisStarts = 10 // several attempts, because another process may take the free port first
-	redisWait   = 20 * time.Second
-)
 
 // Redis starts a Redis server that ends with the test. If redis-server is not installed the
 // test is skipped, or fails if CI is "true".
@@ -61,7 +49,7 @@ func redis(tb testing.TB, scheme string, listen func(port string) []string) *Red
 	}
 	r := &RedisServer{dir: tb.TempDir()}
 	var err error
-	for range redisStarts {
+	for range starts {
 		var port string
 		if port, err = freePort(tb.Context()); err != nil {
 			break
@@ -100,61 +88,8 @@ func (r *RedisServer) Start(tb testing.TB) {
 }
 
 // Stop kills the server. Repeated calls have no effect.
-func (r *RedisServer) Stop() {
-	if r.stop != nil {
-		// The error is ignored: Close fails if the shell that reads from this pipe has
-		// already exited.
-		_ = r.stop.Close()
-		<-r.ended
-		r.stop = nil
-	}
-}
-
-// redisKeeper is the shell script that runs the server. It kills the server when its
-// standard input ends: when Stop closes the pipe, or when the test process ends.
-const redisKeeper = `"$@" & exec >/dev/null 2>&1; read -r _; kill -9 $!; wait`
+func (r *RedisServer) Stop() { r.running.stop() }
 
 func (r *RedisServer) start() error {
-	cmd := exec.Command("sh", append([]string{"-c", redisKeeper, "sh", "redis-server"}, r.args...)...)
-	stop, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	r.stop, r.ended = stop, make(chan struct{})
-	ready := make(chan error, 1)
-	go func() {
-		defer close(r.ended)
-		ready <- readyIn(output)
-		_, _ = io.Copy(io.Discard, output) // until the server has ended
-		_ = cmd.Wait()                     // always fails, because the process was killed
-	}()
-	select {
-	case err = <-ready:
-	case <-time.After(redisWait):
-		err = fmt.Errorf("not ready after %v", redisWait)
-	}
-	if err != nil {
-		r.Stop()
-	}
-	return err
-}
-
-// readyIn reads the server's output until the server accepts connections. It returns an
-// error if the output ends before that.
-func readyIn(output io.Reader) error {
-	lines := bufio.NewScanner(output)
-	var last string
-	for lines.Scan() {
-		if last = lines.Text(); strings.Contains(last, "Ready to accept connections") {
-			return nil
-		}
-	}
-	return fmt.Errorf("redis-server ended: %s", last)
+	return r.running.start(nil, "Ready to accept connections", append([]string{"redis-server"}, r.args...)...)
 }

@@ -1,0 +1,167 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// S3Server is a temporary S3 server on a port of the loopback interface, with one bucket. It
+// is versitygw, a server of another project, which keeps objects as files in a folder of the
+// test. It ends with the test or the test process, even after a crash.
+type S3Server struct {
+	// URL is the server's address. Stop and Start do not change it.
+	URL string
+	// Dir is the folder of the bucket.
+	Dir string
+
+	args    []string
+	running program
+}
+
+// The bucket of an [S3Server], its region, and the access key of its owner.
+const (
+	S3Bucket      = "received-mail"
+	S3Region      = "eu-central-1"
+	S3AccessKeyID = "tests-access-key"
+	S3Secret      = "s3-secret-of-the-tests"
+)
+
+// s3Source is the package of the server. "go install" verifies the checksum of the version.
+const s3Source = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+
+// s3BuildTime limits the first build, which takes about a minute on two processors.
+const s3BuildTime = 10 * time.Minute
+
+// S3 starts an S3 server that ends with the test. The first test of a machine builds the
+// server from source into the user's cache folder. If that fails, the test is skipped, or
+// fails if CI is "true".
+func S3(tb testing.TB) *S3Server {
+	tb.Helper()
+	return s3Server(tb, "http")
+}
+
+// S3TLS starts an S3 server that accepts only TLS connections. certificate and key are the
+// paths of PEM files.
+func S3TLS(tb testing.TB, certificate, key string) *S3Server {
+	tb.Helper()
+	return s3Server(tb, "https", "--cert", certificate, "--key", key)
+}
+
+func s3Server(tb testing.TB, scheme string, flags ...string) *S3Server {
+	tb.Helper()
+	if !Services() {
+		SkipMissing(tb, "S3 TESTS SKIPPED: this run is without services")
+	}
+	binary, err := s3Binary()
+	if err != nil {
+		SkipMissing(tb, fmt.Sprintf("S3 TESTS SKIPPED: the server cannot be built: %v", err))
+	}
+	// The server takes each folder of its root as a bucket. It keeps metadata beside them,
+	// because some file systems have no extended attributes.
+	root, metadata := tb.TempDir(), tb.TempDir()
+	s := &S3Server{Dir: filepath.Join(root, S3Bucket)}
+	if err := os.Mkdir(s.Dir, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	for range starts {
+		var port string
+		if port, err = freePort(tb.Context()); err != nil {
+			break
+		}
+		address := net.JoinHostPort("127.0.0.1", port)
+		s.URL = scheme + "://" + address
+		s.args = append(append([]string{binary, "--port", address, "--region", S3Region}, flags...), "posix", "--sidecar", metadata, root)
+		if err = s.start(tb.Context()); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		tb.Fatalf("storagetest: S3 server: %v", err)
+	}
+	tb.Cleanup(s.Stop)
+	return s
+}
+
+// Start starts the server again after Stop, with the same address and objects.
+func (s *S3Server) Start(tb testing.TB) {
+	tb.Helper()
+	if err := s.start(tb.Context()); err != nil {
+		tb.Fatalf("storagetest: S3 server: %v", err)
+	}
+}
+
+// Stop kills the server. Repeated calls have no effect.
+func (s *S3Server) Stop() { s.running.stop() }
+
+func (s *S3Server) start(ctx context.Context) error {
+	keys := []string{"ROOT_ACCESS_KEY_ID=" + S3AccessKeyID, "ROOT_SECRET_ACCESS_KEY=" + S3Secret}
+	if err := s.running.start(keys, s.URL, s.args...); err != nil {
+		return err
+	}
+	// The server prints its address before it listens there.
+	return awaitPort(ctx, s.args[2])
+}
+
+// awaitPort waits until a server listens on an address.
+func awaitPort(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	var dialer net.Dialer
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// s3Binary returns the path of the server's program. It builds the program unless an earlier
+// call of any process did.
+func s3Binary() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "mailhelm-test-servers")
+	binary := filepath.Join(dir, "versitygw-v1.8.0")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	lock, err := lockFile(filepath.Join(dir, "lock"), syscall.LOCK_EX)
+	if err != nil {
+		return "", err
+	}
+	defer unlock(lock)
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	draft, err := os.MkdirTemp(dir, "draft-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(draft) //nolint:errcheck // a leftover in the cache harms nothing
+	ctx, cancel := context.WithTimeout(context.Background(), s3BuildTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "install", s3Source)
+	cmd.Dir = draft // outside of this module
+	cmd.Env = append(os.Environ(), "GOBIN="+draft, "GOFLAGS=")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", errors.Join(fmt.Errorf("go install %s: %w: %s", s3Source, err, output), ctx.Err())
+	}
+	return binary, os.Rename(filepath.Join(draft, "versitygw"), binary)
+}
