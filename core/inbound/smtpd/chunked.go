@@ -111,11 +111,8 @@ func (c *chunked) read(p []byte) (int, error) {
 	if n > 0 || err == nil {
 		return n, nil
 	}
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	c.broken = err
-	return 0, err
+	c.broken = unexpected(err)
+	return 0, c.broken
 }
 
 // next replies to the present chunk and waits for the next one.
@@ -125,7 +122,7 @@ func (c *chunked) next() error {
 	for {
 		line, err := s.readCommand(c.end, false)
 		if err != nil {
-			return err
+			return unexpected(err)
 		}
 		switch verb, arg := split(line); verb {
 		case "BDAT":

@@ -19,6 +19,15 @@ type transfer interface {
 	complete() bool
 }
 
+// unexpected returns the error of a connection that ended within a message. It never returns
+// io.EOF, which would be the end of the message.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // errDrained is the end of a transfer of which the server does not read the rest.
 var errDrained = errors.New("smtpd: too much data after a refusal")
 
@@ -65,12 +74,10 @@ func (d *dotted) next() ([]byte, error) {
 		return nil, d.broken
 	}
 	line, err := d.in.ReadSlice('\n')
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
 	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-		d.broken = err
-		return nil, err
+		d.broken = unexpected(err)
+		_ = d.content.check(line) // a client that ends lines with CR alone should learn why it failed
+		return nil, d.broken
 	}
 	d.budget -= int64(len(line))
 	first := !d.middle
