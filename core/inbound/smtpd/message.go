@@ -64,8 +64,9 @@ func (s *session) receive(message transfer, end time.Time) error {
 	case refused != nil:
 		s.server.cfg.Count(Message, refused.outcome)
 		s.wire.reply(refused.code, refused.enhanced, refused.text)
-		if lost != nil {
-			// The client may wait because it sent a wrong end of the message. It has the reason.
+		if lost != nil || refused == refuseLineEnd {
+			// Client and server may not agree about the end of the message, so nothing after it
+			// is executed.
 			return errQuit
 		}
 		return nil

@@ -107,7 +107,6 @@ func TestMessageWithoutLineEndInChunks(t *testing.T) {
 func TestRefusedMessages(t *testing.T) {
 	t.Parallel()
 	m := start(t, smtpd.Config{Limits: smtpd.Limits{MessageBytes: 10_000}})
-	conn := m.connect(t)
 	loop := strings.Repeat("rEceived: from a by b\r\n", 101) + "\r\nhello\r\n"
 	for _, c := range []struct {
 		message, enhanced string
@@ -123,8 +122,13 @@ func TestRefusedMessages(t *testing.T) {
 		{"a\rb\r\n", "5.6.0", 554},
 		{"a\r\r\n", "5.6.0", 554},
 	} {
+		conn := m.connect(t)
 		if text := data(t, conn, c.code, stuff(c.message)+".\r\n"); !hasCode(text, c.enhanced) {
 			t.Errorf("DATA %.40q: %q, want %s", c.message, text, c.enhanced)
+		}
+		if c.enhanced == "5.6.0" {
+			closed(t, conn)
+			conn = m.connect(t)
 		}
 		if text := chunksOf(t, conn, c.code, c.message); !hasCode(text, c.enhanced) {
 			t.Errorf("BDAT %.40q: %q, want %s", c.message, text, c.enhanced)
@@ -133,7 +137,7 @@ func TestRefusedMessages(t *testing.T) {
 	if n := len(m.intake.Received()); n != 6 {
 		t.Errorf("%d messages were accepted, want 6", n)
 	}
-	if text := chunksOf(t, conn, 554, "a\r\nb\r"); !hasCode(text, "5.6.0") {
+	if text := chunksOf(t, m.connect(t), 554, "a\r\nb\r"); !hasCode(text, "5.6.0") {
 		t.Errorf("a CR at the end: %q", text)
 	}
 }
@@ -142,11 +146,11 @@ func TestRefusedMessages(t *testing.T) {
 // the message are not taken for commands.
 func TestFaultInAChunk(t *testing.T) {
 	t.Parallel()
-	m := start(t, smtpd.Config{})
+	m := start(t, smtpd.Config{Limits: smtpd.Limits{MessageBytes: 6}})
 	conn := m.connect(t)
 	begin(t, conn)
-	sendRaw(t, conn, "BDAT 4\r\na\r\nbBDAT 4\r\nc\nd\nBDAT 6\r\nRSET\r\nBDAT 6 LAST\r\nQUIT\r\nNOOP\r\n")
-	for i, want := range []int{250, 554, 503, 503, 250} {
+	sendRaw(t, conn, "BDAT 4\r\na\r\nbBDAT 4\r\ncdefBDAT 6\r\nRSET\r\nBDAT 6 LAST\r\nQUIT\r\nNOOP\r\n")
+	for i, want := range []int{250, 552, 503, 503, 250} {
 		if _, _, err := conn.ReadResponse(want); err != nil {
 			t.Fatalf("reply %d: %v, want %d", i+1, err, want)
 		}
@@ -267,9 +271,8 @@ func (lazy) Accept(context.Context, inbound.Envelope, io.Reader) error { return 
 func TestUnreadMessageIsNotAccepted(t *testing.T) {
 	t.Parallel()
 	m := start(t, smtpd.Config{Intake: lazy{}})
-	conn := m.connect(t)
-	chunksOf(t, conn, 451, "a\r\n")
-	if text := data(t, conn, 554, "a\nb\r\n.\r\n"); !hasCode(text, "5.6.0") {
+	chunksOf(t, m.connect(t), 451, "a\r\n")
+	if text := data(t, m.connect(t), 554, "a\nb\r\n.\r\n"); !hasCode(text, "5.6.0") {
 		t.Errorf("a bare LF: %q", text)
 	}
 }

@@ -180,15 +180,16 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%d connections are open", m.Open())
 	}
 	data(t, conn, 250, ".\r\n")
-	data(t, conn, 554, "a\nb\r\n.\r\n")
 	data(t, conn, 552, strings.Repeat("x", 101)+"\r\n.\r\n")
+	data(t, conn, 554, "a\nb\r\n.\r\n")
+	conn = m.connect(t)
 	exchange(t, conn, 250, "MAIL FROM:<>")
 	exchange(t, conn, 550, "RCPT TO:<unknown@org.example.com>")
 	exchange(t, conn, 550, "RCPT TO:<a@elsewhere.example>")
 	exchange(t, conn, 451, "RCPT TO:<error@org.example.com>")
 	want := []string{
-		"connection accepted", "recipient accepted", "message accepted", "recipient accepted", "message bare_line_end",
-		"recipient accepted", "message too_large", "recipient no_such_inbox", "recipient not_ours", "recipient failed",
+		"connection accepted", "recipient accepted", "message accepted", "recipient accepted", "message too_large",
+		"recipient accepted", "message bare_line_end", "connection accepted", "recipient no_such_inbox", "recipient not_ours", "recipient failed",
 	}
 	for i, one := range want {
 		if got := <-counted; got != one {

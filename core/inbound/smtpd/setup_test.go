@@ -136,7 +136,7 @@ func (m *mx) one(t testing.TB) inboundtest.Received {
 }
 
 // sent returns the message without the Received field of the server.
-func sent(t testing.TB, r inboundtest.Received) string {
+func sent(t reporter, r inboundtest.Received) string {
 	t.Helper()
 	rest, ok := bytes.CutPrefix(r.Body, []byte("Received: from "))
 	for range 3 {
