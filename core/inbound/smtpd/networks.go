@@ -5,9 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,27 +16,28 @@ const (
 	network6 = 64
 )
 
-// errTooMany is the reply to a connection above the connection limit of its network (RFC
+// refusalOfNetwork is the reply to a connection above the connection limit of its network (RFC
 // 5321 section 3.8). Code 421 asks the client to retry later.
-const errTooMany = "421 4.7.0 Too many connections from your network, try again later\r\n"
+const refusalOfNetwork = "421 4.7.0 Too many connections from your network, try again later\r\n"
 
-// refusalTimeout is the deadline for writing errTooMany to a refused connection. The text
+// refusalTimeout is the deadline for writing refusalOfNetwork to a refused connection. The text
 // fits into the send buffer of a new connection, so Accept does not wait for the client.
 const refusalTimeout = time.Second
 
 // byNetwork is a listener that limits the open connections of each client network. It
-// refuses connections above the limit with errTooMany. It keeps a counter only for networks
+// refuses connections above the limit with refusalOfNetwork. It keeps a counter only for networks
 // with open connections.
 type byNetwork struct {
 	net.Listener
-	most int
+	most    int
+	refused func() // is called for each refused connection
 
 	mu   sync.Mutex
 	open map[netip.Prefix]int
 }
 
-func newByNetwork(l net.Listener, most int) *byNetwork {
-	return &byNetwork{Listener: l, most: most, open: map[netip.Prefix]int{}}
+func newByNetwork(l net.Listener, most int, refused func()) *byNetwork {
+	return &byNetwork{Listener: l, most: most, refused: refused, open: map[netip.Prefix]int{}}
 }
 
 // Accept returns the next connection whose network is below its limit. It refuses and
@@ -49,12 +48,13 @@ func (l *byNetwork) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		network := networkOf(conn.RemoteAddr())
+		network := networkOf(addressOf(conn))
 		if l.enter(network) {
 			return &countedConn{Conn: conn, leave: sync.OnceFunc(func() { l.leave(network) })}, nil
 		}
-		_ = conn.SetDeadline(time.Now().Add(refusalTimeout)) //nolint:forbidigo // a deadline of the network is real time
-		_, _ = io.WriteString(conn, errTooMany)
+		l.refused()
+		_ = conn.SetDeadline(now().Add(refusalTimeout))
+		_, _ = io.WriteString(conn, refusalOfNetwork)
 		_ = conn.Close()
 	}
 }
@@ -81,23 +81,6 @@ func (l *byNetwork) leave(network netip.Prefix) {
 type countedConn struct {
 	net.Conn
 	leave func()
-	// silent is true after a read timeout; every later read then fails. Without this, the
-	// SMTP library would handle a line that the timeout interrupted as a command, and wait
-	// for the next command.
-	silent atomic.Bool
-}
-
-// Read reads from the connection. After a read timeout, every call fails with
-// os.ErrDeadlineExceeded.
-func (c *countedConn) Read(p []byte) (int, error) {
-	if c.silent.Load() {
-		return 0, os.ErrDeadlineExceeded
-	}
-	n, err := c.Conn.Read(p)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.silent.Store(true)
-	}
-	return n, err
 }
 
 func (c *countedConn) Close() error {
@@ -105,15 +88,27 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// networkOf returns the /24 network of an IPv4 address or the /64 network of an IPv6
-// address. An IPv4 address mapped into IPv6 counts as IPv4. Addresses other than TCP get
-// the zero prefix.
-func networkOf(a net.Addr) netip.Prefix {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
+// CloseWrite ends what is sent to the client, if the connection can do that.
+func (c *countedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
 	}
-	address := tcp.AddrPort().Addr().Unmap().WithZone("")
+	return errors.ErrUnsupported
+}
+
+// addressOf returns the address of the client. An IPv4 address mapped into IPv6 becomes IPv4. A
+// connection other than TCP has the zero address.
+func addressOf(conn interface{ RemoteAddr() net.Addr }) netip.Addr {
+	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// networkOf returns the /24 network of an IPv4 address or the /64 network of an IPv6 address.
+// The zero address has the zero prefix.
+func networkOf(address netip.Addr) netip.Prefix {
 	bits := network6
 	if address.Is4() {
 		bits = network4

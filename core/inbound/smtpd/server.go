@@ -1,129 +1,230 @@
 package smtpd
 
 import (
-	"cmp"
+	"context"
+	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
+	"syscall"
 	"time"
 
-	"github.com/emersion/go-smtp"
-	"golang.org/x/net/netutil"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-const (
-	// RFC 5321 section 4.5.3.2.7 requires a server to wait at least five minutes for
-	// the next command. This server waits less: it accepts no message, so a client has
-	// no reason to pause.
-	commandTimeout = time.Minute
-	answerTimeout  = time.Minute
-
-	maxConnections  = 256
-	maxOfNetwork    = 32       // for one /24 or /64 network: an eighth of maxConnections
-	maxRecipients   = 100      // RFC 5321 section 4.5.3.1.8 requires at least 100
-	maxMessageBytes = 25 << 20 // what SIZE (RFC 1870) announces
-)
-
-// Config configures a server.
+// Config configures a server. All fields are required, unless their comments define what the
+// zero value means.
 type Config struct {
-	// Domain is the host name in the server's greeting.
+	// Domain is the host name in the greeting and in Received fields.
 	Domain string
-	Log    *slog.Logger
-
-	// CommandTimeout is how long the server waits for a client's next command; zero means 60
-	// seconds.
-	CommandTimeout time.Duration
-	// PerNetwork is the maximum number of open connections of one network, a /24 of IPv4 or
-	// a /64 of IPv6; zero means 32.
-	PerNetwork int
+	// Router is asked for each recipient, by several goroutines.
+	Router inbound.Router
+	// Intake takes the messages. Its context ends with the server, and five minutes after the
+	// longest transfer.
+	Intake inbound.Intake
+	// TLS has the certificate for STARTTLS. If it is nil, STARTTLS is not offered.
+	TLS *tls.Config
+	// Limits may be zero.
+	Limits Limits
+	// Count is called for each connection, recipient and message, for metrics. It must not wait.
+	// It may be nil.
+	Count func(Event, Outcome)
+	Clock core.Clock
+	Log   *slog.Logger
 }
 
-// Server is the SMTP server, which refuses every recipient. It is safe for concurrent use.
+// Server is the SMTP server. It is safe for concurrent use.
 type Server struct {
-	smtp       *smtp.Server
-	perNetwork int
+	cfg    Config
+	limits Limits
+	pace   *throttle.Throttle // of messages, by network
+	slots  chan struct{}      // one for each open connection
+
+	// ctx ends when the server closes connections. done is closed when it stops listening.
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   chan struct{}
 
 	mu       sync.Mutex
-	closed   bool
+	stopped  bool
 	listener net.Listener
+	sessions map[*session]struct{}
+	running  sync.WaitGroup
 }
 
 // New returns a server that does not listen yet.
 func New(cfg Config) *Server {
-	s := smtp.NewServer(smtp.BackendFunc(newSession))
-	s.Domain = cfg.Domain
-	s.ReadTimeout = cmp.Or(cfg.CommandTimeout, commandTimeout)
-	s.WriteTimeout = answerTimeout
-	s.MaxRecipients = maxRecipients
-	s.MaxMessageBytes = maxMessageBytes
-	s.ErrorLog = &errorLog{cfg.Log}
-	return &Server{smtp: s, perNetwork: cmp.Or(cfg.PerNetwork, maxOfNetwork)}
+	if cfg.Count == nil {
+		cfg.Count = func(Event, Outcome) {}
+	}
+	limits := cfg.Limits.withDefaults()
+	//nolint:forbidigo // the server ends by Shutdown and Close; messages must not end with the context of the start
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Server{
+		cfg: cfg, limits: limits,
+		pace:  throttle.New(limits.MessagesOfNetwork, pacePeriod/time.Duration(limits.MessagesOfNetwork)),
+		slots: make(chan struct{}, limits.Connections),
+		ctx:   ctx, cancel: cancel, done: make(chan struct{}),
+		sessions: map[*session]struct{}{},
+	}
 }
 
-// Serve accepts connections from l until Close is called. It then closes l and returns nil.
-// At 256 open connections, new connections wait. At Config.PerNetwork connections of one
-// network, Serve refuses new ones of that network with status 421.
+// pacePeriod is the time of Limits.MessagesOfNetwork.
+const pacePeriod = 100 * time.Second
+
+// Serve accepts connections from l until Shutdown or Close is called. It then closes l, waits
+// until all connections have ended, and returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
-	if s.closed {
+	if s.stopped {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	s.listener = netutil.LimitListener(newByNetwork(l, s.perNetwork), maxConnections)
+	s.listener = newByNetwork(l, s.limits.PerNetwork, func() { s.cfg.Count(Connection, TooMany) })
+	l = s.listener
 	s.mu.Unlock()
-	return s.smtp.Serve(s.listener)
+	defer s.running.Wait()
+	for {
+		conn, err := s.accept(l)
+		if conn == nil {
+			return err
+		}
+		s.start(conn)
+	}
 }
 
-// Close stops listening and closes all connections at once. No mail is lost, because no
-// message is ever accepted.
-func (s *Server) Close() error {
+// accept returns the next connection when fewer than Limits.Connections are open. It returns
+// nil if the server stops or the listener fails.
+func (s *Server) accept(l net.Listener) (net.Conn, error) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-s.done:
+		return nil, nil
+	}
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		conn, err := l.Accept()
+		if err == nil {
+			return conn, nil
+		}
+		if s.stopping() {
+			return nil, nil
+		}
+		if !isShortage(err) {
+			return nil, err
+		}
+		s.cfg.Log.WarnContext(s.ctx, "smtp: a connection could not be accepted", "error", err)
+		if !s.wait(pause) {
+			return nil, nil
+		}
+	}
+}
+
+// isShortage reports whether Accept may succeed later.
+func isShortage(err error) bool {
+	for _, one := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// wait waits, and reports false if the server stops before.
+func (s *Server) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.done:
+		return false
+	}
+}
+
+// start runs the session of a connection in a goroutine.
+func (s *Server) start(conn net.Conn) {
+	one := newSession(s, conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil
+	s.sessions[one] = struct{}{}
+	if s.stopped {
+		one.wire.stop()
 	}
-	s.closed = true
-	err := s.smtp.Close()
-	if s.listener == nil {
-		return err
+	s.running.Go(func() {
+		defer func() {
+			s.mu.Lock()
+			delete(s.sessions, one)
+			s.mu.Unlock()
+			<-s.slots
+		}()
+		s.cfg.Count(Connection, Accepted)
+		one.run()
+	})
+}
+
+// Open returns the number of open connections.
+func (s *Server) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sessions)
+}
+
+func (s *Server) stopping() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
 	}
-	// The SMTP library closes the listeners that it has registered. It may not have
-	// registered this server's listener yet, so close the listener here too.
-	if again := s.listener.Close(); !errors.Is(again, net.ErrClosed) {
-		err = errors.Join(err, again)
+}
+
+// Shutdown stops listening and ends connections with 421 as soon as they have no message in
+// transfer. When ctx ends, it closes the remaining connections and returns an error. Their
+// messages were not accepted, so their senders try again later.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.stop()
+	ended := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return errors.Join(err, s.Close())
+	case <-ctx.Done():
+		return errors.Join(err, ctx.Err(), s.Close())
+	}
+}
+
+// Close stops listening and closes all connections at once. It may be repeated.
+func (s *Server) Close() error {
+	err := s.stop()
+	s.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range s.sessions {
+		_ = one.wire.close() // the session ends with an error of its own
 	}
 	return err
 }
 
-// errorLog forwards messages of the SMTP library to our log as warnings, without the
-// network address of the client. It replaces arguments of the type net.Addr by the word
-// "client", and an error with a *net.OpError by the operation and the cause in it.
-type errorLog struct{ log *slog.Logger }
-
-func (l *errorLog) Printf(format string, values ...any) {
-	l.log.Warn("smtp", "error", fmt.Sprintf(format, withoutClient(values)...))
-}
-
-func (l *errorLog) Println(values ...any) {
-	l.log.Warn("smtp", "error", fmt.Sprint(withoutClient(values)...))
-}
-
-// withoutClient returns a copy of the arguments of a log message in which no value has the
-// client's network address.
-func withoutClient(values []any) []any {
-	values = slices.Clone(values)
-	for i, v := range values {
-		switch v := v.(type) {
-		case net.Addr:
-			values[i] = "client"
-		case error:
-			if failed, ok := errors.AsType[*net.OpError](v); ok {
-				values[i] = failed.Op + ": " + failed.Err.Error()
-			}
-		}
+// stop stops listening and tells all sessions to end.
+func (s *Server) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil
 	}
-	return values
+	s.stopped = true
+	close(s.done)
+	for one := range s.sessions {
+		one.wire.stop()
+	}
+	if s.listener == nil {
+		return nil
+	}
+	return s.listener.Close()
 }
