@@ -82,6 +82,19 @@ func TestWalkQueries(t *testing.T) {
 	}
 }
 
+// TestLongName checks that no name is asked for that is too long for DNS.
+func TestLongName(t *testing.T) {
+	t.Parallel()
+	domain := strings.Repeat("a.", 124) + "com"
+	r := publish()
+	if _, err := dmarc.Walk(t.Context(), r, domain); err != nil || len(domain) != 251 {
+		t.Errorf("%d octets: %v", len(domain), err)
+	}
+	if len(r.asked) != 7 || r.asked[0] != "_dmarc.a.a.a.a.a.a.com" {
+		t.Errorf("asked %v", r.asked)
+	}
+}
+
 // TestDiscover has the examples of section 4.10 and of appendix B, and each preference of
 // section 4.10.1.
 func TestDiscover(t *testing.T) {

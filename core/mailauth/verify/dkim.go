@@ -225,7 +225,7 @@ func (k *keyLookup) found(selector, domain string) keyState {
 
 // maxEmptyLines is the greatest number of octets of line ends in a row. The time of the DKIM
 // library grows with the square of that number.
-const maxEmptyLines = 64 << 10
+const maxEmptyLines = 8 << 10
 
 var errEmptyLines = errors.New("the message has too many empty lines in a row")
 
