@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 			r.AggregateURIs = []string{"mailto:a@example.com", "mailto:b@example.net", "https://example.com/r"}
 		},
 		"v=DMARC1; p=reject; rua=a@example.com,mailto:b@,mailto:c@example.com!x": func(r *dmarc.Record) { r.Invalid = []string{"rua"} },
-		"v=DMARC1; p=reject; fo=1:d:s": func(*dmarc.Record) {},
+		"v=DMARC1; p=reject; fo=1:d:s":                                           func(*dmarc.Record) {},
 		"v=DMARC1; p=reject; fo=1:d:s; ruf=mailto:f@example.com": func(r *dmarc.Record) {
 			r.FailureURIs, r.FailureOptions = []string{"mailto:f@example.com"}, []string{"1", "d", "s"}
 		},
@@ -115,7 +115,7 @@ func TestName(t *testing.T) {
 		"Example.COM": "example.com", "example.com.": "example.com", "bücher.example": "xn--bcher-kva.example",
 		"BÜCHER.example": "xn--bcher-kva.example", "_spf.example.com": "_spf.example.com", "com": "com",
 		"例え。example": "xn--r8jz45g.example",
-		"": "", ".": "", "a..b": "", "[192.0.2.1]": "", "-a.com": "", "a-.com": "", "a b.com": "", "a\x00.com": "", "a@b.com": "",
+		"":           "", ".": "", "a..b": "", "[192.0.2.1]": "", "-a.com": "", "a-.com": "", "a b.com": "", "a\x00.com": "", "a@b.com": "",
 		"\xff.com": "", strings.Repeat("a", 64) + ".com": "", strings.Repeat("a.", 127) + "a.com": "", "exam\u212aple.com": "examkple.com",
 	} {
 		if got, ok := dmarc.Name(text); got != want || ok != (want != "") {

@@ -110,6 +110,7 @@ func (s stuck) LookupMX(ctx context.Context, n string) ([]*net.MX, error) { retu
 func (s stuck) LookupIPAddr(ctx context.Context, n string) ([]net.IPAddr, error) {
 	return nil, s.wait(ctx, n)
 }
+
 func (s stuck) LookupAddr(ctx context.Context, n string) ([]string, error) {
 	return nil, s.wait(ctx, n)
 }

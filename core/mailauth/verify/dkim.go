@@ -256,7 +256,7 @@ func (r *steadyReader) Read(p []byte) (int, error) {
 			return i, io.EOF
 		}
 	}
-	if err != nil && err != io.EOF { //nolint:errorlint // a reader returns io.EOF itself, and a wrapped one is an error
+	if err != nil && err != io.EOF {
 		r.err, err = err, io.EOF
 	}
 	return n, err
