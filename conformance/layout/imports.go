@@ -160,6 +160,7 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/mailauth/dmarc":       "the rules of DMARC: records, the tree walk and alignment",
 	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",

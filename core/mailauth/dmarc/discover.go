@@ -21,7 +21,7 @@ type Discovery struct {
 	// Record is the applicable record. It is the zero Record if Domain is empty.
 	Record Record
 	// Policy is the published policy for Author: p, sp or np. It is empty if DMARC does not
-	// apply, because there is no record or none that Applies.
+	// apply: there is no record, or it does not apply (see Record.Applies).
 	Policy Policy
 }
 

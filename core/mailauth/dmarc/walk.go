@@ -94,7 +94,8 @@ func (t Tree) OrganizationalDomain() string {
 		switch {
 		case p.Record.PSD == Organization:
 			return p.Domain
-		case p.Record.PSD == PublicSuffix && p.Domain != t.Domain:
+		case p.Record.PSD == PublicSuffix:
+			// One label below, or the domain itself if the walk started there.
 			return lastLabels(t.Domain, countLabels(p.Domain)+1)
 		}
 	}

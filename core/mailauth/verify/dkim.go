@@ -225,7 +225,7 @@ func (k *keyLookup) found(selector, domain string) keyState {
 
 // maxEmptyLines is the greatest number of octets of line ends in a row. The time of the DKIM
 // library grows with the square of that number.
-const maxEmptyLines = 64 << 10
+const maxEmptyLines = 8 << 10
 
 var errEmptyLines = errors.New("the message has too many empty lines in a row")
 
@@ -256,7 +256,7 @@ func (r *steadyReader) Read(p []byte) (int, error) {
 			return i, io.EOF
 		}
 	}
-	if err != nil && err != io.EOF { //nolint:errorlint // a reader returns io.EOF itself, and a wrapped one is an error
+	if err != nil && err != io.EOF {
 		r.err, err = err, io.EOF
 	}
 	return n, err
