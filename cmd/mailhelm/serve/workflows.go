@@ -20,6 +20,7 @@ import (
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
 	trial := population.New(population.Config{
 		Schemas: s.db.Segments(), Subjects: s.db.Subjects(), Members: s.db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(s.db.DB), Caps: workflowstore.New(s.db.DB),
+		Runs: workflowstore.NewRunStore(s.db.DB), Past: workflowstore.NewEntryStore(s.db.DB),
 	})
 	return workflows.New(workflows.Config{
 		Store: workflowstore.New(s.db.DB), Runs: workflowstore.NewRunStore(s.db.DB), Holds: workflowstore.NewRunStore(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB),
