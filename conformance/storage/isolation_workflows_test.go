@@ -260,5 +260,8 @@ func mailCalls(o ownedObjects, org string) map[string]storeCall {
 		"Settle": func(t *testing.T, db *storage.DB) (any, error) {
 			return on(db).Settle(t.Context(), org, mail.Send.ID, later(1), 10)
 		},
+		"workflows.MailStore.Correct": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, on(db).Correct(t.Context(), org, []workflows.MailRef{{SendID: mail.Send.ID, Key: mail.Key}})
+		},
 	}
 }
