@@ -93,7 +93,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
 			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
-			OnChange:   changed, SegmentsOf: divided.SegmentsOf,
+			OnChange:   changed, SegmentsOf: divided.SegmentsOf, IsSuppressed: s.db.SegmentChanges().IsSuppressed,
 		}),
 		Bulk: newBulk(cfg, s, listed, changed, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
