@@ -100,6 +100,12 @@ func New(cfg Config) *Mailer {
 	return m
 }
 
+// Retry lets the messages of an organization that rest be tried again at once. Call it after a
+// change without which they may not have been made, such as of the verified domains.
+func (m *Mailer) Retry(orgID string) {
+	m.EndRests(func(send workflows.OpenSend) bool { return send.OrgID == orgID })
+}
+
 // drive passes the messages of a send step by step until none is due, and stores their outcomes.
 // It also stores the outcomes of messages that became known later, such as by an event of the
 // provider.

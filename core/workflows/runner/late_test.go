@@ -93,3 +93,43 @@ func TestAnswerAfterTheMessageWasGivenUp(t *testing.T) {
 		w.tells(t, id, ada, lateStory)
 	})
 }
+
+// TestVerifiedDomainEndsTheWait lets a message rest because the organization has no verified
+// domain. Retry lets it leave at once, also if it was called during the attempt that failed.
+func TestVerifiedDomainEndsTheWait(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		sender, during := "", func() {}
+		w.sender = func() string {
+			read := sender
+			during()
+			return read
+		}
+		w.launch(t, "enter on activity.signup\nsend \"welcome\"\nsend \"tips\"")
+		ada, bob := w.add(t, "ada", nil), w.add(t, "bob", nil)
+		w.act(t, ada, "signup", w.Now())
+		w.settle(t)
+		sender = "us@example.org"
+		w.mailer.Retry(core.NewID()) // of another organization
+		w.settle(t)
+		if got := w.mails("ada"); got != "" {
+			t.Errorf("ada got %q while the message rests", got)
+		}
+		w.mailer.Retry(w.org)
+		w.settle(t)
+		if got := w.mails("ada"); got != "welcome, tips" {
+			t.Errorf("ada got %q", got)
+		}
+
+		sender = ""
+		during = func() {
+			during, sender = func() {}, "us@example.org"
+			w.mailer.Retry(w.org)
+		}
+		w.act(t, bob, "signup", w.Now())
+		w.settle(t)
+		if got := w.mails("bob"); got != "welcome, tips" {
+			t.Errorf("bob got %q", got)
+		}
+	})
+}
