@@ -30,13 +30,19 @@ func Quote(name string) string {
 // QuotedList returns at most ten of the names, each in the form of [Quote], and the number
 // of the others.
 func QuotedList(names []string) string {
-	const shown = 10
-	quoted := make([]string, 0, shown)
-	for _, name := range names[:min(shown, len(names))] {
-		quoted = append(quoted, Quote(name))
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = Quote(name)
 	}
-	text := strings.Join(quoted, ", ")
-	if more := len(names) - shown; more > 0 {
+	return ShortList(quoted)
+}
+
+// ShortList returns at most ten of the items, and the number of the others. It does not quote
+// them.
+func ShortList(items []string) string {
+	const shown = 10
+	text := strings.Join(items[:min(shown, len(items))], ", ")
+	if more := len(items) - shown; more > 0 {
 		text += " and " + strconv.Itoa(more) + " more"
 	}
 	return text

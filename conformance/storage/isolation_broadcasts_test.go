@@ -151,7 +151,7 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 			return nil, db.Handover().Answer(t.Context(), org, o.sent.ID, []handover.Answer{answer}, later(1))
 		},
 		"Observe": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Handover().Observe(t.Context(), org, []handover.Evidence{{SendID: o.sent.ID, Key: o.contact.ID, MessageID: "stolen"}}, later(1))
+			return db.Handover().Observe(t.Context(), org, []handover.Evidence{{SendID: o.sent.ID, Key: o.contact.ID, MessageID: "stolen"}}, later(1))
 		},
 		// Another organization's account is free at once: it must not wait for the owner's.
 		"handover.Store.Reserve": func(t *testing.T, db *storage.DB) (any, error) {

@@ -180,6 +180,9 @@ func changeCalls(o ownedObjects, org string) map[string]storeCall {
 		"ReplaceSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().ReplaceSuppressed(t.Context(), org, nil)
 		},
+		"IsSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.SegmentChanges().IsSuppressed(t.Context(), org, "gone@x")
+		},
 		"AddSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().AddSuppressed(t.Context(), org, []string{"same@x"})
 		},

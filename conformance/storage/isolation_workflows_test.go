@@ -162,6 +162,9 @@ func runCalls(o ownedObjects, org string) map[string]storeCall {
 			return on(db).Held(t.Context(), org, id, "", 10)
 		},
 		"CountHeld": func(t *testing.T, db *storage.DB) (any, error) { return on(db).CountHeld(t.Context(), org) },
+		"HeldSince": func(t *testing.T, db *storage.DB) (any, error) {
+			return on(db).HeldSince(t.Context(), org, []workflows.Run{run})
+		},
 		"workflows.HoldStore.Decide": func(t *testing.T, db *storage.DB) (any, error) {
 			return on(db).Decide(t.Context(), org, id, []string{run.ID}, engine.Cancelled, later(1))
 		},
@@ -259,6 +262,9 @@ func mailCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"Settle": func(t *testing.T, db *storage.DB) (any, error) {
 			return on(db).Settle(t.Context(), org, mail.Send.ID, later(1), 10)
+		},
+		"workflows.MailStore.Correct": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, on(db).Correct(t.Context(), org, []workflows.MailRef{{SendID: mail.Send.ID, Key: mail.Key}})
 		},
 	}
 }

@@ -149,7 +149,8 @@ func TestFailures(t *testing.T) {
 		if got := w.results(t, id)["lost@x.example"]; got != "failed outcome_unknown" {
 			t.Error(got)
 		}
-		must(t, w.db.Handover().Observe(t.Context(), w.org, evidence(id, ids[2]), w.Now()))
+		_, err := w.db.Handover().Observe(t.Context(), w.org, evidence(id, ids[2]), w.Now())
+		must(t, err)
 		must(t, w.dispatcher("one").Recount(t.Context(), w.org))
 		if b := w.read(t, id); b.State != broadcasts.PartiallyFailed || b.Sent != 2 || b.Failed != 1 {
 			t.Errorf("after a late event: %+v", b)

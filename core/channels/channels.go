@@ -22,6 +22,9 @@ type Config struct {
 	// Results stores how each sync of the periodic job ended. If it is nil, results are not
 	// stored.
 	Results sending.SyncRecorder
+	// OnSync is called after a sync has stored the channels and identities of an organization.
+	// It may be nil.
+	OnSync func(orgID string)
 }
 
 // Account has the methods of the sending account that [Channels.Sync] uses.

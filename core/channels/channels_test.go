@@ -240,8 +240,10 @@ func (r lastResult) SaveSyncResult(_ context.Context, _ string, result sending.S
 func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		if err := w.Sync(t.Context(), w.org); err != nil {
-			t.Errorf("without an account: %v", err)
+		var synced []string
+		w.OnSync = func(orgID string) { synced = append(synced, orgID) }
+		if err := w.Sync(t.Context(), w.org); err != nil || len(synced) > 0 {
+			t.Errorf("without an account: %v, synced %v", err, synced)
 		}
 		w.setAccount(w.org, accountContent{sets: []sending.ConfigurationSet{{Name: "main"}}})
 		w.sync(t, w.org)
@@ -254,6 +256,9 @@ func TestAnAccountThatFailsChangesNothing(t *testing.T) {
 		}
 		if ended.Kind != sending.ChannelSync || ended.Failure != sending.Refused {
 			t.Errorf("the stored result is %v", ended)
+		}
+		if len(synced) != 1 || synced[0] != w.org {
+			t.Errorf("OnSync was called for %v, want once for %s", synced, w.org)
 		}
 		if got := w.channel(t, "main").Status; got != channels.Discovered {
 			t.Errorf("%s", got)

@@ -78,6 +78,9 @@ func (c *Channels) readAndMirror(ctx context.Context, orgID string) error {
 		return err
 	}
 	c.Log.InfoContext(ctx, "channels synced", "org_id", orgID, "channels", len(seen.Sets), "identities", len(seen.Identities))
+	if c.OnSync != nil {
+		c.OnSync(orgID)
+	}
 	return nil
 }
 

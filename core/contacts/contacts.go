@@ -40,6 +40,9 @@ type Config struct {
 	// SegmentsOf returns the number of segments that a contact is in. nil means that the
 	// number is reported as 0.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
+	// IsSuppressed reports whether the sending account suppresses an address, in the form of
+	// core.EmailKey. It must not call the account. nil means that no address is suppressed.
+	IsSuppressed func(ctx context.Context, orgID, key string) (bool, error)
 }
 
 // AttributeReader reads the definitions of attributes.

@@ -22,6 +22,9 @@ type FoundContact struct {
 	Contact   Contact
 	VisitorID string
 	Segments  int
+	// Suppressed says that the sending account suppresses the address. Broadcasts and workflows
+	// use the same stored copy of its list.
+	Suppressed bool
 }
 
 // LookupView is the result of the MCP tool contacts_lookup. The REST route returns only the
@@ -39,7 +42,11 @@ func (f FoundContact) RESTView() Contact { return f.Contact }
 // AgentView returns the result for agents, with a sentence on whether the contact is
 // mailable.
 func (f FoundContact) AgentView() LookupView {
-	return LookupView{Contact: f.Contact, MailableNote: f.Contact.MailableNote(), VisitorID: f.VisitorID, Segments: f.Segments}
+	note := f.Contact.MailableNote()
+	if f.Suppressed && f.Contact.Mailable {
+		note = "Not mailable: the sending account suppresses the address. Call suppressions_check_address for the reason."
+	}
+	return LookupView{Contact: f.Contact, MailableNote: note, VisitorID: f.VisitorID, Segments: f.Segments}
 }
 
 func (cs *Contacts) contactsLookup() core.Operation {
@@ -65,8 +72,16 @@ func (cs *Contacts) lookup(ctx context.Context, c *core.Call, in LookupContactIn
 		return found, nil
 	}
 	org, err := c.Principal.Org.ID, error(nil)
-	if found.VisitorID, err = cs.VisitorIDs.Current(ctx, org, in.found.ID); err != nil || cs.SegmentsOf == nil {
+	if found.VisitorID, err = cs.VisitorIDs.Current(ctx, org, in.found.ID); err != nil {
 		return found, err
+	}
+	if cs.IsSuppressed != nil {
+		if found.Suppressed, err = cs.IsSuppressed(ctx, org, EmailKey(in.found.Email)); err != nil {
+			return found, err
+		}
+	}
+	if cs.SegmentsOf == nil {
+		return found, nil
 	}
 	found.Segments, err = cs.SegmentsOf(ctx, org, in.found.ID)
 	return found, err

@@ -212,7 +212,7 @@ func observe(t *testing.T, db *storage.DB, to *account, org, send string, nth in
 			seen = append(seen, handover.Evidence{SendID: send, Key: key, MessageID: "event of " + key})
 		}
 	}
-	if err := db.Handover().Observe(t.Context(), org, seen, start); err != nil {
+	if _, err := db.Handover().Observe(t.Context(), org, seen, start); err != nil {
 		t.Fatal(err)
 	}
 }

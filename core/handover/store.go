@@ -22,8 +22,9 @@ type Store interface {
 	Filter(ctx context.Context, orgID, sendID string, tiers map[string]Tier, now time.Time) error
 	// Answer stores answers of the account.
 	Answer(ctx context.Context, orgID, sendID string, answers []Answer, now time.Time) error
-	// Observe stores that events of the provider name messages.
-	Observe(ctx context.Context, orgID string, seen []Evidence, now time.Time) error
+	// Observe stores that events of the provider name messages. It returns the number of
+	// recipients that this changed.
+	Observe(ctx context.Context, orgID string, seen []Evidence, now time.Time) (int, error)
 	// GiveUp gives up to limit attempts whose outcome is unknown after Patience. It returns
 	// their number.
 	GiveUp(ctx context.Context, orgID string, now time.Time, limit int) (int, error)

@@ -17,7 +17,11 @@ import (
 // [messages.Recorder].
 type Observer struct {
 	Store handover.Store
-	Clock core.Clock
+	// Corrected gets the evidence of events that changed recipients, in the same transaction.
+	// It may also have evidence that changed nothing. nil means that no package of sends keeps
+	// outcomes of its own.
+	Corrected func(ctx context.Context, orgID string, seen []handover.Evidence) error
+	Clock     core.Clock
 }
 
 // ObserveEvents stores that the messages of the events were sent. It ignores events of
@@ -37,5 +41,9 @@ func (o Observer) ObserveEvents(ctx context.Context, orgID string, events []mess
 	}
 	slices.SortFunc(seen, byRecipient)
 	seen = slices.CompactFunc(seen, func(a, b handover.Evidence) bool { return byRecipient(a, b) == 0 })
-	return o.Store.Observe(ctx, orgID, seen, o.Clock())
+	changed, err := o.Store.Observe(ctx, orgID, seen, o.Clock())
+	if err != nil || changed == 0 || o.Corrected == nil {
+		return err
+	}
+	return o.Corrected(ctx, orgID, seen)
 }

@@ -110,7 +110,7 @@ func TestActivationPreview(t *testing.T) {
 		preview, err := w.ActivationPreview(t.Context(), w.org, saved.Workflow.ID, workflows.Activation{RequireApproval: true})
 		must(t, err)
 		const want = `Activate version 1 of the workflow "Trial", which contacts enter on segment "trials". 40 existing contacts enter at once. ` +
-			`By the last 28 days, 3.5 contacts enter a day. It sends the templates "welcome", "welcome". Each message waits until a person approves it.`
+			`By the last 28 days, 3.5 contacts enter a day. It sends the template "welcome" (2 steps). Each message waits until a person approves it.`
 		if got := preview.Sentence(); got != want {
 			t.Errorf("the sentence is\n%s\nwant\n%s", got, want)
 		}
@@ -129,6 +129,34 @@ func TestActivationPreview(t *testing.T) {
 		must(t, err)
 		if preview.WouldEnroll != 0 || preview.EntersExisting || !strings.Contains(preview.Sentence(), "It replaces version 1") || !strings.Contains(preview.Sentence(), "It sends no message.") {
 			t.Errorf("a change of the steps: %+v\n%s", preview, preview.Sentence())
+		}
+	})
+}
+
+// TestSentenceNamesEachTemplateOnce checks the templates in the sentence and in the warnings.
+func TestSentenceNamesEachTemplateOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.addTemplate(t, "tips")
+		steps := []string{`enter on segment "trials"`}
+		for _, template := range []string{"tips", "welcome", "tips", "tips"} {
+			steps = append(steps, `send "`+template+`"`, `wait 1 day`)
+		}
+		saved := w.save(t, "trial", source("Trial", steps...))
+		preview, err := w.ActivationPreview(t.Context(), w.org, saved.Workflow.ID, workflows.Activation{})
+		must(t, err)
+		if got := preview.Sentence(); !strings.Contains(got, ` It sends the templates "tips" (3 steps), "welcome". `) {
+			t.Errorf("the sentence is\n%s", got)
+		}
+		if got := strings.Join(preview.Warnings, "\n"); !strings.Contains(got, `ends all mail: "tips", "welcome".`) {
+			t.Errorf("the warnings are\n%s", got)
+		}
+
+		var many []workflows.PlannedSend
+		for i := range 12 {
+			many = append(many, workflows.PlannedSend{Template: string(rune('a' + i))})
+		}
+		if got := (workflows.ActivationPreview{Sends: append(many, many[1])}).Sentence(); !strings.Contains(got, ` "a", "b" (2 steps), "c",`) || !strings.Contains(got, ` "j" and 2 more. `) {
+			t.Errorf("the sentence of many templates is\n%s", got)
 		}
 	})
 }

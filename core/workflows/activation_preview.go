@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,9 +154,9 @@ func activationWarnings(plan plannedActivation, p ActivationPreview) []string {
 	var bare, transactional []string
 	for _, s := range p.Sends {
 		switch {
-		case s.Transactional:
+		case s.Transactional && !slices.Contains(transactional, s.Template):
 			transactional = append(transactional, s.Template)
-		case s.Topic == nil:
+		case !s.Transactional && s.Topic == nil && !slices.Contains(bare, s.Template):
 			bare = append(bare, s.Template)
 		}
 	}
@@ -183,15 +184,13 @@ func (p ActivationPreview) Sentence() string {
 		s.WriteString(" No existing contact enters at once.")
 	}
 	fmt.Fprintf(&s, " By the last %d days, %s%s contacts enter a day.", p.Days, about, number(p.PerDay))
-	switch {
-	case len(p.Sends) == 0:
+	switch templates := p.templates(); len(templates) {
+	case 0:
 		s.WriteString(" It sends no message.")
+	case 1:
+		fmt.Fprintf(&s, " It sends the template %s.", templates[0])
 	default:
-		var templates []string
-		for _, send := range p.Sends {
-			templates = append(templates, send.Template)
-		}
-		fmt.Fprintf(&s, " It sends the templates %s.", core.QuotedList(templates))
+		fmt.Fprintf(&s, " It sends the templates %s.", core.ShortList(templates))
 	}
 	if p.Replaces > 0 {
 		fmt.Fprintf(&s, " It replaces version %d, with which the runs of before go on.", p.Replaces)
@@ -204,6 +203,25 @@ func (p ActivationPreview) Sentence() string {
 		s.WriteString(" The messages are sent without the approval of a person.")
 	}
 	return s.String()
+}
+
+// templates returns the quoted name of each template that a step sends, in the order of the
+// first steps, with the number of its steps if there are several.
+func (p ActivationPreview) templates() []string {
+	var names []string
+	steps := map[string]int{}
+	for _, send := range p.Sends {
+		if steps[send.Template]++; steps[send.Template] == 1 {
+			names = append(names, send.Template)
+		}
+	}
+	for i, name := range names {
+		names[i] = core.Quote(name)
+		if n := steps[name]; n > 1 {
+			names[i] += fmt.Sprintf(" (%d steps)", n)
+		}
+	}
+	return names
 }
 
 // maxTrigger is the length to which the sentence cuts a trigger.

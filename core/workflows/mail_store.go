@@ -32,7 +32,14 @@ type MailStore interface {
 	// continue at once, and failed and filtered ones get an event. It returns their number. It
 	// runs in a transaction of its own.
 	Settle(ctx context.Context, orgID, sendID string, now time.Time, limit int) (int, error)
+	// Correct stores that messages were sent which are stored as failed, if their recipients
+	// have been found to be sent since. Other messages stay as they are. Their runs have
+	// continued at the failure, and their timelines keep it.
+	Correct(ctx context.Context, orgID string, mails []MailRef) error
 }
+
+// MailRef names a message.
+type MailRef struct{ SendID, Key string }
 
 // Send is the messages of one send step of a version of a workflow.
 type Send struct {

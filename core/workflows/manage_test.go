@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
@@ -73,6 +74,16 @@ func TestDecide(t *testing.T) {
 		must(t, err)
 		if len(held) != 2 {
 			t.Fatalf("%d runs are held", len(held))
+		}
+		var events []workflows.Event
+		for _, d := range []time.Duration{0, time.Hour} { // the last one counts
+			events = append(events, workflows.Event{RunID: held[0].ID, Version: 1, Event: engine.Event{Path: "0", Type: engine.SendHeld, At: start.Add(d)}})
+		}
+		must(t, w.Timers.Move(t.Context(), w.org, active.ID, held[:1], events))
+		since, err := w.Holds.HeldSince(t.Context(), w.org, append(held, workflows.Run{ID: core.NewID(), WorkflowID: core.NewID()}))
+		must(t, err)
+		if len(since) != 1 || !since[held[0].ID].Equal(start.Add(time.Hour)) {
+			t.Errorf("the messages wait since %v", since)
 		}
 		decided, err := w.Decide(t.Context(), w.org, active.ID, append(runs[:1:1], core.NewID()), engine.Approved)
 		must(t, err)

@@ -29,7 +29,8 @@ const (
 
 // Estimate says how many contacts would enter a workflow, and what they would get.
 type Estimate struct {
-	// EnterNow is the number of contacts that would enter at the first activation.
+	// EnterNow is the number of contacts that would enter at an activation, if that lets existing
+	// contacts enter.
 	EnterNow int
 	// PerDay is the average number of contacts that would have entered on each of Days.
 	PerDay float64

@@ -77,6 +77,9 @@ type HoldStore interface {
 	// means all workflows. CountHeld returns the numbers of all, by workflow.
 	Held(ctx context.Context, orgID, workflowID, after string, limit int) ([]Run, error)
 	CountHeld(ctx context.Context, orgID string) (map[string]int, error)
+	// HeldSince returns since when the messages of runs wait, by the ids of the runs. It skips
+	// runs without a message that was held.
+	HeldSince(ctx context.Context, orgID string, runs []Run) (map[string]time.Time, error)
 	// Decide stores a decision (engine.Approved, engine.Skipped or engine.Cancelled) about
 	// the held messages of runs, which continue at once. It returns the ids of the runs that
 	// still had one.

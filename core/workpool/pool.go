@@ -50,7 +50,9 @@ type Pool[T comparable] struct {
 	woken chan struct{}
 	group sync.WaitGroup
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// running has the items that run. The value is false for those that EndRests lets begin
+	// again without a rest.
 	running map[T]bool
 	// resting has the items that rest, with the times at which they may begin again.
 	resting map[T]time.Time
@@ -68,6 +70,21 @@ func (p *Pool[T]) Wake() {
 	case p.woken <- struct{}{}:
 	default: // it will look anyway
 	}
+}
+
+// EndRests ends the rests of items, and looks at once. It also applies to those that run: they
+// do not rest after they end, because they may have read the state of before. Call it after a
+// change for which the items wait. ends returns true for these items; it must not call the pool.
+func (p *Pool[T]) EndRests(ends func(item T) bool) {
+	p.mu.Lock()
+	maps.DeleteFunc(p.resting, func(item T, _ time.Time) bool { return ends(item) })
+	for item := range p.running {
+		if ends(item) {
+			p.running[item] = false
+		}
+	}
+	p.mu.Unlock()
+	p.Wake()
 }
 
 // Follow looks for items at once, at each tick, and when it is woken, until ctx ends. It logs
@@ -129,7 +146,7 @@ func (p *Pool[T]) take(item T) bool {
 	now := p.cfg.Clock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running[item] || len(p.running) >= p.cfg.Limit || p.resting[item].After(now) {
+	if _, runs := p.running[item]; runs || len(p.running) >= p.cfg.Limit || p.resting[item].After(now) {
 		return false
 	}
 	p.running[item] = true
@@ -137,16 +154,17 @@ func (p *Pool[T]) take(item T) bool {
 }
 
 // release marks an item as ended and lets it rest until a time. If the pool was full, it
-// wakes Follow, because other items may wait for room.
+// wakes Follow, because other items may wait for room. It also does so for an item whose rest
+// EndRests has ended.
 func (p *Pool[T]) release(item T, rest time.Time) {
 	p.mu.Lock()
-	wasFull := len(p.running) == p.cfg.Limit
+	wasFull, rests := len(p.running) == p.cfg.Limit, p.running[item]
 	delete(p.running, item)
-	if !rest.IsZero() {
+	if !rest.IsZero() && rests {
 		p.resting[item] = rest
 	}
 	p.mu.Unlock()
-	if wasFull {
+	if wasFull || !rests {
 		p.Wake()
 	}
 }

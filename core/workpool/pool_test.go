@@ -64,6 +64,30 @@ func TestRunningItemBeginsOnce(t *testing.T) {
 	})
 }
 
+// TestEndRests ends the rests of one item that rests, and of one that runs and asks for a rest
+// afterwards. Another item rests on.
+func TestEndRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t, 4, "runs", "rests", "other")
+		defer q.follow()()
+		later := core.SystemClock().Add(time.Hour)
+		for _, item := range []string{"rests", "other"} {
+			q.end(item, outcome{rest: later})
+		}
+		q.tick()
+		q.runs("runs")
+		q.EndRests(func(item string) bool { return item != "other" })
+		synctest.Wait()
+		q.runs("rests", "runs")
+		q.end("runs", outcome{rest: later})
+		q.runs("rests", "runs")
+		q.end("runs", outcome{rest: later}) // EndRests was before this one began
+		q.tick()
+		q.runs("rests")
+	})
+}
+
 // TestRest lets an item rest because it asked for that, because it failed, and because it
 // panicked. It must not take the place of another item, and must not begin before its time.
 func TestRest(t *testing.T) {

@@ -190,25 +190,30 @@ func (s Store) Answer(ctx context.Context, orgID, sendID string, answers []hando
 	})
 }
 
-func (s Store) Observe(ctx context.Context, orgID string, seen []handover.Evidence, now time.Time) error {
+func (s Store) Observe(ctx context.Context, orgID string, seen []handover.Evidence, now time.Time) (int, error) {
 	rows := make([]changedRow, len(seen))
 	for i, e := range seen {
 		rows[i] = changedRow{Org: orgID, Send: e.SendID, Key: e.Key, Message: e.MessageID}
 	}
-	return s.change(ctx, observeRecipients, rows, now)
+	return s.changeCounted(ctx, observeRecipients, rows, now)
 }
 
 // change runs a statement that changes recipients. more are its parameters after the rows.
 func (s Store) change(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time, more ...any) error {
+	_, err := s.changeCounted(ctx, statement, rows, now, more...)
+	return err
+}
+
+// changeCounted is change, and returns the number of recipients that the statement changed.
+func (s Store) changeCounted(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time, more ...any) (int, error) {
 	if len(rows) == 0 {
-		return nil
+		return 0, nil
 	}
 	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = s.db.Exec(ctx, statement, append([]any{engine.At(now), parameter}, more...)...)
-	return err
+	return s.db.Exec(ctx, statement, append([]any{engine.At(now), parameter}, more...)...)
 }
 
 func (s Store) GiveUp(ctx context.Context, orgID string, now time.Time, limit int) (int, error) {

@@ -2,6 +2,7 @@ package handover_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -52,7 +53,11 @@ var changes = map[string]func(ctx context.Context, w *world) (handover.Recipient
 	},
 	"observe": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		next, ok := w.row.Observe("m2", w.now)
-		return next, ok, w.store.Observe(ctx, w.org, []handover.Evidence{{SendID: w.id, Key: "a", MessageID: "m2"}, {SendID: core.NewID(), Key: "a", MessageID: "m3"}}, w.now)
+		changed, err := w.store.Observe(ctx, w.org, []handover.Evidence{{SendID: w.id, Key: "a", MessageID: "m2"}, {SendID: core.NewID(), Key: "a", MessageID: "m3"}}, w.now)
+		if (changed == 1) != ok {
+			err = errors.Join(err, fmt.Errorf("Observe changed %d recipients", changed))
+		}
+		return next, ok, err
 	},
 	"give up": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		next, ok := w.row.GiveUp(w.now)
@@ -191,7 +196,8 @@ func TestOtherOrganizationsAreUntouched(t *testing.T) {
 				return store.Answer(ctx, mine, id, []handover.Answer{{Key: "a", Attempt: 1, Verdict: handover.Refused, Reason: "no"}}, start)
 			},
 			"observe": func() error {
-				return store.Observe(ctx, mine, []handover.Evidence{{SendID: id, Key: "a", MessageID: "m"}}, start)
+				_, err := store.Observe(ctx, mine, []handover.Evidence{{SendID: id, Key: "a", MessageID: "m"}}, start)
+				return err
 			},
 			"give up": func() error { _, err := store.GiveUp(ctx, mine, late, 10); return err },
 		} {

@@ -68,6 +68,17 @@ var (
 	settleMails = db.Register("settle workflow mails", `
 		UPDATE workflow_mails SET state = v ->> 'state' FROM `+db.ParameterRows(`$1`)+`
 		WHERE /*pg v ->> 'id' = coalesce(v ->> 'id', '') AND*/ org_id = $2 AND send_id = $3 AND id = v ->> 'id' AND state /*pg || ''*/ = 'pending'`)
+	// failedRecipients locks the recipients, so that an event that proves that a message was
+	// sent waits until the outcome is stored, and then corrects it.
+	failedRecipients = db.Register("failed recipients of workflow mails", `
+		SELECT h.recipient FROM handover_recipients AS h
+		WHERE h.org_id = $1 AND h.send_id = $2 AND h.recipient IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j) AND h.state = 'failed'
+		ORDER BY h.recipient /*pg FOR UPDATE OF h*/`)
+	correctMails = db.Register("correct workflow mails", `
+		UPDATE workflow_mails SET state = 'sent' FROM `+db.ParameterRows(`$1`)+`
+		WHERE /*pg v ->> 'id' = coalesce(v ->> 'id', '') AND*/ org_id = $2 AND send_id = v ->> 'send' AND id = v ->> 'id' AND state /*pg || ''*/ = 'failed'
+		AND EXISTS (SELECT 1 FROM handover_recipients AS h
+			WHERE h.org_id = $2 AND h.send_id = v ->> 'send' AND h.recipient = v ->> 'id' AND h.state /*pg || ''*/ = 'sent')`)
 	// continueRuns lets runs continue whose message has an outcome.
 	continueRuns = db.Register("continue runs", `
 		UPDATE workflow_runs SET phase = 'sent', wake_at = $1

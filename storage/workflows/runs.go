@@ -66,6 +66,11 @@ var (
 	// countHeld compares the id so that SQLite reads the partial index workflow_runs_held.
 	countHeld = db.Register("count held runs", `
 		SELECT r.workflow_id, count(*) AS runs FROM workflow_runs AS r WHERE r.org_id = $1 AND r.phase = 'held' AND r.id > '' GROUP BY r.workflow_id`)
+	// heldSince reads the events of each run through the primary key.
+	heldSince = db.Register("times of held runs", `
+		SELECT v ->> 'run' AS run_id, coalesce((SELECT max(e.occurred_at) FROM workflow_events AS e
+			WHERE e.org_id = $1 AND e.workflow_id = CAST(v ->> 'workflow' AS bytetext) AND e.run_id = CAST(v ->> 'run' AS bytetext) AND e.event_type = 'send_held'), 0) AS at
+		FROM `+db.ParameterRows(`$2`))
 	decideHeld = db.Register("decide about held runs", `
 		UPDATE workflow_runs SET phase = $1, wake_at = $2
 		WHERE org_id = $3 AND workflow_id = $4 AND id IN (SELECT j.atom FROM json_each(CAST($5 AS text)) AS j) AND phase = 'held' AND status = 'active'
@@ -221,6 +226,33 @@ func (s RunStore) CountHeld(ctx context.Context, orgID string) (map[string]int, 
 		counts[r.WorkflowID] = r.Runs
 	}
 	return counts, err
+}
+
+func (s RunStore) HeldSince(ctx context.Context, orgID string, runs []workflows.Run) (map[string]time.Time, error) {
+	type keyRow struct {
+		Workflow string `json:"workflow"`
+		Run      string `json:"run"`
+	}
+	type sinceRow struct {
+		RunID string  `db:"run_id"`
+		At    db.Time `db:"at"`
+	}
+	keys := make([]keyRow, len(runs))
+	for i, r := range runs {
+		keys[i] = keyRow{r.WorkflowID, r.ID}
+	}
+	parameter, err := db.JSONParameter(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.List[sinceRow](ctx, s.db, heldSince, orgID, parameter)
+	since := make(map[string]time.Time, len(rows))
+	for _, r := range rows {
+		if r.At != 0 {
+			since[r.RunID] = r.At.Time()
+		}
+	}
+	return since, err
 }
 
 func (s RunStore) Decide(ctx context.Context, orgID, workflowID string, runIDs []string, decision engine.Phase, now time.Time) ([]string, error) {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/handover"
@@ -27,6 +28,9 @@ func (s MailStore) Settle(ctx context.Context, orgID, sendID string, now time.Ti
 		if settled = len(outcomes); err != nil || settled == 0 {
 			return err
 		}
+		if err := s.lockFailed(ctx, orgID, sendID, outcomes); err != nil {
+			return err
+		}
 		parameter, err := db.JSONParameter(outcomes)
 		if err != nil {
 			return err
@@ -42,6 +46,47 @@ func (s MailStore) Settle(ctx context.Context, orgID, sendID string, now time.Ti
 		return s.continueRuns(ctx, orgID, send, outcomes, now)
 	})
 	return settled, err
+}
+
+// lockFailed locks the recipients of messages without an answer of the account. It changes the
+// outcomes of those that an event has proved to be sent since they were read.
+func (s MailStore) lockFailed(ctx context.Context, orgID, sendID string, outcomes []outcomeRow) error {
+	var unknown []string
+	for _, o := range outcomes {
+		if o.State == handover.Failed && o.Reason == handover.OutcomeUnknown {
+			unknown = append(unknown, o.ID)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	parameter, err := db.JSONParameter(unknown)
+	if err != nil {
+		return err
+	}
+	failed, err := db.Values[string](ctx, s.db, failedRecipients, orgID, sendID, parameter)
+	for i := range outcomes {
+		if o := &outcomes[i]; slices.Contains(unknown, o.ID) && !slices.Contains(failed, o.ID) {
+			o.State, o.Reason = handover.Sent, ""
+		}
+	}
+	return err
+}
+
+func (s MailStore) Correct(ctx context.Context, orgID string, mails []workflows.MailRef) error {
+	if len(mails) == 0 {
+		return nil
+	}
+	rows := make([]mailRow, len(mails))
+	for i, m := range mails {
+		rows[i] = mailRow{Send: m.SendID, ID: m.Key}
+	}
+	parameter, err := db.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, correctMails, parameter, orgID)
+	return err
 }
 
 // continueRuns adds the events of messages that were not sent, and lets the runs continue.

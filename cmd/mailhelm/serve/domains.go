@@ -28,8 +28,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/core/webhooks"
+	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -91,7 +93,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
 			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
-			OnChange:   changed, SegmentsOf: divided.SegmentsOf,
+			OnChange:   changed, SegmentsOf: divided.SegmentsOf, IsSuppressed: s.db.SegmentChanges().IsSuppressed,
 		}),
 		Bulk: newBulk(cfg, s, listed, changed, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
@@ -178,7 +180,7 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 
 // newObserver returns the recorder that resolves recipients of sends by events.
 func newObserver(db *storage.DB, clock core.Clock) sendevents.Observer {
-	return sendevents.Observer{Store: db.Handover(), Clock: clock}
+	return sendevents.Observer{Store: db.Handover(), Corrected: mailing.Corrected(workflowstore.NewMailStore(db.DB)), Clock: clock}
 }
 
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores

@@ -147,10 +147,10 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	}
 	if h.cfg.Role != config.API {
 		h.stores.dispatcher = newDispatcher(h.cfg, h.stores, h.domains.Broadcasts)
+		h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
 		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}
-		h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
 		undispatch, unmove := h.stores.dispatch(), h.stores.journeys.follow()
 		h.undispatch = func() {
 			unmove()

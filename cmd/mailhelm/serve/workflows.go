@@ -19,7 +19,7 @@ import (
 // newWorkflows returns the value that implements the operations on workflows.
 func newWorkflows(cfg config.Config, s *stores) *workflows.Workflows {
 	trial := population.New(population.Config{
-		Schemas: s.db.Segments(), Subjects: s.db.Subjects(), Members: s.db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(s.db.DB), Caps: workflowstore.New(s.db.DB),
+		Schemas: s.db.Segments(), Subjects: s.db.Subjects(), Members: s.db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(s.db.DB), Caps: workflowstore.New(s.db.DB), Runs: workflowstore.NewRunStore(s.db.DB), Past: workflowstore.NewEntryStore(s.db.DB),
 	})
 	return workflows.New(workflows.Config{
 		Store: workflowstore.New(s.db.DB), Runs: workflowstore.NewRunStore(s.db.DB), Holds: workflowstore.NewRunStore(s.db.DB), Timers: workflowstore.NewTimerStore(s.db.DB), Entries: workflowstore.NewEntryStore(s.db.DB),
@@ -43,7 +43,8 @@ type journeys struct {
 	mailer *mailing.Mailer
 }
 
-// newJourneys returns the runner and the mailer of this process, which do nothing yet.
+// newJourneys returns the runner and the mailer of this process, which do nothing yet. Call it
+// before the jobs start, because the sync of channels reports to the mailer.
 func newJourneys(cfg config.Config, s *stores, of catalogue.Domains) *journeys {
 	var j journeys
 	j.mailer = mailing.New(mailing.Config{
@@ -60,6 +61,7 @@ func newJourneys(cfg config.Config, s *stores, of catalogue.Domains) *journeys {
 		},
 		Revalidate: of.Workflows.Revalidate, Mailed: j.mailer.Wake, Clock: cfg.Clock, Log: cfg.Log,
 	})
+	of.Channels.OnSync = j.mailer.Retry
 	return &j
 }
 

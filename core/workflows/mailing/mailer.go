@@ -100,6 +100,12 @@ func New(cfg Config) *Mailer {
 	return m
 }
 
+// Retry lets the messages of an organization that rest be tried again at once. Call it after a
+// change without which they may not have been made, such as of the verified domains.
+func (m *Mailer) Retry(orgID string) {
+	m.EndRests(func(send workflows.OpenSend) bool { return send.OrgID == orgID })
+}
+
 // drive passes the messages of a send step by step until none is due, and stores their outcomes.
 // It also stores the outcomes of messages that became known later, such as by an event of the
 // provider.
@@ -120,7 +126,11 @@ func (m *Mailer) drive(ctx context.Context, send workflows.OpenSend) (rest time.
 			m.Log.ErrorContext(ctx, "messages of a workflow cannot be made and wait", "org_id", send.OrgID, "workflow_id", of.WorkflowID, "step", of.Path, "error", err)
 			return m.Clock().Add(unmadeWait), m.settle(ctx, send)
 		}
+		began := m.Clock()
 		p, err := m.Steps.Step(ctx, send.OrgID, send.SendID, mailing)
+		if m.Clock().Sub(began) >= handover.Patience {
+			err = errors.Join(err, m.correct(ctx, send, mailing))
+		}
 		if err := errors.Join(err, m.settle(ctx, send)); err != nil {
 			return time.Time{}, err
 		}
@@ -135,6 +145,28 @@ func (m *Mailer) drive(ctx context.Context, send workflows.OpenSend) (rest time.
 		}
 	}
 	return time.Time{}, nil
+}
+
+// correct stores answers of the account that came after the messages of a step were given up and
+// settled as failed.
+func (m *Mailer) correct(ctx context.Context, send workflows.OpenSend, step *mailing) error {
+	mails := make([]workflows.MailRef, 0, len(step.recipients))
+	for key := range step.recipients {
+		mails = append(mails, workflows.MailRef{SendID: send.SendID, Key: key})
+	}
+	return m.Store.Correct(context.WithoutCancel(ctx), send.OrgID, mails)
+}
+
+// Corrected returns a function that stores late events of messages in the records of workflows;
+// see package sendevents.
+func Corrected(store workflows.MailStore) func(ctx context.Context, orgID string, seen []handover.Evidence) error {
+	return func(ctx context.Context, orgID string, seen []handover.Evidence) error {
+		mails := make([]workflows.MailRef, len(seen))
+		for i, e := range seen {
+			mails[i] = workflows.MailRef{SendID: e.SendID, Key: e.Key}
+		}
+		return store.Correct(ctx, orgID, mails)
+	}
 }
 
 // settle stores the outcomes of messages, with which their runs continue.

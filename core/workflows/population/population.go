@@ -21,6 +21,9 @@ type Config struct {
 	Members  Counter
 	Triggers TriggerStore
 	Caps     Caps
+	// Runs is a workflows.RunStore, and Past a workflows.EntryStore.
+	Runs RunCounter
+	Past PastRuns
 }
 
 // Schemas reads the names that predicates may use; see [segments.Store].
@@ -36,6 +39,16 @@ type Counter interface {
 // Caps reads the limit of messages of an organization; see [workflows.Store].
 type Caps interface {
 	Cap(ctx context.Context, orgID string) (*language.Cap, error)
+}
+
+// RunCounter counts the runs of workflows; see [workflows.RunStore].
+type RunCounter interface {
+	Counts(ctx context.Context, orgID string, workflowIDs []string) (map[string]map[engine.Status]int, error)
+}
+
+// PastRuns reads the last runs of contacts; see [workflows.EntryStore].
+type PastRuns interface {
+	Past(ctx context.Context, orgID, workflowID string, contactIDs []string) (map[string]workflows.Run, error)
 }
 
 // TriggerStore reads when triggers have happened, except for those of dates. Every method sees
@@ -84,7 +97,7 @@ func (p *Population) Estimate(ctx context.Context, orgID string, checked *langua
 		return workflows.Estimate{}, err
 	}
 	if days == 0 {
-		n, err := r.countExisting(ctx, now)
+		n, err := r.countExisting(ctx, workflowID, now)
 		return workflows.Estimate{EnterNow: n}, err
 	}
 	limit, err := p.Caps.Cap(ctx, orgID)

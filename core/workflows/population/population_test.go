@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/workflows"
+	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/core/workflows/population"
 	"github.com/mailhelm/mailhelm/storage"
@@ -38,7 +39,7 @@ type world struct {
 func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	w := &world{db: db, org: core.NewID()}
-	w.Population = population.New(population.Config{Schemas: db.Segments(), Subjects: db.Subjects(), Members: db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(db.DB), Caps: workflowstore.New(db.DB)})
+	w.Population = population.New(population.Config{Schemas: db.Segments(), Subjects: db.Subjects(), Members: db.SegmentMembers(), Triggers: workflowstore.NewTriggerStore(db.DB), Caps: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Past: workflowstore.NewEntryStore(db.DB)})
 	must(t, db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Acme", Slug: "acme-" + w.org, Tier: "team", RetentionDays: 365}))
 	for _, a := range []attributes.Attribute{{Name: "number", Type: attributes.Number}, {Name: "trial_ends", Type: attributes.Datetime}} {
 		a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), core.ManagedOrigin, now, now
@@ -106,6 +107,64 @@ func TestEstimates(t *testing.T) {
 			}
 			if len(got.Sends) != 1 || got.PerDay < 0 || alone.Days != nil {
 				t.Errorf("%s: %+v", settings, got)
+			}
+		}
+	})
+}
+
+// enroll lets the contacts 1 to 4 have a run in a workflow. The run of 1 is active, that of 2 was
+// completed, and those of 3 and 4 ended by a named exit.
+func (w *world) enroll(t *testing.T, workflowID string) {
+	t.Helper()
+	var runs []workflows.Run
+	for i := 1; i <= 4; i++ {
+		runs = append(runs, workflows.Run{
+			ID: core.NewID(), WorkflowID: workflowID, Version: 1, ContactID: w.ids[i], State: engine.Begin(now), Cause: workflows.ActivityTriggered, SourceKey: "other", StartedAt: now,
+		})
+	}
+	_, err := workflowstore.NewEntryStore(w.db.DB).Enroll(t.Context(), w.org, workflowID, runs, false)
+	must(t, err)
+	for i := range runs[1:] {
+		r := &runs[1+i]
+		r.CompletedAt, r.State.WakeAt = &now, time.Time{}
+		r.State.Status = engine.Completed
+		if i > 0 {
+			r.State.Status, r.ExitKind, r.ExitName = engine.Exited, engine.ByName, "third"
+		}
+	}
+	must(t, workflowstore.NewTimerStore(w.db.DB).Move(t.Context(), w.org, workflowID, runs, nil))
+}
+
+// TestEstimatesOfContactsThatWereInTheWorkflow checks that contacts do not count whom the rules
+// of re-entry keep out.
+func TestEstimatesOfContactsThatWereInTheWorkflow(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		workflowID := core.NewID()
+		w.enroll(t, workflowID)
+		const exit = "\nexit \"third\" when attr.number = 3"
+		for settings, want := range map[string]struct{ once, again int }{
+			`enter on segment "numbered"`:                                                      {5, 7},
+			"enter on segment \"numbered\"\nwhere attr.number < 6":                             {1, 3},
+			"enter on segment \"numbered\"\nenroll forward":                                    {0, 0},
+			"enter on activity.signed_up\nenroll existing":                                     {6, 8},
+			"enter on activity.signed_up\nenroll existing since 5 days":                        {1, 3},
+			"enter on activity.signed_up\nwhere attr.number > 1\nenroll existing since 5 days": {1, 3},
+			"enter on 2 days before attr.trial_ends\nenroll existing since 4 days":             {1, 1},
+		} {
+			for rule, want := range map[string]int{"": want.once, "once": want.once, "on rematch": want.again, "per occurrence": want.again} {
+				if rule != "" {
+					rule = "\nreentry " + rule
+				}
+				checked := w.compile(t, settings+exit+rule)
+				got, err := w.Estimate(t.Context(), w.org, checked, workflowID, 4, now)
+				must(t, err)
+				alone, err := w.Estimate(t.Context(), w.org, checked, workflowID, 0, now)
+				must(t, err)
+				if got.EnterNow != want || alone.EnterNow != want {
+					t.Errorf("%s%s\n%d enter now (%d asked alone), want %d", settings, rule, got.EnterNow, alone.EnterNow, want)
+				}
 			}
 		}
 	})

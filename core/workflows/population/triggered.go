@@ -38,11 +38,7 @@ func (r reader) times(ctx context.Context, orgID string, s simulation.Selection,
 	if r.trigger.Kind != workflows.OnDate {
 		return r.Triggers.Triggered(ctx, orgID, r.trigger, s.Since, s.Until, limit)
 	}
-	condition, err := predicate.Compile(dateWithin(s.Trigger, s.Since, s.Until), r.schema.Schema)
-	if err != nil {
-		return nil, fmt.Errorf("population: dates: %w", err)
-	}
-	ids, err := r.Population.Subjects.Matching(ctx, segments.Question{OrgID: orgID, Predicate: condition, Slots: r.schema.Slots, Now: s.Until}, "", 0)
+	ids, err := r.matching(ctx, dateWithin(s.Trigger, s.Since, s.Until), nil, s.Until)
 	if err != nil {
 		return nil, err
 	}
@@ -94,75 +90,29 @@ func dateWithin(t language.Trigger, since, until time.Time) string {
 	return attribute + " >= " + literal(since) + " and " + attribute + " < " + literal(until)
 }
 
-// CountExisting implements [simulation.Store]. It counts contacts that were in the workflow
-// before as if they might enter again.
-func (r reader) CountExisting(ctx context.Context, _, _ string, s simulation.Selection, _ *predicate.Checked) (int, error) {
-	return r.countSince(ctx, s.Since, s.Until)
-}
-
-// countExisting returns the number of contacts that enter at an activation now.
-func (r reader) countExisting(ctx context.Context, now time.Time) (int, error) {
-	existing, since := workflows.ExistingOf(r.plan.Settings(), now)
-	if !existing {
-		return 0, nil
-	}
-	return r.countSince(ctx, since, now)
-}
-
-// countSince returns the number of contacts that meet the condition of the trigger, and for whom
-// it has happened since the time and before the other.
-func (r reader) countSince(ctx context.Context, since, until time.Time) (int, error) {
-	t := r.plan.Settings().Trigger
-	switch {
-	case t.Kind == language.OnDate:
-		return r.countAdmitted(ctx, dateWithin(t, since, until), nil, until)
-	case since.IsZero() && t.Kind == language.OnSegment:
-		return r.countAdmitted(ctx, "in segment "+predicate.StringLiteral(t.Segment), nil, until)
-	case since.IsZero():
-		return r.countAdmitted(ctx, "exists("+t.Event.String()+")", nil, until)
-	case r.plan.Settings().Where == nil:
-		return r.Triggers.CountTriggered(ctx, r.orgID, r.trigger, since, until)
-	}
-	triggered, err := r.Triggers.Triggered(ctx, r.orgID, r.trigger, since, until, maxTriggered)
+// count returns the number of contacts that match the source, of the given ones, or of all if
+// these are nil.
+func (r reader) count(ctx context.Context, source string, contacts []string, now time.Time) (int, error) {
+	q, err := r.question(source, contacts, now)
 	if err != nil {
 		return 0, err
 	}
-	ids := make([]string, 0, len(triggered))
-	for id := range triggered {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	total := 0
-	for page := range slices.Chunk(ids, pageOfContacts) {
-		n, err := r.countAdmitted(ctx, "", page, until)
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
+	return r.Members.CountMatching(ctx, q)
 }
 
-// maxTriggered is the maximum number of contacts that are tested one by one.
-const maxTriggered = 1_000_000
-
-// countAdmitted returns the number of contacts that match the source, "" for any, and the
-// condition of the workflow's trigger. contacts are the ids of the contacts to test, nil for all.
-func (r reader) countAdmitted(ctx context.Context, source string, contacts []string, now time.Time) (int, error) {
-	if where := r.plan.Settings().Where; where != nil {
-		if source != "" {
-			source = "(" + source + ") and "
-		}
-		source += "(" + where.String() + ")"
+// matching returns the contacts that count counts, in their order.
+func (r reader) matching(ctx context.Context, source string, contacts []string, now time.Time) ([]string, error) {
+	q, err := r.question(source, contacts, now)
+	if err != nil {
+		return nil, err
 	}
-	return r.count(ctx, source, contacts, now)
+	return r.Population.Subjects.Matching(ctx, q, "", 0)
 }
 
-// count returns the number of contacts that match the source.
-func (r reader) count(ctx context.Context, source string, contacts []string, now time.Time) (int, error) {
+func (r reader) question(source string, contacts []string, now time.Time) (segments.Question, error) {
 	condition, err := predicate.Compile(source, r.schema.Schema)
 	if err != nil {
-		return 0, fmt.Errorf("population: condition of the trigger: %w", err)
+		return segments.Question{}, fmt.Errorf("population: condition of the trigger: %w", err)
 	}
-	return r.Members.CountMatching(ctx, segments.Question{OrgID: r.orgID, Predicate: condition, Slots: r.schema.Slots, Now: now, Contacts: contacts})
+	return segments.Question{OrgID: r.orgID, Predicate: condition, Slots: r.schema.Slots, Now: now, Contacts: contacts}, nil
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
 
-// enter starts runs for triggers that have happened. more is true if there may be others.
+// enter starts runs for triggers that have happened. more is true if there may be others. It
+// forgets entries of another trigger than that of the current version: they were noted before
+// the activation that changed it.
 func (r *Runner) enter(ctx context.Context, orgID string, w workflows.Workflow) (more bool, err error) {
 	if !w.IsLive() {
 		return false, nil
@@ -30,7 +32,7 @@ func (r *Runner) enter(ctx context.Context, orgID string, w workflows.Workflow) 
 		var starting []workflows.Entry
 		for i, e := range entries {
 			ids[i] = e.ID
-			if !seen[e.ContactID] {
+			if isOf(e, w.Trigger) && !seen[e.ContactID] {
 				seen[e.ContactID] = true
 				starting = append(starting, e)
 			}
@@ -44,6 +46,11 @@ func (r *Runner) enter(ctx context.Context, orgID string, w workflows.Workflow) 
 		return false, r.Revalidate(ctx, orgID)
 	}
 	return more && err == nil, err
+}
+
+// isOf reports whether an entry was noted for the trigger.
+func isOf(e workflows.Entry, t workflows.Trigger) bool {
+	return e.Cause == workflows.CauseOf(t.Kind) && e.SourceKey == t.Key
 }
 
 // start starts the runs of those contacts that may enter. The workflow is locked.

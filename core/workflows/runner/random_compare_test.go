@@ -84,7 +84,7 @@ func (p *pair) compareRun(person *modelPerson, want *modelRun, got workflows.Run
 		accepted := p.accepted[m.key]
 		right := map[handover.State]bool{
 			handover.Sent: accepted == 1, handover.Filtered: accepted == 0, handover.Pending: accepted <= 1,
-			handover.Failed: accepted == 0 || accepted == 1 && (m.reason == handover.OutcomeUnknown || m.handed == handover.Sent),
+			handover.Failed: accepted == 0 || accepted == 1 && m.reason == handover.OutcomeUnknown && m.handed == handover.Failed,
 		}
 		if !right[m.state] || m.path != want.messages[i].Path {
 			p.fail("%s: a message of the step %s is %s and was accepted %d times; want one of the step %s", person.name, m.path, m.state, accepted, want.messages[i].Path)

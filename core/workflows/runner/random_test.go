@@ -16,8 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/engine/enginetest"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
+	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"pgregory.net/rapid"
 )
 
@@ -248,7 +250,9 @@ func (p *pair) arrive() {
 		}
 	}
 	if p.sound || p.random.IntN(2) == 0 {
-		must(p.t, p.db.Handover().Observe(ctx, p.org, p.unknown, p.Now()))
+		_, err := p.db.Handover().Observe(ctx, p.org, p.unknown, p.Now())
+		must(p.t, err)
+		must(p.t, mailing.Corrected(workflowstore.NewMailStore(p.db.DB))(ctx, p.org, p.unknown))
 		p.unknown = nil
 	}
 	_, err := p.db.Handover().GiveUp(ctx, p.org, p.Now(), 100)

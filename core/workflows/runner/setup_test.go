@@ -53,6 +53,8 @@ type world struct {
 	sent []sending.Message
 	// answer is the account's answer to a message, nil for acceptance.
 	answer func(sending.Message) error
+	// sender returns the default sender, nil for a fixed one.
+	sender func() string
 	// broken makes changes of contacts fail.
 	broken map[string]bool
 	// templates has the names of the templates.
@@ -209,7 +211,12 @@ func (w *world) Content(_ context.Context, _, slug string) (sending.Template, st
 	return sending.Template{Subject: slug + "{{#if plan}} {{plan}}{{/if}}", HTML: "<p>Hello</p>"}, slug, nil
 }
 
-func (w *world) Default(context.Context, string) (string, error) { return "us@example.org", nil }
+func (w *world) Default(context.Context, string) (string, error) {
+	if w.sender != nil {
+		return w.sender(), nil
+	}
+	return "us@example.org", nil
+}
 func (w *world) Channel(context.Context, string) (string, error) { return "", nil }
 func (w *world) Links(_, contactID, _, _ string) (composition.Links, error) {
 	return composition.Links{Unsubscribe: "https://example.org/u/" + contactID}, nil

@@ -214,6 +214,50 @@ func TestActivationKeepsEntries(t *testing.T) {
 	})
 }
 
+// TestActivationDropsEntriesOfAnotherTrigger activates versions with other triggers after contacts
+// have signed up and before a process has looked for them.
+func TestActivationDropsEntriesOfAnotherTrigger(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		next := func(id, trigger string) {
+			t.Helper()
+			w.set(w.Now().Add(time.Second))
+			_, err := w.Save(t.Context(), w.org, workflows.Definition{WorkflowID: id, Source: "workflow \"W\" v1 {\nenter on " + trigger + "\nsend \"tips\"\n}\n"})
+			must(t, err)
+			_, err = w.Activate(t.Context(), w.org, id, workflows.Activation{})
+			must(t, err)
+			w.set(w.Now().Add(time.Second))
+		}
+		byName := w.launch(t, "enter on activity.signup\nsend \"welcome\"")
+		byKind := w.launch(t, "enter on activity.click\nsend \"welcome\"")
+		ada, bob := w.add(t, "ada", nil), w.add(t, "bob", nil)
+		w.set(w.Now().Add(time.Second))
+		for _, name := range []string{"signup", "click"} {
+			w.act(t, ada, name, w.Now())
+			w.act(t, bob, name, w.Now())
+		}
+		next(byName, "activity.purchase")
+		next(byKind, "event click")
+		w.act(t, ada, "purchase", w.Now()) // behind the entry for signup
+		w.click(t, "bob")
+		w.settle(t)
+		for _, test := range []struct{ workflow, contact, want string }{
+			{byName, ada, "activity_triggered purchase; "}, {byName, bob, ""}, {byKind, ada, ""}, {byKind, bob, "event_triggered click; "},
+		} {
+			if got := w.causes(t, test.workflow, test.contact); got != test.want {
+				t.Errorf("the causes are %q, want %q", got, test.want)
+			}
+		}
+		for _, id := range []string{byName, byKind} {
+			left, err := workflowstore.NewEntryStore(w.db.DB).Entries(t.Context(), w.org, id, 10)
+			must(t, err)
+			if len(left) != 0 {
+				t.Errorf("these entries are left: %v", left)
+			}
+		}
+	})
+}
+
 // pausingStore pauses a workflow, or lets its messages wait for a person, just after a process
 // has read it.
 type pausingStore struct {

@@ -120,6 +120,10 @@ func (h heldPages) group(r *http.Request, v people.Visitor, found []workflows.Ru
 	if err != nil {
 		return err
 	}
+	since, err := h.Editor.Holds.HeldSince(r.Context(), v.Org.ID, found)
+	if err != nil {
+		return err
+	}
 	known, at := h.trees(r, v), map[string]int{}
 	for _, run := range found {
 		if _, grouped := at[run.WorkflowID]; !grouped {
@@ -134,9 +138,12 @@ func (h heldPages) group(r *http.Request, v people.Visitor, found []workflows.Ru
 			at[of.ID] = len(data.Groups)
 			data.Groups = append(data.Groups, group)
 		}
-		row, err := h.heldRowOf(r, v, run, known, names)
+		row, err := h.heldRowOf(v, run, known, names)
 		if err != nil {
 			return err
+		}
+		if began, held := since[run.ID]; held {
+			row.Since = h.When(began)
 		}
 		group := &data.Groups[at[run.WorkflowID]]
 		group.Rows = append(group.Rows, row)
@@ -144,8 +151,8 @@ func (h heldPages) group(r *http.Request, v people.Visitor, found []workflows.Ru
 	return nil
 }
 
-// heldRowOf returns the row of a run with a held message.
-func (h heldPages) heldRowOf(r *http.Request, v people.Visitor, run workflows.Run, known trees, names map[string]string) (heldRow, error) {
+// heldRowOf returns the row of a run with a held message, without the time since when it waits.
+func (h heldPages) heldRowOf(v people.Visitor, run workflows.Run, known trees, names map[string]string) (heldRow, error) {
 	row := heldRow{RunID: run.ID, Path: runPath(run), Contact: h.contactOf(v, run.ContactID, names), Step: run.State.Node, Entered: h.When(run.StartedAt)}
 	tree, err := known.of(run.WorkflowID, run.Version)
 	if err != nil {
@@ -154,13 +161,7 @@ func (h heldPages) heldRowOf(r *http.Request, v people.Visitor, run workflows.Ru
 	if send, ok := wording.StepAt(tree, run.State.Node).(*language.Send); ok {
 		row.Template = h.link(v, templatesPath, send.Template, send.Template)
 	}
-	events, err := h.Editor.Runs.Timeline(r.Context(), v.Org.ID, run.WorkflowID, run.ID)
-	for _, e := range events {
-		if e.Type == engine.SendHeld {
-			row.Since = h.When(e.At)
-		}
-	}
-	return row, err
+	return row, nil
 }
 
 // decision is what a person decides about held messages.

@@ -61,6 +61,18 @@ type office struct {
 	workflows *workflows.Workflows
 	pages     http.Handler
 	estimated int // calls of Estimate
+	runs      *countingRuns
+}
+
+// countingRuns counts the timelines that pages read.
+type countingRuns struct {
+	workflows.RunStore
+	timelines int
+}
+
+func (c *countingRuns) Timeline(ctx context.Context, orgID, workflowID, runID string) ([]workflows.Event, error) {
+	c.timelines++
+	return c.RunStore.Timeline(ctx, orgID, workflowID, runID)
 }
 
 func (o *office) WorkflowSchema(context.Context, string) (language.Schema, error) {
@@ -105,14 +117,14 @@ const ada = "0196f0a0-0000-7000-8000-000000000001"
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	o := &office{db: db, Office: frametest.NewOffice(
+	o := &office{db: db, runs: &countingRuns{RunStore: workflowstore.NewRunStore(db.DB)}, Office: frametest.NewOffice(
 		t, frametest.DatabaseOf(db), frame.Area{Path: pages.Path, Name: "Workflows", Needs: members.MayViewCampaigns},
 		frame.Area{Path: "/dashboard/contacts", Name: "Contacts", Needs: members.MayViewContacts}, frame.Area{Path: "/dashboard/templates", Name: "Templates", Needs: members.MayViewContent},
 	)}
 	o.Frame.Operations = &frametest.Operations{T: t, Results: map[string]string{"contacts_lookup": `{"id":"0196f0a0-0000-7000-8000-000000000001","email":"ada@example.com","external_id":null,"status":"active","attributes":{},
 		"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"unsubscribe_all":false,"mailable":true,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`}}
 	o.workflows = workflows.New(workflows.Config{
-		Store: workflowstore.New(db.DB), Runs: workflowstore.NewRunStore(db.DB), Holds: workflowstore.NewRunStore(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Transactor: db,
+		Store: workflowstore.New(db.DB), Runs: o.runs, Holds: workflowstore.NewRunStore(db.DB), Timers: workflowstore.NewTimerStore(db.DB), Entries: workflowstore.NewEntryStore(db.DB), Transactor: db,
 		Schemas: o, DryRuns: o, Estimates: o, Clock: frametest.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	room, err := pages.New(o.Frame, pages.Config{

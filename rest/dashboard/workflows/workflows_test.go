@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -216,6 +218,35 @@ func TestDecideAboutMessages(t *testing.T) {
 	}
 	if _, page := frametest.Get(t, o.pages, pages.Path+"/held"); !strings.Contains(page, "c4@example.com") || strings.Contains(page, "c0@example.com") {
 		t.Errorf("all: %s", page)
+	}
+}
+
+// TestHeldPagesReadNoTimelines checks since when the messages of several workflows wait. One run
+// was held before, in an earlier pass.
+func TestHeldPagesReadNoTimelines(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	again := func(run *workflows.Run) []engine.Event { return append(held(run), held(run)...) }
+	for i, w := range []workflows.Workflow{o.active("welcome", welcome), o.active("other", welcome)} {
+		o.enroll(w, fmt.Sprintf("once%d@example.com", i), 10+i, held)
+		o.enroll(w, fmt.Sprintf("waiting%d@example.com", i), 20, waiting)
+		run := o.enroll(w, fmt.Sprintf("twice%d@example.com", i), 30+i, again)
+		later := workflows.Event{RunID: run.ID, Version: 1, Event: engine.Event{Type: engine.SendHeld, Path: "0", At: run.StartedAt.Add(5 * time.Hour)}}
+		o.Must(workflowstore.NewTimerStore(o.db.DB).Move(t.Context(), o.Org.ID, w.ID, []workflows.Run{run}, []workflows.Event{later}))
+	}
+	o.runs.timelines = 0
+	_, page := frametest.Get(t, o.pages, pages.Path+"/held")
+	var got []string
+	for _, cell := range strings.Split(page, `data-name="Waits since"`)[1:] {
+		_, at, _ := strings.Cut(cell, `datetime="`)
+		got = append(got, strings.TrimSuffix(at[:strings.IndexByte(at, '"')], "Z"))
+	}
+	var want []string
+	for _, at := range []time.Duration{time.Minute - 10*time.Hour, -25 * time.Hour, time.Minute - 11*time.Hour, -26 * time.Hour} {
+		want = append(want, frametest.Now().Add(at).UTC().Format("2006-01-02T15:04:05"))
+	}
+	if diff := cmp.Diff(want, got); diff != "" || o.runs.timelines > 0 {
+		t.Errorf("%d timelines were read; waiting since (-want +got):\n%s", o.runs.timelines, diff)
 	}
 }
 
