@@ -28,6 +28,8 @@ var notLedByOrg = map[string]bool{
 	"connections(ingest_path)": true,
 	// The dispatcher looks for the broadcasts of all organizations that it starts or drives.
 	"broadcasts(state,schedule_at)": true,
+	// The processes look for the received mail of all organizations.
+	"received_mail(due_at,id)": true,
 	// Several organizations may share an account, but only one of them may claim a channel
 	// or an identity of that account.
 	"sending_claims(account,kind,name)": true,

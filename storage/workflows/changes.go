@@ -37,12 +37,14 @@ var (
 		DELETE FROM workflow_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	// lockRunsOf locks the active runs of contacts. So it waits for a process that moves one of
 	// them, which may just begin to wait and have read the contact before its change. The
-	// statement wakeRuns then sees that the run waits.
+	// statement wakeRuns then sees that the run waits. Both statements compare an expression with
+	// the status, so that no database finds the runs by the index of statuses: that would read all
+	// active runs of the organization.
 	lockRunsOf = db.Register("lock runs of contacts", `
-		SELECT r.id FROM workflow_runs AS r WHERE r.org_id = $1 AND r.status = 'active' AND r.contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		SELECT r.id FROM workflow_runs AS r WHERE r.org_id = $1 AND r.status || '' = 'active' AND r.contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		ORDER BY r.id /*pg FOR UPDATE*/`)
 	wakeRuns = db.Register("wake runs", `
-		UPDATE workflow_runs SET wake_at = $1 WHERE org_id = $2 AND status = 'active' AND on_change AND (wake_at IS NULL OR wake_at > $3)
+		UPDATE workflow_runs SET wake_at = $1 WHERE org_id = $2 AND status || '' = 'active' AND on_change AND (wake_at IS NULL OR wake_at > $3)
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)`)
 )
 
