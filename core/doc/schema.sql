@@ -840,6 +840,21 @@ CREATE INDEX production_requests_newest ON production_requests (org_id, created_
 
 CREATE UNIQUE INDEX production_requests_open ON production_requests (org_id) WHERE status IN ('pending', 'under_review');
 
+CREATE TABLE received_mail (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	envelope text NOT NULL,
+	store_id bytetext NOT NULL,
+	raw_key text NOT NULL,
+	discard text NOT NULL,
+	received_at bigint NOT NULL,
+	attempts bigint NOT NULL,
+	due_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX received_mail_due ON received_mail (due_at, id);
+
 CREATE TABLE recovery_codes (
 	user_id bytetext NOT NULL,
 	hash bytea NOT NULL,
