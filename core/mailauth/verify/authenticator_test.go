@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/channels/resolver"
 	"github.com/mailhelm/mailhelm/core/mailauth"
+	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 	"github.com/mailhelm/mailhelm/core/mailauth/mailauthtest"
 	"github.com/mailhelm/mailhelm/core/mailauth/verify"
 )
@@ -84,9 +85,38 @@ func TestNameServer(t *testing.T) {
 			t.Errorf("%s: %+v", domain, got.DMARC)
 		}
 	}
+	// The standard library returns the second host together with an error about the first.
+	z.Add(t, `mx.test. TXT "v=spf1 mx -all"`, `mx.test. MX 10 in\032valid.test.`, `mx.test. MX 20 in.mx.test.`, `in.mx.test. A 192.0.2.10`)
+	if got := a.Authenticate(t.Context(), input("b@mx.test", message)); got.SPF.Verdict() != mailauth.Pass {
+		t.Errorf("a malformed MX record: %+v", got.SPF)
+	}
 	z.Break("example.com", "_dmarc.example.com", "long._domainkey.example.com")
 	if got := a.Authenticate(t.Context(), input("b@example.com", message)); verdicts(got) != "PROCESSING_FAILED PROCESSING_FAILED PROCESSING_FAILED" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestRecords checks the resolver that other packages pass to package dmarc.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	z := newZone(t)
+	z.Add(t, `_dmarc.np.test. TXT "v=DMARC1; p=none; np=reject"`)
+	for _, c := range []struct {
+		existence verify.Existence
+		limit     int
+		policy    dmarc.Policy
+		fails     bool
+	}{{z, 4, dmarc.Reject, false}, {nil, 3, dmarc.None, false}, {z, 3, "", true}, {z, 2, "", true}} {
+		r := verify.Records(mailauthtest.Resolver(z.Serve(t)), c.existence, c.limit)
+		if d, err := dmarc.Discover(t.Context(), r, "ghost.np.test"); d.Policy != c.policy || (err != nil) != c.fails {
+			t.Errorf("%d queries: %+v, %v", c.limit, d, err)
+		}
+	}
+	r := verify.Records(z, z, 3)
+	for range 3 {
+		if d, err := dmarc.Discover(t.Context(), r, "a.example.com"); err != nil || d.Domain != "example.com" {
+			t.Errorf("%+v, %v", d, err)
+		}
 	}
 }
 
