@@ -150,6 +150,7 @@ var domainEdges = map[[2]string]string{
 // subfolder of a domain that implements an interface of that domain. The import of its own
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
+	{"core/mailauth/verify", "cache"}:        "answers of DNS are remembered for seconds",
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
 	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",

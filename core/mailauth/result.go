@@ -21,7 +21,7 @@ type Input struct {
 	// header is read.
 	From []string
 	// Message is the message as received, header and body with CRLF line ends. It is read
-	// twice, and must allow concurrent reads.
+	// twice, one time after the other.
 	Message io.ReaderAt
 	// Size is the length of Message in octets.
 	Size int64

@@ -6,10 +6,13 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels/resolver"
 	"github.com/mailhelm/mailhelm/core/mailauth"
+	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 	"github.com/mailhelm/mailhelm/core/mailauth/mailauthtest"
 	"github.com/mailhelm/mailhelm/core/mailauth/verify"
 )
@@ -84,9 +87,38 @@ func TestNameServer(t *testing.T) {
 			t.Errorf("%s: %+v", domain, got.DMARC)
 		}
 	}
+	// The standard library returns the second host together with an error about the first.
+	z.Add(t, `mx.test. TXT "v=spf1 mx -all"`, `mx.test. MX 10 in\032valid.test.`, `mx.test. MX 20 in.mx.test.`, `in.mx.test. A 192.0.2.10`)
+	if got := a.Authenticate(t.Context(), input("b@mx.test", message)); got.SPF.Verdict() != mailauth.Pass {
+		t.Errorf("a malformed MX record: %+v", got.SPF)
+	}
 	z.Break("example.com", "_dmarc.example.com", "long._domainkey.example.com")
 	if got := a.Authenticate(t.Context(), input("b@example.com", message)); verdicts(got) != "PROCESSING_FAILED PROCESSING_FAILED PROCESSING_FAILED" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestRecords checks the resolver that other packages pass to package dmarc.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	z := newZone(t)
+	z.Add(t, `_dmarc.np.test. TXT "v=DMARC1; p=none; np=reject"`)
+	for _, c := range []struct {
+		existence verify.Existence
+		limit     int
+		policy    dmarc.Policy
+		fails     bool
+	}{{z, 4, dmarc.Reject, false}, {nil, 3, dmarc.None, false}, {z, 3, "", true}, {z, 2, "", true}} {
+		r := verify.Records(mailauthtest.Resolver(z.Serve(t)), c.existence, c.limit)
+		if d, err := dmarc.Discover(t.Context(), r, "ghost.np.test"); d.Policy != c.policy || (err != nil) != c.fails {
+			t.Errorf("%d queries: %+v, %v", c.limit, d, err)
+		}
+	}
+	r := verify.Records(z, z, 3)
+	for range 3 {
+		if d, err := dmarc.Discover(t.Context(), r, "a.example.com"); err != nil || d.Domain != "example.com" {
+			t.Errorf("%+v, %v", d, err)
+		}
 	}
 }
 
@@ -116,16 +148,25 @@ func (s stuck) LookupAddr(ctx context.Context, n string) ([]string, error) {
 }
 func (s stuck) Exists(ctx context.Context, n string) (bool, error) { return false, s.wait(ctx, n) }
 
+// TestTimeLimit runs in a bubble with a clock of its own, which advances when every
+// goroutine waits.
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
 	message := sign(t, plain, signing{domain: "example.com", selector: "ed", key: ed25519Key()})
-	a := &verify.Authenticator{Resolver: stuck{}, Existence: stuck{}, Timeout: 50 * time.Millisecond}
-	if got := a.Authenticate(t.Context(), input("b@example.com", message)); verdicts(got) != "PROCESSING_FAILED PROCESSING_FAILED PROCESSING_FAILED" {
-		t.Errorf("%+v", got)
-	}
+	zone := newZone(t)
+	synctest.Test(t, func(t *testing.T) {
+		a := &verify.Authenticator{Resolver: stuck{}, Existence: stuck{}}
+		start := core.SystemClock()
+		if got := a.Authenticate(t.Context(), input("b@example.com", message)); verdicts(got) != "PROCESSING_FAILED PROCESSING_FAILED PROCESSING_FAILED" {
+			t.Errorf("%+v", got)
+		}
+		if took := core.SystemClock().Sub(start); took != 10*time.Second {
+			t.Errorf("after %s", took)
+		}
+	})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	a = &verify.Authenticator{Resolver: newZone(t)}
+	a := &verify.Authenticator{Resolver: zone}
 	if got := a.Authenticate(ended, input("b@example.com", message)); verdicts(got) != "PROCESSING_FAILED PROCESSING_FAILED PROCESSING_FAILED" {
 		t.Errorf("after the end of the context: %+v", got)
 	}
@@ -149,10 +190,13 @@ func (s slowSPF) LookupTXT(ctx context.Context, name string) ([]string, error) {
 func TestSlowSPF(t *testing.T) {
 	t.Parallel()
 	message := sign(t, plain, signing{domain: "example.com", selector: "ed", key: ed25519Key()})
-	a := &verify.Authenticator{Resolver: slowSPF{Zone: newZone(t)}, Timeout: 500 * time.Millisecond}
-	if got := a.Authenticate(t.Context(), input("b@quiet.test", message)); verdicts(got) != "PROCESSING_FAILED PASS PASS" {
-		t.Errorf("%+v", got)
-	}
+	zone := newZone(t)
+	synctest.Test(t, func(t *testing.T) {
+		a := &verify.Authenticator{Resolver: slowSPF{Zone: zone}}
+		if got := a.Authenticate(t.Context(), input("b@quiet.test", message)); verdicts(got) != "PROCESSING_FAILED PASS PASS" {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 // panicking is a Resolver with a fault.

@@ -194,6 +194,13 @@ func TestMessageWithoutBody(t *testing.T) {
 	}
 }
 
+// cutAtReturn returns a message whose header is longer than what is read of it. The last
+// octet that is read is a carriage return after a line end, as in an empty line.
+func cutAtReturn(signature, body string) string {
+	start := "From: b@evil.test\r\n" + signature + "X: "
+	return start + strings.Repeat("x", 256<<10-len(start)-3) + "\r\n\rY: z\r\n" + body
+}
+
 // TestHostileMessages has messages that take the DKIM library long. Each signature has a key
 // of the attacker, so that it is checked to the end.
 func TestHostileMessages(t *testing.T) {
@@ -206,6 +213,7 @@ func TestHostileMessages(t *testing.T) {
 	body := "From: a@evil.test\r\n\r\ntext\r\n"
 	for name, c := range map[string]struct{ message, reason string }{
 		"large header":     {signature("", "relaxed/relaxed") + "X: " + strings.Repeat("x", 300<<10) + "\r\n" + body, "the header is too large"},
+		"cut at a return":  {cutAtReturn(signature("", "relaxed/relaxed"), body), "the header is too large"},
 		"endless header":   {signature("", "relaxed/relaxed") + strings.Repeat("X: y\r\n", 100_000), "the header is too large"},
 		"many fields":      {signature("", "relaxed/relaxed") + strings.Repeat("X: y\r\n", 1100) + body, "the header is too large"},
 		"many lines":       {signature("", "relaxed/relaxed") + "X: y\r\n" + strings.Repeat(" y\r\n", 5000) + body, "the header is too large"},

@@ -12,6 +12,7 @@ import (
 // signature lists.
 const (
 	maxHeader      = 256 << 10
+	usualHeader    = 16 << 10 // is read first
 	maxLines       = 4000
 	maxFields      = 1000
 	maxFromField   = 8 << 10
@@ -37,16 +38,19 @@ type header struct {
 // readHeader reads the header of a message. It fails with errUnreadable if the message
 // cannot be read, and with errHeaderSize if the header has too many octets or fields.
 func readHeader(message io.ReaderAt, size int64) (header, error) {
-	buffer := make([]byte, min(size, maxHeader))
-	if n, err := message.ReadAt(buffer, 0); n < len(buffer) || err != nil && !errors.Is(err, io.EOF) {
-		return header{}, errUnreadable
+	buffer, err := readStart(message, min(size, usualHeader))
+	if err == nil && !bytes.Contains(buffer, []byte("\r\n\r\n")) {
+		buffer, err = readStart(message, min(size, maxHeader))
+	}
+	if err != nil {
+		return header{}, err
 	}
 	var h header
 	var fields [][]byte
 	for lines := 0; len(buffer) > 0 && !h.complete; lines++ {
 		line, rest, ended := bytes.Cut(buffer, []byte("\n"))
 		if !ended && size > maxHeader {
-			return header{}, errHeaderSize
+			return header{}, errHeaderSize // the rest of the line is not known
 		}
 		buffer = rest
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -67,6 +71,15 @@ func readHeader(message io.ReaderAt, size int64) (header, error) {
 	}
 	h.keep(fields)
 	return h, nil
+}
+
+// readStart returns the first octets of a message.
+func readStart(message io.ReaderAt, size int64) ([]byte, error) {
+	buffer := make([]byte, size)
+	if n, err := message.ReadAt(buffer, 0); n < len(buffer) || err != nil && !errors.Is(err, io.EOF) {
+		return nil, errUnreadable
+	}
+	return buffer, nil
 }
 
 // keep sets from and signatures.

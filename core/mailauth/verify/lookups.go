@@ -91,7 +91,8 @@ func ask[T any](l *lookups, ctx context.Context, name string, query func(context
 	if errors.As(err, &failure) && failure.IsNotFound {
 		return none, failure
 	}
-	return none, &net.DNSError{Err: "the query failed", UnwrapErr: err, Name: name, IsTemporary: true}
+	// The standard library returns the valid ones of several records with an error.
+	return answer, &net.DNSError{Err: "the query failed", UnwrapErr: err, Name: name, IsTemporary: true}
 }
 
 // LookupTXT returns the TXT records of a name.

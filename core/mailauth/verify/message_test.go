@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/mailauth"
+	"github.com/mailhelm/mailhelm/core/mailauth/mailauthtest"
 	"github.com/mailhelm/mailhelm/core/mailauth/verify"
 )
 
@@ -32,6 +33,30 @@ func FuzzAuthenticate(f *testing.F) {
 			t.Fatalf("%d queries", z.Queries(""))
 		}
 	})
+}
+
+// BenchmarkNameServer checks an 11 KB message with a name server on loopback, with and
+// without a Memory.
+func BenchmarkNameServer(b *testing.B) {
+	body := plain + strings.Repeat("An ordinary line of text in a newsletter, with a link to https://example.com/a.\r\n", 125)
+	message := sign(b, body, signing{domain: "example.com", selector: "rsa", key: rsaKey()})
+	z := newZone(b)
+	server := mailauthtest.Resolver(z.Serve(b))
+	for name, dns := range map[string]verify.Resolver{"asked": server, "remembered": verify.Remember(server, nil, nil)} {
+		b.Run(name, func(b *testing.B) {
+			a := &verify.Authenticator{Resolver: dns, Existence: z}
+			before := z.Queries("")
+			b.SetParallelism(8)
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					if got := a.Authenticate(b.Context(), input("b@bounce.example.com", message)); verdicts(got) != "PASS PASS PASS" {
+						b.Error(got)
+					}
+				}
+			})
+			b.ReportMetric(float64(z.Queries("")-before)/float64(b.N), "queries/op")
+		})
+	}
 }
 
 // BenchmarkAuthenticate checks an 11 KB message with one signature, with DNS in memory.
