@@ -50,7 +50,7 @@ func headerSamples() []Sample {
 			head, "References: ", repeat("<a@b.example>\r\n ", 100_000), "\r\n", plain, "words"),
 		usual("message-id-odd", "Message identifiers without brackets, and with several.", Want{Text: "words"},
 			head, "In-Reply-To: no-brackets\r\nReferences: <<a@b>> <c@d\r\n", plain, "words"),
-		sample("subject-words", "20,000 adjacent encoded words.", Want{From: author, FromName: authorName, Subject: strings.Repeat("é", 1724) + " =?", Text: "words", Warnings: warnings("value_cut")},
+		sample("subject-words", "20,000 adjacent encoded words.", Want{From: author, FromName: authorName, Subject: strings.Repeat("é", 1724) + " =?u", Text: "words", Warnings: warnings("value_cut")},
 			fromTo, dated, "Subject: ", repeat("=?utf-8?q?=C3=A9?= ", 20_000), "\r\n", plain, "words"),
 		sample("subject-unclosed-words", "Encoded words that never end.", Want{From: author, FromName: authorName, Subject: strings.Repeat("=?utf-8?q?", 1000), Text: "words"},
 			fromTo, dated, "Subject: ", repeat("=?utf-8?q?", 1000), "\r\n", plain, "words"),

@@ -44,6 +44,10 @@ func parseDate(value string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	value = strings.Join(strings.Fields(value), " ")
+	// The form of almost all mail is tried first, because ParseDate begins with others.
+	if at, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", value); err == nil {
+		return at, true
+	}
 	if at, err := mail.ParseDate(value); err == nil {
 		return at, true
 	}

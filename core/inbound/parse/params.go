@@ -81,6 +81,7 @@ func (s *paramScanner) value() string {
 	if strings.HasPrefix(s.rest, `"`) {
 		return s.quoted()
 	}
+	whole := s.rest
 	var text string
 	text, s.rest = cutAt(s.rest, ';')
 	if i := strings.Index(text, " ("); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), ")") {
@@ -89,7 +90,7 @@ func (s *paramScanner) value() string {
 	text = strings.TrimSpace(text)
 	// "charset=utf-8 format=flowed" lacks a semicolon.
 	if i := strings.IndexAny(text, " \t"); i >= 0 && strings.Contains(text[i:], "=") && !strings.Contains(text, "=?") {
-		s.rest = text[i:] + ";" + s.rest
+		s.rest = whole[i:]
 		text = text[:i]
 	}
 	return text

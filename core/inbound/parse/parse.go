@@ -26,6 +26,9 @@ type parser struct {
 // is wrong with the message. Several messages may be parsed at the same time.
 func Parse(raw io.ReaderAt, size int64, limits Limits) (*Content, error) {
 	p := &parser{raw: raw, limits: limits.withDefaults(), content: &Content{}}
+	if err := p.checkEnd(size); err != nil {
+		return nil, err
+	}
 	src := newSource(raw, max(size, 0))
 	x := indexer{parser: p, src: src}
 	root := x.index()
@@ -41,6 +44,22 @@ func Parse(raw io.ReaderAt, size int64, limits Limits) (*Content, error) {
 		return nil, p.err
 	}
 	return p.content, nil
+}
+
+// checkEnd reads the last byte, so that a message that was not stored completely is an error
+// instead of a shorter message.
+func (p *parser) checkEnd(size int64) error {
+	if size <= 0 {
+		return nil
+	}
+	n, err := p.raw.ReadAt(make([]byte, 1), size-1)
+	switch {
+	case n == 1:
+		return nil
+	case errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // warn adds a warning, unless there is one with the code.

@@ -150,13 +150,16 @@ const maxTrailing = 1024
 // is, lines may have any length, and spaces at the end of a line are removed.
 type quotedReader struct {
 	r *bufio.Reader
-	// ready is what is decoded and not read yet.
+	// out is what is decoded. Its spaces at the end, from the index kept, are at the end of
+	// the current line, unless something follows.
+	out  []byte
+	kept int
+	// ready is the part of out that is not read yet, and held the number of spaces after it
+	// that may be removed.
 	ready []byte
-	// spaces are at the end of the current line, unless something follows.
-	spaces []byte
-	out    []byte
-	bad    bool
-	err    error
+	held  int
+	bad   bool
+	err   error
 }
 
 func (q *quotedReader) damaged() bool { return q.bad }
@@ -166,61 +169,72 @@ func (q *quotedReader) Read(p []byte) (int, error) {
 		if q.err != nil {
 			return 0, q.err
 		}
-		q.out = q.out[:0]
+		n := copy(q.out, q.out[len(q.out)-q.held:])
+		q.out, q.kept, q.held = q.out[:n], 0, 0
 		for len(q.out) < 2048 && q.err == nil {
 			q.err = q.step()
 		}
-		q.ready = q.out
+		q.ready = q.out[:q.trimmed()]
+		if n := len(q.out) - len(q.ready); q.err == nil && n < maxTrailing {
+			q.held = n
+		} else if q.err == nil {
+			q.ready = q.out
+		}
 	}
 	n := copy(p, q.ready)
 	q.ready = q.ready[n:]
 	return n, nil
 }
 
-// step decodes the next character.
+// trimmed returns the length of out without the spaces at the end of the line.
+func (q *quotedReader) trimmed() int {
+	n := len(q.out)
+	for n > q.kept && (q.out[n-1] == ' ' || q.out[n-1] == '\t') {
+		n--
+	}
+	return n
+}
+
+// step decodes up to the next character with a meaning, and that character.
 func (q *quotedReader) step() error {
-	c, err := q.r.ReadByte()
-	if err != nil {
-		return err // spaces at the end are dropped
+	if _, err := q.r.Peek(1); err != nil {
+		return err
 	}
-	switch c {
-	case ' ', '\t':
-		if len(q.spaces) >= maxTrailing {
-			q.flush()
-		}
-		q.spaces = append(q.spaces, c)
-	case '=':
-		q.flush()
+	text, _ := q.r.Peek(q.r.Buffered()) // it is buffered
+	n := 0
+	for n < len(text) && text[n] != '=' && text[n] != '\r' && text[n] != '\n' {
+		n++
+	}
+	q.out = append(q.out, text[:n]...)
+	if n == len(text) {
+		_, err := q.r.Discard(n)
+		return err
+	}
+	c := text[n]
+	if _, err := q.r.Discard(n + 1); err != nil {
+		return err
+	}
+	if c == '=' {
 		return q.escape()
-	case '\r':
-		if next, _ := q.r.Peek(1); len(next) == 1 && next[0] == '\n' {
-			q.spaces = q.spaces[:0]
-		}
-		q.put(c)
-	case '\n':
-		q.spaces = q.spaces[:0]
-		q.put(c)
-	default:
-		q.put(c)
 	}
+	if next, _ := q.r.Peek(1); c == '\n' || len(next) == 1 && next[0] == '\n' {
+		q.out = q.out[:q.trimmed()]
+	}
+	q.put(c)
 	return nil
 }
 
-func (q *quotedReader) flush() {
-	q.out = append(q.out, q.spaces...)
-	q.spaces = q.spaces[:0]
-}
-
+// put adds a character, before which spaces are content.
 func (q *quotedReader) put(c byte) {
-	q.flush()
 	q.out = append(q.out, c)
+	q.kept = len(q.out)
 }
 
 // escape decodes what follows "=": two digits, or a line end, perhaps after spaces.
 func (q *quotedReader) escape() error {
 	next, err := q.r.Peek(2)
 	if len(next) == 2 && isHex(next[0]) && isHex(next[1]) {
-		q.out = append(q.out, unhex(next[0])<<4|unhex(next[1]))
+		q.put(unhex(next[0])<<4 | unhex(next[1]))
 		_, err = q.r.Discard(2)
 		return err
 	}
@@ -228,6 +242,7 @@ func (q *quotedReader) escape() error {
 		return err
 	}
 	if n, soft := q.softBreak(); soft {
+		q.kept = len(q.out)
 		_, err = q.r.Discard(n)
 		return err
 	}
