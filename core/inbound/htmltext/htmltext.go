@@ -34,8 +34,9 @@ type Link struct {
 	// Text is the visible text of the link, on one line, or the alternative text of an image
 	// in it. It is cut at 300 bytes.
 	Text string
-	// Before is the offset in Document.Text at which the link begins.
-	Before int
+	// Start and End are the offsets of the link's text in Document.Text. Start may be before
+	// the space in front of the text.
+	Start, End int
 }
 
 // Convert reads HTML. Scripts, styles, comments, the title, and elements hidden by an
@@ -206,7 +207,7 @@ func (w *writer) beginLink(address, alt string) {
 	if address == "" || len(address) > maxAddress || len(w.links) >= maxLinks {
 		return
 	}
-	w.link = &Link{Address: strings.ToValidUTF8(address, "\uFFFD"), Before: w.b.Len()}
+	w.link = &Link{Address: strings.ToValidUTF8(address, "\uFFFD"), Start: w.b.Len()}
 	w.label.Reset()
 	if alt != "" {
 		w.label.WriteString(alt)
@@ -218,6 +219,7 @@ func (w *writer) endLink() {
 		return
 	}
 	w.link.Text = cut(w.label.String(), maxLinkText)
+	w.link.End = w.b.Len()
 	w.links = append(w.links, *w.link)
 	w.link = nil
 }
