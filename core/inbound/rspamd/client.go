@@ -103,7 +103,7 @@ func (c *Client) send(r *http.Request) (status int, body []byte, err error) {
 		}
 		return 0, nil, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it is only read
+	defer response.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {
 		err = errAnswerSize

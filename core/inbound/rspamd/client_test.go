@@ -68,8 +68,10 @@ func TestRspamd(t *testing.T) {
 			"hostile":         {hostile, mail(scanningtest.SubjectFor(6), "x"), scored(6, inbound.Fail, "add header")},
 			"empty":           {envelope(), "", inbound.Finding{Verdict: inbound.Pass, Reason: "no action"}},
 			"zeros":           {envelope(), strings.Repeat("\x00", 100_000), inbound.Finding{Verdict: inbound.Pass, Reason: "no action"}},
-			"almost too large": {envelope(), mail(scanningtest.SubjectFor(6), strings.Repeat("x\r\n", scanningtest.MaxSpamSize/3-100)),
-				scored(6, inbound.Fail, "add header")},
+			"almost too large": {
+				envelope(), mail(scanningtest.SubjectFor(6), strings.Repeat("x\r\n", scanningtest.MaxSpamSize/3-100)),
+				scored(6, inbound.Fail, "add header"),
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -220,8 +222,10 @@ func TestBadServers(t *testing.T) {
 	}{
 		"gone":           {rspamd.New(at), "refused"},
 		"closes at once": {hijacked(""), "EOF"},
-		"closes in the middle": {hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"action\":\"no action\"}"),
-			"unexpected EOF"},
+		"closes in the middle": {
+			hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"action\":\"no action\"}"),
+			"unexpected EOF",
+		},
 		"garbage": {hijacked("\x00\xff\x00\xffgarbage\n\n"), "malformed"},
 		"huge answer": {fake(t, func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"action":"no action"}`)
@@ -236,8 +240,10 @@ func TestBadServers(t *testing.T) {
 			w.Header().Set("X", strings.Repeat("x", 100<<10))
 			fmt.Fprint(w, `{"action":"no action"}`)
 		}), "exceeded"},
-		"too large": {fake(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }),
-			inbound.ErrTooLarge.Error()},
+		"too large": {
+			fake(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }),
+			inbound.ErrTooLarge.Error(),
+		},
 		"redirect": {fake(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/elsewhere" {
 				t.Error("the redirect was followed")

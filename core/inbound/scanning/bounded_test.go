@@ -71,6 +71,7 @@ func hangs(ctx context.Context, _ io.Reader) (inbound.Finding, error) {
 	<-ctx.Done()
 	return inbound.Finding{}, errors.New("i/o timeout")
 }
+
 func tooLarge(context.Context, io.Reader) (inbound.Finding, error) {
 	return inbound.Finding{}, inbound.ErrTooLarge
 }
@@ -143,7 +144,7 @@ func TestDeadScanner(t *testing.T) {
 		if took := time.Since(began); took != 2*time.Second || s.pings.Load() != 1 || s.scans.Load() != 3 {
 			t.Errorf("a thousand scans took %v, with %d pings", took, s.pings.Load())
 		}
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 		var wait sync.WaitGroup
 		began = time.Now()
 		var delayed atomic.Int64
@@ -162,7 +163,7 @@ func TestDeadScanner(t *testing.T) {
 			t.Errorf("%d pings, %d messages were delayed, want one of a hundred", s.pings.Load(), delayed.Load())
 		}
 		s.set(passes, answers)
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 		for range 10 {
 			if err := scan(t.Context(), b); err != nil {
 				t.Fatal(err)
@@ -196,7 +197,8 @@ func TestMessagesDoNotPauseScanner(t *testing.T) {
 			}
 			wait.Wait()
 			s.set(passes, func(context.Context) error {
-				time.Sleep(time.Second) // the ping takes a while, and all scans wait for it
+				// All scans wait for the ping.
+				time.Sleep(time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 				return nil
 			})
 			for range 5 {
@@ -284,7 +286,7 @@ func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scanner{ping: answers}
 		s.set(func(ctx context.Context, raw io.Reader) (inbound.Finding, error) {
-			time.Sleep(6 * time.Second)
+			time.Sleep(6 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 			return passes(ctx, raw)
 		}, answers)
 		b, registry, _ := bound(s)

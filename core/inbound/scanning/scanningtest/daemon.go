@@ -6,7 +6,6 @@ package scanningtest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -67,8 +67,8 @@ func (d *daemon) start() error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	cmd := exec.Command("sh", append([]string{"-c", keeper, "sh", program}, d.args...)...)
+	began := core.SystemClock()
+	cmd := exec.Command("sh", append([]string{"-c", keeper, "sh", program}, d.args...)...) //nolint:gosec // the arguments are those of this package
 	cmd.Dir = d.dir
 	stop, err := cmd.StdinPipe()
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *daemon) start() error {
 	case <-time.After(startWait):
 		err = fmt.Errorf("%s is not ready after %v", d.program, startWait)
 	}
-	d.Startup = time.Since(began)
+	d.Startup = core.SystemClock().Sub(began)
 	if err != nil {
 		d.Stop()
 	}
@@ -137,5 +137,5 @@ func freePort(tb testing.TB) (int, error) {
 		return 0, err
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	return port, errors.Join(l.Close())
+	return port, l.Close()
 }
