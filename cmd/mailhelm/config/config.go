@@ -103,6 +103,9 @@ type Config struct {
 	// SystemCAs are the certificate authorities trusted for the server in SystemSMTP; nil
 	// means the system's.
 	SystemCAs *x509.CertPool
+	// RspamdURL is the URL of rspamd and Clamd the address of clamd, which scan received mail.
+	// Without one of them, its verdict is DISABLED.
+	RspamdURL, Clamd string
 	// OTLPEndpoint is the base URL of the tracing collector; "" turns tracing off.
 	OTLPEndpoint string
 	// Recipients determines how the simulator's recipients react to mail. The zero value
@@ -248,6 +251,12 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, _, err := c.SystemMail(); err != nil {
+		return err
+	}
+	if _, err := c.Rspamd(); err != nil {
+		return err
+	}
+	if _, _, err := c.ClamAV(); err != nil {
 		return err
 	}
 	if c.OTLPEndpoint != "" {

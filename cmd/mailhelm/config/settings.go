@@ -42,6 +42,9 @@ type Settings struct {
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
+	RspamdURL string `name:"rspamd-url" help:"rspamd that judges received mail, as the address of its normal worker: http://127.0.0.1:11333. Without it the spam verdict is DISABLED." placeholder:"URL" group:"mail" secret:"url"`
+	Clamd     string `name:"clamd" help:"clamd of ClamAV that scans received mail for malware, as host:port or unix:/path. Without it the virus verdict is DISABLED." placeholder:"ADDRESS" group:"mail"`
+
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
 
 	Port      int    `help:"First of six consecutive ports for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
@@ -67,6 +70,7 @@ func (s Settings) Server() Config {
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
+		RspamdURL: s.RspamdURL, Clamd: s.Clamd,
 	}
 }
 

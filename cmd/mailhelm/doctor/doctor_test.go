@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound/scanning/scanningtest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -181,6 +182,8 @@ func TestBrokenThingsAreFound(t *testing.T) {
 		"redis of another kind":       {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "http://:secret@redis" }, "redis", doctor.Fail, "rediss://"},
 		"mail server unreachable":     {mailServer("smtp://u:secret@127.0.0.1:1"), "mail to people", doctor.Warn, "--system-smtp"},
 		"mail server of another kind": {mailServer("http://u:secret@mail.example.com"), "settings", doctor.Fail, "smtps://"},
+		"rspamd unreachable":          {func(_ *testing.T, cfg *config.Config) { cfg.RspamdURL = "http://127.0.0.1:1" }, "rspamd", doctor.Warn, "--rspamd-url"},
+		"clamd unreachable":           {func(t *testing.T, cfg *config.Config) { cfg.Clamd = "unix:" + t.TempDir() + "/none" }, "clamd", doctor.Warn, "--clamd"},
 		"role without database":       {func(_ *testing.T, cfg *config.Config) { cfg.Role = config.Worker }, "settings", doctor.Fail, "--database-url"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,6 +225,15 @@ func TestRedisIsAsked(t *testing.T) {
 	cfg.RedisURL = strings.Replace(cfg.RedisURL, "redis-password", "secret-password", 1)
 	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.Warn || strings.Contains(text(r), "secret-password") {
 		t.Errorf("with another password:%s", text(r))
+	}
+}
+
+func TestScannersAreAsked(t *testing.T) {
+	t.Parallel()
+	cfg := newConfig(t)
+	cfg.RspamdURL, cfg.Clamd = scanningtest.StartRspamd(t).URL.String(), scanningtest.StartClamd(t).TCP
+	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || strings.Count(text(r), "received messages are scanned") != 2 {
+		t.Errorf("with both scanners:%s", text(r))
 	}
 }
 
