@@ -46,9 +46,11 @@ type Opener interface {
 
 // SettingsConfig configures [Settings]. All fields except Forget are required.
 type SettingsConfig struct {
-	Buckets    BucketStore
-	Opener     Opener
-	Files      func(orgID string) Store
+	Buckets BucketStore
+	Opener  Opener
+	// Files returns the store of an organization in the data folder. It fails if the folder
+	// cannot be opened.
+	Files      func(orgID string) (Store, error)
 	Transactor core.Transactor
 	// Networks says whether the operator allows endpoints in private networks.
 	Networks bool
@@ -172,7 +174,11 @@ func (s Settings) Test(ctx context.Context, orgID string) ([]Finding, error) {
 		return nil, err
 	}
 	if !known {
-		return Prove(ctx, s.Files(orgID), orgID, s.Clock(), nil), nil
+		files, err := s.Files(orgID)
+		if err != nil {
+			return nil, err
+		}
+		return Prove(ctx, files, orgID, s.Clock(), nil), nil
 	}
 	return Prove(ctx, Within(orgID, s.Opener.Open(b.ID, b.Bucket)), orgID, s.Clock(), s.Opener.Download), nil
 }

@@ -53,7 +53,7 @@ func install(t *testing.T, db *storage.DB) *installation {
 	i := &installation{org: org.ID}
 	i.locator = objects.NewLocator(objects.LocatorConfig{Buckets: db.MailBuckets(master), Opener: opener, Files: kept.Of, Clock: core.SystemClock})
 	i.Settings = objects.NewSettings(objects.SettingsConfig{
-		Buckets: db.MailBuckets(master), Opener: opener, Files: kept.Of, Transactor: db, Networks: true, Clock: core.SystemClock, Forget: i.locator.Forget,
+		Buckets: db.MailBuckets(master), Opener: opener, Files: func(orgID string) (objects.Store, error) { return kept.Of(orgID), nil }, Transactor: db, Networks: true, Clock: core.SystemClock, Forget: i.locator.Forget,
 		Record: func(_ context.Context, orgID, action string, detail map[string]any) error {
 			i.mu.Lock()
 			defer i.mu.Unlock()
