@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -36,8 +35,6 @@ type Finding struct {
 	// Detail says what failed, and Next what to do; both are "" if the step passed.
 	Detail string `json:"detail,omitempty"`
 	Next   string `json:"next,omitempty"`
-	// Field is the setting that is probably wrong, as in the errors of [Bucket.Checked].
-	Field string `json:"-"`
 	// Err is the error, for the log.
 	Err error `json:"-"`
 }
@@ -144,20 +141,19 @@ func (p probe) cleanUp(ctx context.Context) {
 	_ = p.store.Delete(ctx, p.key)
 }
 
-// advice has, for each cause, the setting that is probably wrong, what is wrong, and what to
-// do.
-var advice = map[Cause]struct{ field, wrong, next string }{
-	NotAllowed:     {"endpoint", "the address of the endpoint is not allowed", "Use an endpoint on the public Internet with the port 443. The operator can allow private networks with --bucket-networks."},
-	UnknownHost:    {"endpoint", "the host name of the endpoint does not exist", "Check the spelling of the endpoint and of the bucket."},
-	BadCertificate: {"endpoint", "the certificate of the endpoint is not trusted", "Give the server a certificate of a public authority for this host name. If the name of the bucket has a dot, use path-style addresses."},
-	TimedOut:       {"endpoint", "the server did not answer in time", "Check that the server runs, and try again."},
-	NotConnected:   {"endpoint", "there was no connection to the server", "Check the endpoint and that its firewall allows connections from this server, and try again."},
-	BadKey:         {"secret", "the server does not accept the access key", "Enter the id of the access key and its secret again."},
-	Denied:         {"access_key_id", "the access key has no permission for this", "Allow the access key s3:PutObject, s3:GetObject and s3:DeleteObject for the objects, and s3:ListBucket for the bucket."},
-	NoBucket:       {"bucket", "there is no such bucket", "Create the bucket, or correct its name."},
-	OtherRegion:    {"region", "the bucket is in another region", "Enter the region of the bucket."},
-	WrongClock:     {"endpoint", "the clocks of this server and of the endpoint differ too much", "Set the clock of the one that is wrong."},
-	OtherCause:     {"endpoint", "the server refused the request", "Check the settings, and whether the server has disturbances."},
+// advice has, for each cause, what is wrong and what to do.
+var advice = map[Cause]struct{ wrong, next string }{
+	NotAllowed:     {"the address of the endpoint is not allowed", "Use an endpoint on the public Internet with the port 443. The operator can allow private networks with --bucket-networks."},
+	UnknownHost:    {"the host name of the endpoint does not exist", "Check the spelling of the endpoint and of the bucket."},
+	BadCertificate: {"the certificate of the endpoint is not trusted", "Give the server a certificate of a public authority for this host name. If the name of the bucket has a dot, use path-style addresses."},
+	TimedOut:       {"the server did not answer in time", "Check that the server runs, and try again."},
+	NotConnected:   {"there was no connection to the server", "Check the endpoint and that its firewall allows connections from this server, and try again."},
+	BadKey:         {"the server does not accept the access key", "Enter the id of the access key and its secret again."},
+	Denied:         {"the access key has no permission for this", "Allow the access key s3:PutObject, s3:GetObject and s3:DeleteObject for the objects, and s3:ListBucket for the bucket."},
+	NoBucket:       {"there is no such bucket", "Create the bucket, or correct its name."},
+	OtherRegion:    {"the bucket is in another region", "Enter the region of the bucket."},
+	WrongClock:     {"the clocks of this server and of the endpoint differ too much", "Set the clock of the one that is wrong."},
+	OtherCause:     {"the server refused the request", "Check the settings, and whether the server has disturbances."},
 }
 
 // findingOf returns the finding of a step that ended with err, or passed if err is nil.
@@ -171,19 +167,19 @@ func findingOf(step Step, err error) Finding {
 	switch {
 	case ok:
 		a := advice[failure.Cause]
-		f.Field, wrong, f.Next, code = a.field, a.wrong, a.next, failure.Code
+		wrong, f.Next, code = a.wrong, a.next, failure.Code
 		if step == StepAbsent && failure.Cause == Denied {
 			f.Next = "Allow the access key s3:ListBucket for the bucket: without it, Amazon S3 does not say that an object is missing."
 		}
 	case errors.Is(err, context.DeadlineExceeded):
 		a := advice[TimedOut]
-		f.Field, wrong, f.Next = a.field, a.wrong, a.next
+		wrong, f.Next = a.wrong, a.next
 	case core.IsNotFound(err):
-		f.Field, wrong, f.Next = "bucket", "the object that was just written is missing", "Check that nothing deletes objects of this bucket at once."
+		wrong, f.Next = "the object that was just written is missing", "Check that nothing deletes objects of this bucket at once."
 	case errors.Is(err, errContent), errors.Is(err, errStillThere):
-		f.Field, wrong, f.Next = "endpoint", err.Error(), "Check that the endpoint is the S3 server itself and not a cache in front of it."
+		wrong, f.Next = err.Error(), "Check that the endpoint is the S3 server itself and not a cache in front of it."
 	default:
-		f.Field, wrong, f.Next = "endpoint", "the storage failed", "Check the disk and the folder of this server, and see its log."
+		wrong, f.Next = "the storage failed", "Check the disk and the folder of this server, and see its log."
 	}
 	if code != "" {
 		code = " (" + code + ")"
@@ -203,10 +199,7 @@ func Failed(findings []Finding) (Finding, bool) {
 }
 
 // refusal returns the error for settings whose test failed, with the code
-// core.CodeValidationFailed and the field that is probably wrong.
+// core.CodeValidationFailed. It names no field, because the message is a whole sentence.
 func (f Finding) refusal() error {
-	return &core.Error{
-		Code: core.CodeValidationFailed, Message: f.Detail, Next: f.Next, Err: f.Err,
-		Fields: []core.FieldError{{Field: cmp.Or(f.Field, "endpoint"), Reason: f.Detail}},
-	}
+	return &core.Error{Code: core.CodeValidationFailed, Message: f.Detail, Next: f.Next, Err: f.Err}
 }
