@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -35,6 +36,7 @@ import (
 	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
+	objectstore "github.com/mailhelm/mailhelm/storage/objects"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
 	"github.com/mailhelm/mailhelm/storage/replay"
@@ -238,6 +240,12 @@ func (db *DB) Channels() channels.Store { return channels.New(db.DB) }
 // secrets with sealer, so that they can be decrypted only for the same organization.
 func (db *DB) Connections(sealer sending.Sealer) sendingstore.ConnectionStore {
 	return sendingstore.NewConnectionStore(db.DB, sealer)
+}
+
+// MailBuckets returns the store of the buckets with received mail. It encrypts their secrets
+// with sealer.
+func (db *DB) MailBuckets(sealer sending.Sealer) objects.BucketStore {
+	return objectstore.New(db.DB, sealer)
 }
 
 // ProductionRequests returns the store of requests to the provider for production access.

@@ -109,6 +109,7 @@ var domainEdges = map[[2]string]string{
 	{"templates", "mailhtml"}:          "a template without text gets one from its HTML",
 	{"templates", "sending"}:           "templates live in the sending account",
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
+	{"objects", "cache"}:               "the stores of organizations are cached for five seconds",
 	{"templates", "jobs"}:              "the periodic sync is a job",
 	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
 	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",
@@ -155,6 +156,7 @@ var adapterEdges = map[[2]string]string{
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
 	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",
 	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
+	{"core/objects/s3", "outbound"}:          "customers choose the endpoints, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }
 

@@ -69,6 +69,7 @@ type ownedObjects struct {
 	endpoint webhooks.Endpoint
 	delivery webhooks.Delivery
 	approval approvals.Approval
+	bucket   string // id of the bucket with received mail
 	journey  ownedJourney
 }
 
@@ -121,6 +122,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownSegments(t, db)
 	o.ownChannels(t, db)
 	o.ownTags(t, db)
+	o.ownBuckets(t, db)
 	o.ownMessage(t, db)
 	o.ownActivity(t, db)
 	o.ownBroadcast(t, db)
@@ -189,6 +191,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.segmentState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
 	seen = append(seen, o.tagState(t, db)...)
+	seen = append(seen, o.bucketState(t, db)...)
 	seen = append(seen, o.activityState(t, db)...)
 	seen = append(seen, o.broadcastState(t, db)...)
 	seen = append(seen, o.webhookState(t, db)...)
@@ -205,7 +208,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all

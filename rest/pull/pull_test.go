@@ -32,7 +32,7 @@ func TestHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log strings.Builder
-			handler := pull.New(pull.Config{DocsURL: "https://app.test/docs", Log: slog.New(slog.NewJSONHandler(&log, nil))})
+			handler := pull.New(pull.Config{DocsURL: "https://app.test/docs", Objects: openObjects(t), Log: slog.New(slog.NewJSONHandler(&log, nil))})
 			r := httptest.NewRequest(tc.method, tc.path, nil)
 			if tc.authorization != "" {
 				r.Header.Set("Authorization", tc.authorization)

@@ -44,7 +44,7 @@ type accountConnect struct {
 // the ingest key unless --new-ingest-key is given. It keeps the secret if none is given and
 // the endpoint and the access key are unchanged.
 func (c *accountConnect) Run(p *cli.Program) error {
-	secret, err := c.secret(p.Stdin)
+	secret, err := readSecret(p.Stdin, c.SecretStdin, c.SecretFile)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,15 @@ func (c *accountConnect) Run(p *cli.Program) error {
 	})
 }
 
-// secret returns the first line of standard input with --secret-stdin, or of the file with
-// --secret-file. Without either flag it returns "". It does not delete the file.
-func (c *accountConnect) secret(stdin io.Reader) (string, error) {
+// readSecret returns the first line of standard input if fromStdin is true (--secret-stdin),
+// or of the file with a path (--secret-file). Without either it returns "". It does not
+// delete the file.
+func readSecret(stdin io.Reader, fromStdin bool, path string) (string, error) {
 	switch {
-	case c.SecretStdin:
+	case fromStdin:
 		return firstLine(stdin)
-	case c.SecretFile != "":
-		file, err := os.Open(c.SecretFile)
+	case path != "":
+		file, err := os.Open(path)
 		if err != nil {
 			return "", err
 		}

@@ -90,6 +90,9 @@ type Config struct {
 	// WebhookCAs are the certificate authorities trusted for webhook endpoints; nil means the
 	// system's.
 	WebhookCAs *x509.CertPool
+	// BucketNetworks are private networks, in CIDR form, in which people may have buckets for
+	// received mail. The public Internet is always allowed.
+	BucketNetworks []string
 	// AmazonClient sends the requests to Amazon SES and Amazon SNS; nil means the default
 	// HTTP clients of Mailhelm.
 	AmazonClient *http.Client
@@ -158,11 +161,13 @@ func PortRow(first int) Listen {
 // loopback returns 127.0.0.1 with the port, as host:port.
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// The files in the data folder. A backup of an installation on SQLite needs all three.
+// The files in the data folder, and the folder of received mail. A backup of an installation
+// on SQLite needs all of them.
 const (
 	masterKeyFile = "master.key"
 	databaseFile  = "mailhelm.db" // named by engine.Config
 	accountFile   = "sending-account.db"
+	objectsFolder = "objects"
 )
 
 // MasterKeyFile returns the path of the file that holds the master key if the field
@@ -171,6 +176,10 @@ func (c Config) MasterKeyFile() string { return filepath.Join(c.DataDir, masterK
 
 // AccountFile returns the path of the database of the simulated sending accounts.
 func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFile) }
+
+// ObjectsFolder returns the path of the folder with the received mail of organizations that
+// have no bucket.
+func (c Config) ObjectsFolder() string { return filepath.Join(c.DataDir, objectsFolder) }
 
 // DatabaseFile returns the path of the SQLite database.
 func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
@@ -191,6 +200,13 @@ func (c Config) MailNetworks() ([]netip.Prefix, error) {
 // fails if a network is invalid; the error names the flag and that network.
 func (c Config) HookNetworks() ([]netip.Prefix, error) {
 	return networksOf("--webhook-networks", c.WebhookNetworks)
+}
+
+// NetworksOfBuckets returns the private networks in which people may have buckets for
+// received mail. It fails if a network is invalid; the error names the flag and that
+// network.
+func (c Config) NetworksOfBuckets() ([]netip.Prefix, error) {
+	return networksOf("--bucket-networks", c.BucketNetworks)
 }
 
 // networksOf parses networks in CIDR form and clears the bits after the prefix. setting is
@@ -245,6 +261,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.HookNetworks(); err != nil {
+		return err
+	}
+	if _, err := c.NetworksOfBuckets(); err != nil {
 		return err
 	}
 	if _, err := c.Proxies(); err != nil {

@@ -39,6 +39,8 @@ type Settings struct {
 
 	WebhookNetworks []string `name:"webhook-networks" help:"Private networks in CIDR form, separated by commas, in which people may have webhook endpoints, on any port. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"listen"`
 
+	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which people may have buckets for received mail, on any port and without TLS. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"listen"`
+
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
@@ -68,7 +70,7 @@ func (s Settings) Server() Config {
 		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
-		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
+		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, BucketNetworks: s.BucketNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
 		RspamdURL: s.RspamdURL, Clamd: s.Clamd,
 	}

@@ -122,6 +122,9 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
 	}
+	if h.stores.received, err = openReceivedMail(h.cfg, h.addresses.Public, h.stores); err != nil {
+		return err
+	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,8 @@ const (
 	// leftoverAge is the age at which a temporary file belongs to no running process. A Put
 	// ends long before that.
 	leftoverAge = time.Hour
+	// SweepEvery is the time between two calls of Sweep.
+	SweepEvery = time.Hour
 )
 
 // Config configures [Files]. All fields are required.
@@ -276,6 +279,20 @@ func (f *Files) Sweep(ctx context.Context) (int, error) {
 		}
 	}
 	return removed, nil
+}
+
+// Follow calls Sweep at each tick until ctx ends. It logs failures.
+func (f *Files) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+			if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
+				log.ErrorContext(ctx, "temporary files of received mail were not removed", "error", err)
+			}
+		}
+	}
 }
 
 // path returns the path of a file below the folder of the objects.

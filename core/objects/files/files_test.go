@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -165,6 +166,18 @@ func TestLeftovers(t *testing.T) {
 	}
 	if got := s.names(t, "tmp"); len(got) != 0 {
 		t.Errorf("after the sweep: %s", got)
+	}
+	write("put-3", 2*time.Hour)
+	ticks, ctx := make(chan time.Time), t.Context()
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); s.Follow(ctx, ticks, slog.New(slog.DiscardHandler)) }()
+	ticks <- start
+	ticks <- start // is received after the first sweep
+	stop()
+	<-ended
+	if got := s.names(t, "tmp"); len(got) != 0 {
+		t.Errorf("after a tick: %s", got)
 	}
 }
 

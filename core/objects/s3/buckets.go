@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,7 +35,7 @@ const (
 	// readTimeout is the time to read an object.
 	readTimeout = 10 * time.Minute
 	maxAttempts = 2
-	maxBackoff  = time.Second
+	maxBackoff  = 200 * time.Millisecond
 	// deletions is how many objects of one call are deleted at a time.
 	deletions = 8
 )
@@ -112,3 +114,27 @@ func (c Config) bounded(ctx context.Context, size int64) (context.Context, conte
 
 // errTooSlow is the cause of a context that ended because a bucket was too slow.
 var errTooSlow = errors.New("the bucket did not answer in time")
+
+// Download returns the first bytes of the answer to a link of a store, at most limit. Its
+// requests have the same limits as the calls of stores. It fails with an *objects.Failure
+// for an answer other than 200.
+func (b *Buckets) Download(ctx context.Context, url string, limit int) ([]byte, error) {
+	bounded, cancel := b.config.bounded(ctx, 0)
+	defer cancel()
+	r, err := http.NewRequestWithContext(bounded, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := b.client.Do(r)
+	if err != nil {
+		return nil, failureOf(bounded, ctx, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		f := &objects.Failure{Status: answer.StatusCode, Err: fmt.Errorf("download of a link: status %d", answer.StatusCode)}
+		f.Cause = causeOf(f, f.Err)
+		return nil, f
+	}
+	content, err := io.ReadAll(io.LimitReader(answer.Body, int64(limit)))
+	return content, failureOf(bounded, ctx, err)
+}

@@ -54,6 +54,7 @@ var actionWords = map[string]string{
 	"org.created":                  "Organization created",
 	"org.limit_set":                "Limit of calls set",
 	"org.mail_settings_updated":    "Mail settings changed",
+	"org.mail_storage_updated":     "Mail storage changed",
 	"org.settings_updated":         "Settings changed",
 	"contacts.exported":            "Contacts exported",
 	"contacts.import_started":      "Import of contacts started",
