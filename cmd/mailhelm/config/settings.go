@@ -42,6 +42,11 @@ type Settings struct {
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
+	MailHost string `name:"mail-host" help:"Host name of the SMTP server for incoming mail, which the MX records of receiving domains name." placeholder:"HOST" group:"receiving"`
+	SMTPName string `name:"smtp-name" help:"Host name in the greeting of the SMTP server for incoming mail. Default: the mail host, or the host of the app URL." placeholder:"HOST" group:"receiving"`
+	SMTPCert string `name:"smtp-cert" help:"PEM file with the certificate chain of the SMTP server for incoming mail. Changes apply at once. Default: a self-signed certificate, made at each start." placeholder:"FILE" group:"receiving"`
+	SMTPKey  string `name:"smtp-key" help:"PEM file with the key of that certificate." placeholder:"FILE" group:"receiving"`
+
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
 
 	Port      int    `help:"First of six consecutive ports for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
@@ -67,6 +72,7 @@ func (s Settings) Server() Config {
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
+		MailHost: s.MailHost, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
 	}
 }
 
