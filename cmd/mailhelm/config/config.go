@@ -103,6 +103,12 @@ type Config struct {
 	// password resets. SystemFrom is the sender of that mail. If both are empty, no such
 	// mail is sent.
 	SystemSMTP, SystemFrom string
+	// MailHost is the host name that MX records of receiving domains name. SMTPName is the host
+	// name in the greeting of the SMTP server for incoming mail; see ReceiverName.
+	MailHost, SMTPName string
+	// SMTPCert and SMTPKey are PEM files with the certificate chain of that server and its key.
+	// If both are empty, it makes a self-signed certificate.
+	SMTPCert, SMTPKey string
 	// SystemCAs are the certificate authorities trusted for the server in SystemSMTP; nil
 	// means the system's.
 	SystemCAs *x509.CertPool
@@ -276,6 +282,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, _, err := c.ClamAV(); err != nil {
+		return err
+	}
+	if err := c.checkReceiver(); err != nil {
 		return err
 	}
 	if c.OTLPEndpoint != "" {

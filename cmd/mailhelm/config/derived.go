@@ -13,6 +13,12 @@ func (s Settings) DerivedValues() map[string]string {
 		"fetch-addr": cfg.Listen.Fetch, "smtp-addr": cfg.Listen.SMTP, "admin-addr": cfg.Listen.Admin,
 		"master-key": "in " + cfg.MasterKeyFile(),
 	}
+	if name := cfg.ReceiverName(public); s.SMTPName == "" {
+		derived["smtp-name"] = name
+	}
+	if s.SMTPCert == "" {
+		derived["smtp-cert"] = "self-signed, new at each start"
+	}
 	if s.DatabaseURL == "" {
 		derived["database-url"] = "SQLite in " + s.Data
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
@@ -146,7 +145,9 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		for service, handler := range network.Handlers(open, sites, h.addresses.Docs) {
 			handlers[service] = handler
 		}
-		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
+		if receiver, err = newReceiver(h.cfg, h.addresses.Public, metrics); err != nil {
+			return err
+		}
 	}
 	if h.cfg.Role != config.API {
 		h.stores.dispatcher = newDispatcher(h.cfg, h.stores, h.domains.Broadcasts)
@@ -189,16 +190,6 @@ func (h *Host) publish(ctx context.Context) {
 	if err := h.cfg.Publish(h.addresses.Public); err != nil {
 		h.cfg.Log.WarnContext(ctx, "links that mailhelm admin prints have default addresses", "error", err)
 	}
-}
-
-// hostname returns the host name of a URL without the port, or "localhost" for an invalid
-// URL. The SMTP server for incoming mail uses it in its greeting.
-func hostname(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "localhost"
-	}
-	return u.Hostname()
 }
 
 // Addresses returns the public, SMTP and admin addresses of the host. They do not change

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -53,9 +52,9 @@ func (s *session) receive(message transfer, end time.Time) error {
 		ID: core.NewID(), Sender: s.mail.sender, Routes: s.mail.routes, RemoteIP: s.remote, Helo: s.helo,
 		TLS: s.wire.tls() != nil, ReceivedAt: s.server.cfg.Clock(),
 	}
-	trace := s.received(e)
+	body := &traced{trace: s.received(e), message: message}
 	s.mail = nil
-	result := s.accept(e, io.MultiReader(strings.NewReader(trace), message), end)
+	result := s.accept(e, body, end)
 	lost := message.drain()
 	if result == nil && !message.complete() {
 		result = errNotRead
@@ -81,6 +80,22 @@ func (s *session) receive(message transfer, end time.Time) error {
 	s.messages, s.commands, s.progress = s.messages+1, 0, now()
 	s.server.cfg.Count(Message, Accepted)
 	return s.reply(250, "2.0.0", "Accepted as "+e.ID)
+}
+
+// traced is a message with the Received field of this server before it. Unlike io.MultiReader,
+// it lets io.Copy use the buffer of the destination.
+type traced struct {
+	trace   string
+	message io.Reader
+}
+
+func (t *traced) Read(p []byte) (int, error) {
+	if t.trace != "" {
+		n := copy(p, t.trace)
+		t.trace = t.trace[n:]
+		return n, nil
+	}
+	return t.message.Read(p)
 }
 
 // accept calls Intake. A panic there is an error, because the session can continue.

@@ -120,6 +120,9 @@ func (s *session) readCommand(end time.Time, idle bool) (string, error) {
 		end = timeout
 	}
 	s.wire.waitForCommand(end, idle)
+	if s.wire.stopped() {
+		return "", errStopping
+	}
 	line, err := s.wire.readLine()
 	if err != nil {
 		return "", err

@@ -81,14 +81,22 @@ func dial(t testing.TB, addr string) *smtp.Client {
 // connect opens a connection, reads the greeting and sends EHLO.
 func (m *mx) connect(t testing.TB) *textproto.Conn {
 	t.Helper()
-	conn, err := textproto.Dial("tcp", m.addr)
+	_, conn := m.connectRaw(t)
+	return conn
+}
+
+// connectRaw is connect, and returns the network connection too.
+func (m *mx) connectRaw(t testing.TB) (net.Conn, *textproto.Conn) {
+	t.Helper()
+	raw, err := net.Dial("tcp", m.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // may be closed already
+	t.Cleanup(func() { raw.Close() }) //nolint:errcheck // may be closed already
+	conn := textproto.NewConn(raw)
 	exchange(t, conn, 220, "")
 	exchange(t, conn, 250, "EHLO client.example.org")
-	return conn
+	return raw, conn
 }
 
 // begin begins a message to an inbox.

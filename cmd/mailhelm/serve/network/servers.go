@@ -25,6 +25,10 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
+// transferTimeout bounds how long [Servers.Drain] waits for incoming mail. It is shorter than
+// the time for all of the stop, because anyone on the Internet can send a message slowly.
+const transferTimeout = 8 * time.Second
+
 // Servers are the running HTTP and SMTP servers of a process. Create them with [Serve]. Stop
 // them with [Servers.Drain] and then [Servers.Close].
 type Servers struct {
@@ -32,6 +36,7 @@ type Servers struct {
 	admin  *http.Server
 	// smtp is the SMTP server for incoming mail; nil in a worker.
 	smtp *smtpd.Server
+	log  *slog.Logger
 	// failed receives the error of a server that stopped unexpectedly.
 	failed  chan error
 	running sync.WaitGroup
@@ -46,7 +51,7 @@ type Servers struct {
 func Serve(open Listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *Servers {
 	// Calls must not end with the context that started the host: stopping waits for them.
 	base, abort := context.WithCancel(context.Background())
-	s := &Servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
+	s := &Servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp, log: log}
 	for service, handler := range byService {
 		one := newServer(base, handler, log)
 		if service == config.AdminService {
@@ -91,21 +96,31 @@ func (s *Servers) run(serve func() error) {
 // Failed returns a channel that receives an error if a server stops unexpectedly.
 func (s *Servers) Failed() <-chan error { return s.failed }
 
-// Drain stops the public HTTP servers and the SMTP server. It waits for calls in flight
-// until ctx ends; then it closes their connections and returns an error. The server at the
-// admin address keeps running.
+// Drain stops the public HTTP servers and the SMTP server. It waits for calls in flight until
+// ctx ends, and for messages in transfer for at most eight seconds. Then it closes their
+// connections, and returns an error if calls were cut off. The server at the admin address
+// keeps running.
 func (s *Servers) Drain(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
 	for i, one := range s.public {
 		waiting.Go(func() { failures[i] = shutdown(ctx, one) })
 	}
-	var receiver error
 	if s.smtp != nil {
-		receiver = s.smtp.Close()
+		waiting.Go(func() { s.drainSMTP(ctx) })
 	}
 	waiting.Wait()
-	return errors.Join(append(failures, receiver)...)
+	return errors.Join(failures...)
+}
+
+// drainSMTP stops the SMTP server. A transfer that is cut off is no failure: the message was not
+// accepted, and its sender tries again.
+func (s *Servers) drainSMTP(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
+	defer cancel()
+	if err := s.smtp.Shutdown(ctx); err != nil {
+		s.log.Warn("transfers of incoming mail were cut off, their senders try again", "error", err)
+	}
 }
 
 // Close closes the admin address, cancels the remaining calls and waits until all servers
