@@ -3,7 +3,6 @@ package receiving
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -46,7 +45,7 @@ func (r *Receiving) listMessages(ctx context.Context, c *core.Call, in ListMessa
 		return core.Page[Message]{}, core.Invalid("from", "is not before `to`")
 	}
 	org := c.Principal.Org.ID
-	f := MessageFilter{From: in.From, To: in.To, Recipient: strings.ToLower(in.Recipient), Sender: strings.ToLower(in.Sender), Outcome: in.Outcome}
+	f := MessageFilter{From: in.From, To: in.To, Recipient: core.EmailKey(in.Recipient), Sender: core.EmailKey(in.Sender), Outcome: in.Outcome}
 	if in.Domain != "" {
 		f.Domain = reference(in.Domain)
 		if core.IsID(f.Domain) {

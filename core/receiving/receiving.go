@@ -6,7 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
-	"github.com/mailhelm/mailhelm/core/standardhooks"
+	"github.com/mailhelm/mailhelm/core/receiving/routing"
 )
 
 // Config has the dependencies of [Receiving]. All fields are required, unless their comments
@@ -26,7 +26,7 @@ type Config struct {
 	// inboxes. They cannot be receiving domains.
 	Reserved   []string
 	DNS        channels.DNS
-	Hosts      Hosts
+	Hosts      routing.Hosts
 	Sealer     Sealer
 	Transactor core.Transactor
 	Clock      core.Clock
@@ -42,14 +42,6 @@ type Config struct {
 type Identities interface {
 	// Identity returns the identity with a domain in lower case, or a NotFound error.
 	Identity(ctx context.Context, orgID, key string) (channels.Identity, error)
-}
-
-// Hosts looks up the hosts of webhooks.
-type Hosts interface {
-	// Resolve returns standardhooks.NoProblem if the host of a URL has addresses and this
-	// server may connect to all of them. It returns UnknownHost or RefusedAddress otherwise, and
-	// NotConnected if no name server answered.
-	Resolve(ctx context.Context, url string) standardhooks.Problem
 }
 
 // Sealer encrypts secrets. id is the record to which the secret belongs.

@@ -73,7 +73,7 @@ type MessageFilter struct {
 	From, To *time.Time
 	// Domain is the name of a receiving domain, in its stored form.
 	Domain string
-	// Recipient and Sender are addresses in lower case.
+	// Recipient and Sender are addresses in the form of core.EmailKey.
 	Recipient, Sender string
 	Outcome           Outcome
 }

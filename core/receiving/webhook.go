@@ -83,15 +83,3 @@ func checkURL(url string, networks bool) error {
 	}
 	return nil
 }
-
-// UnfitHost says why the host of a webhook cannot be used, for a problem of its lookup.
-// It returns "" if the lookup says nothing about the host, because no name server answered.
-func UnfitHost(p standardhooks.Problem) string {
-	switch p {
-	case standardhooks.UnknownHost:
-		return "must have a host that the DNS knows"
-	case standardhooks.RefusedAddress:
-		return "must have a host whose addresses are all on the public Internet"
-	}
-	return ""
-}

@@ -66,7 +66,7 @@ func (r *Receiving) prepareWebhook(ctx context.Context, _ *core.Call, in PutWebh
 		return in, err
 	}
 	problem := r.Hosts.Resolve(ctx, in.WebhookURL)
-	if reason := UnfitHost(problem); reason != "" {
+	if reason := routing.UnfitHost(problem); reason != "" {
 		return in, core.Invalid("webhook_url", reason)
 	}
 	if problem != standardhooks.NoProblem {

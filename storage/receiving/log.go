@@ -47,8 +47,8 @@ var (
 		UPDATE receiving_deliveries SET due_at = NULL WHERE org_id = $1 AND domain_id = $2 AND due_at IS NOT NULL RETURNING id`)
 	setOutcomes = engine.Register("set outcomes of received messages", `
 		UPDATE receiving_messages SET outcome = v ->> 'outcome', updated_at = CAST(v ->> 'at' AS bigint)
-		FROM `+engine.ParameterRows(`$2`)+`
-		WHERE receiving_messages.org_id = $1 AND receiving_messages.id = v ->> 'message'`)
+		FROM `+engine.ParameterRows(`$1`)+`
+		WHERE org_id = $2 AND receiving_messages.id = v ->> 'message'`)
 	addStates = engine.Register("add states of received messages", `
 		INSERT INTO receiving_states (org_id, message, id, state, occurred_at, detail, http_status)
 		SELECT $1, v ->> 'message', v ->> 'id', v ->> 'outcome', CAST(v ->> 'at' AS bigint), v ->> 'detail', CAST(v ->> 'status' AS bigint)
@@ -154,7 +154,11 @@ func (s LogStore) addStates(ctx context.Context, orgID string, rows []stateRow) 
 
 // setOutcomes makes the states the outcomes of their messages, and stores them.
 func (s LogStore) setOutcomes(ctx context.Context, orgID string, rows []stateRow) error {
-	if err := engine.ExecRows(ctx, s.db, setOutcomes, orgID, rows); err != nil {
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, setOutcomes, parameter, orgID); err != nil {
 		return err
 	}
 	return s.addStates(ctx, orgID, rows)

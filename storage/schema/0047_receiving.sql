@@ -71,7 +71,6 @@ CREATE TABLE receiving_routes (
 );
 CREATE INDEX receiving_routes_version ON receiving_routes (version);
 CREATE INDEX receiving_routes_by_domain ON receiving_routes (org_id, domain_id);
-CREATE INDEX receiving_routes_removed ON receiving_routes (removed_at) WHERE removed_at IS NOT NULL;
 CREATE TABLE receiving_routing (id bigint NOT NULL PRIMARY KEY, version bigint NOT NULL);
 INSERT INTO receiving_routing (id, version) VALUES (1, 0);
 
