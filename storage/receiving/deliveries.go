@@ -30,8 +30,12 @@ var (
 func NewDeliveries(db *engine.DB) DeliveryStore { return DeliveryStore{db, NewLog(db)} }
 
 var (
+	// publishedDocument reads also whether the webhook was removed since, whose deliveries would
+	// wait for nothing.
 	publishedDocument = engine.RegisterPoint("published document of receiving domain", `
-		SELECT document FROM receiving_routes WHERE org_id = $1 AND domain_id = $2`)
+		SELECT r.document, d.webhook_url <> '' AS has_webhook FROM receiving_routes AS r
+		JOIN receiving_domains AS d ON d.org_id = r.org_id AND d.id = r.domain_id
+		WHERE r.org_id = $1 AND r.domain_id = $2 AND d.deleted_at IS NULL`)
 	publishedEntities = engine.RegisterPoint("published addresses by local part", `
 		SELECT local_part, metadata FROM receiving_addresses
 		WHERE org_id = $1 AND domain_id = $2 AND published AND local_part IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
@@ -70,14 +74,19 @@ var (
 )
 
 func (s DeliveryStore) Published(ctx context.Context, t routing.Target) (routing.Document, bool, error) {
-	found, err := engine.Values[string](ctx, s.db, publishedDocument, t.OrgID, t.DomainID)
+	type row struct {
+		Document   string `db:"document"`
+		HasWebhook bool   `db:"has_webhook"`
+	}
+	found, err := engine.List[row](ctx, s.db, publishedDocument, t.OrgID, t.DomainID)
 	if err != nil || len(found) == 0 {
 		return routing.Document{}, false, err
 	}
 	var d routing.Document
-	if err := json.Unmarshal([]byte(found[0]), &d); err != nil {
+	if err := json.Unmarshal([]byte(found[0].Document), &d); err != nil {
 		return routing.Document{}, false, fmt.Errorf("storage: routing: %w", err)
 	}
+	d.Routed = d.Routed && found[0].HasWebhook
 	return d, true, nil
 }
 

@@ -33,8 +33,8 @@ type Wanted struct {
 // part in the transaction of its context, and reads and changes only data of the given
 // organization.
 type Store interface {
-	// Published returns what is published of a domain, and its name. It reports false if nothing
-	// is.
+	// Published returns what is published of a domain. It is not routed if its webhook was removed
+	// since. Published reports false if nothing is published, or the domain was deleted since.
 	Published(ctx context.Context, t routing.Target) (routing.Document, bool, error)
 	// Entities returns the metadata of those local parts that are published addresses.
 	Entities(ctx context.Context, t routing.Target, locals []string) (map[string]json.RawMessage, error)

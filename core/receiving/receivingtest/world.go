@@ -334,3 +334,19 @@ func (e *Endpoint) Requests() []standardhooks.Request {
 	defer e.mu.Unlock()
 	return append([]standardhooks.Request(nil), e.requests...)
 }
+
+// PurgeConfig returns the configuration of the purge job.
+func (w *World) PurgeConfig() delivery.PurgeConfig {
+	return delivery.PurgeConfig{
+		Store: w.DB.ReceivedDeliveries(), Routing: w.DB.ReceivingRoutes(), Objects: w.Stores, Clock: w.Clock, Log: slog.New(slog.DiscardHandler),
+		Orgs: func(context.Context) ([]string, error) { return []string{w.OrgID}, nil },
+	}
+}
+
+// Purge runs the purge job.
+func (w *World) Purge(t testing.TB) {
+	t.Helper()
+	if err := w.PurgeConfig().Purge(t.Context(), w.OrgID); err != nil {
+		t.Fatal(err)
+	}
+}
