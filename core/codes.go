@@ -32,6 +32,9 @@ const (
 	CodeNoTopicAcknowledgementNeeded Code = "no_topic_acknowledgement_required"
 	CodeUnknownExternalID            Code = "unknown_external_id"
 	CodeExternalIDConflict           Code = "external_id_conflict"
+	CodeReceivingDomainNotOwned      Code = "receiving_domain_not_owned"
+	CodeInboundNotDeployed           Code = "inbound_not_deployed"
+	CodeWebhookNotSet                Code = "webhook_not_set"
 	CodeRateLimited                  Code = "rate_limited"
 	CodeUpstreamUnavailable          Code = "upstream_unavailable"
 	CodeResourcePreparing            Code = "resource_preparing"
@@ -169,6 +172,21 @@ var codes = []CodeInfo{
 		CodeExternalIDConflict, 422, "External id conflict", false,
 		"The contact with this address is already bound to another external id.",
 		"Use the external id the contact has, or reconcile the two.",
+	},
+	{
+		CodeReceivingDomainNotOwned, 422, "Receiving domain not owned", false,
+		"The domain is neither a verified sending domain of the organization nor below one, so it may belong to another.",
+		"Verify the domain or one above it in the sending account, wait for the next sync, and try again. `GET /v1/identities` lists the verified domains.",
+	},
+	{
+		CodeInboundNotDeployed, 422, "Receiving not set up", false,
+		"This installation receives no mail for domains: it has neither a mail host nor a region of Amazon SES that receives.",
+		"Ask the operator to set `--mail-host` (MAILHELM_MAIL_HOST) or `--receive-ses-regions`.",
+	},
+	{
+		CodeWebhookNotSet, 422, "No webhook", false,
+		"The receiving domain has no webhook, so it has no secret to rotate.",
+		"Set a webhook first with `PUT /v1/inbound/domains/{domain}/webhook`; its answer has the secret.",
 	},
 	{
 		CodeRateLimited, 429, "Too many requests", true,

@@ -26,6 +26,11 @@ var notLedByOrg = map[string]bool{
 	// The provider posts events to a path that identifies the organization; the request
 	// names it nowhere else.
 	"connections(ingest_path)": true,
+	// A domain receives mail for one organization, and receivers know only its name. Jobs look for
+	// the domains of all organizations that are to be checked or published. Receivers read what
+	// was published of all organizations since a version.
+	"receiving_domains(domain)": true, "receiving_domains(check_at)": true, "receiving_domains(publish_at)": true,
+	"receiving_routes(domain)": true, "receiving_routes(version)": true,
 	// The dispatcher looks for the broadcasts of all organizations that it starts or drives.
 	"broadcasts(state,schedule_at)": true,
 	// The processes look for the received mail of all organizations.
@@ -40,6 +45,7 @@ var notOrgTables = map[string]bool{
 	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
 	"processes": true, "authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
 	"password_resets": true, "known_devices": true, "password_warnings": true,
+	"receiving_routing": true,
 }
 
 const indexColumns = `

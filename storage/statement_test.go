@@ -125,6 +125,8 @@ var withoutOrg = map[string]bool{
 	"share registry":                    true, "hold registry": true, "passes due": true,
 	"insert probe": true, "delete probe": true,
 	"claim received mail": true, "backlog of received mail": true,
+	"receiving domains to check": true, "changed receiving domains": true, "receiving domains with due deliveries": true,
+	"next version of routing": true, "routes since a version": true,
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 

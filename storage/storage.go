@@ -15,6 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/receiving"
+	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/tags"
@@ -39,6 +41,7 @@ import (
 	objectstore "github.com/mailhelm/mailhelm/storage/objects"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
+	receivingstore "github.com/mailhelm/mailhelm/storage/receiving"
 	"github.com/mailhelm/mailhelm/storage/replay"
 	"github.com/mailhelm/mailhelm/storage/reports"
 	"github.com/mailhelm/mailhelm/storage/segments"
@@ -269,6 +272,20 @@ func (db *DB) Webhooks() webhooks.Store { return webhookstore.New(db.DB) }
 
 // WebhookQueue returns the due webhook deliveries of all organizations.
 func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
+
+// ReceivingDomains returns the store of receiving domains and their addresses.
+func (db *DB) ReceivingDomains() receiving.Store { return receivingstore.New(db.DB) }
+
+// ReceivedLog returns the store that reads the log of received mail.
+func (db *DB) ReceivedLog() receivingstore.LogStore { return receivingstore.NewLog(db.DB) }
+
+// ReceivingRoutes returns the store of what is published of receiving domains.
+func (db *DB) ReceivingRoutes() routing.Store { return receivingstore.NewRouting(db.DB) }
+
+// ReceivedDeliveries returns the store of contents and deliveries of received mail.
+func (db *DB) ReceivedDeliveries() receivingstore.DeliveryStore {
+	return receivingstore.NewDeliveries(db.DB)
+}
 
 // Deployments returns the store of how far managed templates have come to sending accounts.
 func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }

@@ -1,5 +1,6 @@
 // Package resolver queries the name servers that this machine uses: for the CNAME record of
-// one name, which it does not follow, and for whether a name exists.
+// one name, which it does not follow, for the MX records of a name, and for whether a name
+// exists.
 package resolver
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Resolver queries name servers for CNAME records. It is safe for concurrent use.
+// Resolver queries name servers for DNS records. It is safe for concurrent use.
 type Resolver struct {
 	// Servers has the addresses of the name servers as host:port. They are queried in this
 	// order until one answers.
@@ -45,18 +46,24 @@ func System() *Resolver {
 // errNoAnswer means that it is unknown whether the record is published.
 var errNoAnswer = errors.New("resolver: no name server answered")
 
-// IsPublished reports whether the record's name is an alias (CNAME) for the record's value.
-// It fails if no name server answers.
+// IsPublished reports whether the DNS has a record. For the type MX it reports whether the host
+// in the record's value is among the mail servers of the name, with any preference. For other
+// types it reports whether the name is an alias (CNAME) for the value. It fails if no name
+// server answers.
 func (r *Resolver) IsPublished(ctx context.Context, _ string, record channels.Record) (bool, error) {
 	name := dns.Fqdn(record.Name)
 	if _, ok := dns.IsDomainName(name); !ok {
 		return false, nil
 	}
-	answer, err := r.askServers(ctx, new(dns.Msg).SetQuestion(name, dns.TypeCNAME))
+	asked, holds := dns.TypeCNAME, holdsAlias
+	if record.Type == "MX" {
+		asked, holds = dns.TypeMX, holdsExchange
+	}
+	answer, err := r.askServers(ctx, new(dns.Msg).SetQuestion(name, asked))
 	if err != nil {
 		return false, err
 	}
-	return holds(answer, name, dns.Fqdn(record.Value)), nil
+	return holds(answer, name, record.Value), nil
 }
 
 // askServers returns the answer of the first server that answers.
@@ -94,10 +101,24 @@ func (r *Resolver) ask(ctx context.Context, question *dns.Msg, server string) (*
 	return answer, nil
 }
 
-func holds(answer *dns.Msg, name, value string) bool {
+// holdsAlias reports whether an answer has an alias of the name for the value.
+func holdsAlias(answer *dns.Msg, name, value string) bool {
 	for _, found := range answer.Answer {
 		alias, ok := found.(*dns.CNAME)
-		if ok && strings.EqualFold(alias.Hdr.Name, name) && strings.EqualFold(alias.Target, value) {
+		if ok && strings.EqualFold(alias.Hdr.Name, name) && strings.EqualFold(alias.Target, dns.Fqdn(value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsExchange reports whether an answer has an MX record with the host in the value, which is a
+// preference and a host. If the name is an alias, the record is that of another name, which mail
+// servers follow (RFC 5321 section 5.1).
+func holdsExchange(answer *dns.Msg, _, value string) bool {
+	_, host, _ := strings.Cut(value, " ")
+	for _, found := range answer.Answer {
+		if mx, ok := found.(*dns.MX); ok && strings.EqualFold(mx.Mx, dns.Fqdn(host)) {
 			return true
 		}
 	}

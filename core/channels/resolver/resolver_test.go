@@ -32,7 +32,7 @@ func nameServer(t *testing.T, handler dns.HandlerFunc) string {
 	return listener.Addr().String()
 }
 
-// zone answers DNS queries: click.example.com is an alias, large.example.com has its answer
+// zone answers DNS queries: click.example.com is an alias, in.example.com has mail servers, large.example.com has its answer
 // only over TCP, and refused.example.com fails. Other names do not exist.
 func zone(w dns.ResponseWriter, q *dns.Msg) {
 	answer := new(dns.Msg).SetReply(q)
@@ -47,6 +47,12 @@ func zone(w dns.ResponseWriter, q *dns.Msg) {
 		if answer.Truncated = overUDP; !overUDP {
 			answer.Answer = []dns.RR{alias}
 		}
+	case "in.example.com.":
+		for preference, host := range []string{"other.example.net.", "MX.example.net."} {
+			answer.Answer = append(answer.Answer, &dns.MX{
+				Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeMX, Class: dns.ClassINET, Ttl: 60}, Preference: uint16(preference), Mx: host,
+			})
+		}
 	case "refused.example.com.":
 		answer.Rcode = dns.RcodeServerFailure
 	default:
@@ -59,17 +65,22 @@ func TestPublished(t *testing.T) {
 	t.Parallel()
 	r := &resolver.Resolver{Servers: []string{nameServer(t, zone)}, Timeout: 2 * time.Second}
 	for _, c := range []struct {
-		name, value string
-		found, err  bool
+		kind, name, value string
+		found, err        bool
 	}{
-		{"click.example.com", "r.eu-central-1.awstrack.me", true, false},
-		{"large.example.com", "r.eu-central-1.awstrack.me", true, false},
-		{"click.example.com", "r.us-east-1.awstrack.me", false, false},
-		{"none.example.com", "r.eu-central-1.awstrack.me", false, false},
-		{"refused.example.com", "r.eu-central-1.awstrack.me", false, true},
-		{"a..b", "r.eu-central-1.awstrack.me", false, false},
+		{"MX", "in.example.com", "10 mx.example.net", true, false},
+		{"MX", "in.example.com", "10 mx.example.org", false, false},
+		{"MX", "click.example.com", "10 mx.example.net", false, false},
+		{"MX", "none.example.com", "10 mx.example.net", false, false},
+		{"MX", "refused.example.com", "10 mx.example.net", false, true},
+		{"CNAME", "click.example.com", "r.eu-central-1.awstrack.me", true, false},
+		{"CNAME", "large.example.com", "r.eu-central-1.awstrack.me", true, false},
+		{"CNAME", "click.example.com", "r.us-east-1.awstrack.me", false, false},
+		{"CNAME", "none.example.com", "r.eu-central-1.awstrack.me", false, false},
+		{"CNAME", "refused.example.com", "r.eu-central-1.awstrack.me", false, true},
+		{"CNAME", "a..b", "r.eu-central-1.awstrack.me", false, false},
 	} {
-		found, err := r.IsPublished(t.Context(), "org", channels.Record{Type: "CNAME", Name: c.name, Value: c.value})
+		found, err := r.IsPublished(t.Context(), "org", channels.Record{Type: c.kind, Name: c.name, Value: c.value})
 		if found != c.found || (err != nil) != c.err {
 			t.Errorf("%s -> %s: %v, %v", c.name, c.value, found, err)
 		}

@@ -38,12 +38,20 @@ type Config struct {
 }
 
 // Sender sends webhooks. It is safe for use by several goroutines.
-type Sender struct{ fetcher *fetch.Fetcher }
+type Sender struct {
+	fetcher  *fetch.Fetcher
+	guard    outbound.Guard
+	resolver *net.Resolver
+}
 
 // New returns a Sender.
 func New(cfg Config) Sender {
-	return Sender{fetch.New(fetch.Config{
-		Guard: outbound.New(cfg.Allowed, 443), Schemes: []string{"https"}, Time: standardhooks.Timeout,
+	guard, resolver := outbound.New(cfg.Allowed, 443), cfg.Resolver
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	return Sender{guard: guard, resolver: resolver, fetcher: fetch.New(fetch.Config{
+		Guard: guard, Schemes: []string{"https"}, Time: standardhooks.Timeout,
 		MaxBody: maxBody, MaxHeader: maxHeader, UserAgent: "Mailhelm (webhooks)", RootCAs: cfg.Roots, Resolver: cfg.Resolver,
 	})}
 }
