@@ -31,6 +31,7 @@ import (
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
+	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
@@ -261,6 +262,9 @@ func (db *DB) Webhooks() webhooks.Store { return webhookstore.New(db.DB) }
 
 // WebhookQueue returns the due webhook deliveries of all organizations.
 func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
+
+// Inboxes returns the store of temporary inboxes, their pull links and messages.
+func (db *DB) Inboxes() inboxstore.Store { return inboxstore.New(db.DB) }
 
 // Deployments returns the store of how far managed templates have come to sending accounts.
 func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }

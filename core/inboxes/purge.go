@@ -3,6 +3,9 @@ package inboxes
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -40,21 +43,25 @@ func (x *Inboxes) PurgeWorker() jobs.Worker[PurgeArgs] {
 // purgeEnded deletes the messages of all inboxes that have ended. An inbox whose objects
 // cannot be deleted now does not delay the others; a later run tries it again.
 func (x *Inboxes) purgeEnded(ctx context.Context) error {
-	var failures []error
+	failed := map[Target]error{}
 	for {
-		ended, err := x.Purges.Ended(ctx, x.Clock(), purgeBatch+len(failures))
+		ended, err := x.Purges.Ended(ctx, x.Clock(), purgeBatch+len(failed))
 		if err != nil {
-			return errors.Join(append(failures, err)...)
+			return err
 		}
-		failed := 0
+		progress := false
 		for _, t := range ended {
-			if err := x.purge(ctx, t); err != nil {
-				failures = append(failures, err)
-				failed++
+			if failed[t] != nil {
+				continue
 			}
+			if err := x.purge(ctx, t); err != nil {
+				failed[t] = fmt.Errorf("purge of inbox %s: %w", t.InboxID, err)
+				continue
+			}
+			progress = true
 		}
-		if len(ended) < purgeBatch || failed > 0 {
-			return errors.Join(failures...)
+		if !progress {
+			return errors.Join(slices.Collect(maps.Values(failed))...)
 		}
 	}
 }
