@@ -56,12 +56,13 @@ var (
 	deleteInbox = engine.Register("delete inbox", `
 		UPDATE inboxes SET deleted_at = $1, ends_at = $2 WHERE org_id = $3 AND id = $4 AND deleted_at IS NULL AND expires_at > $5`)
 	nthMint = engine.Register("nth mint of inbox", `
-		SELECT created_at FROM inboxes WHERE org_id = $1 AND restriction = '' AND created_at > $2
-		ORDER BY created_at DESC LIMIT 1 OFFSET $3`)
+		SELECT count(*) AS n, min(at) AS at FROM (
+			SELECT created_at AS at FROM inboxes WHERE org_id = $1 AND restriction = '' AND created_at > $2 ORDER BY created_at DESC LIMIT $3) AS newest`)
 	nthEnd = engine.Register("nth end of inbox", `
-		SELECT ends_at FROM inboxes
-		WHERE org_id = $1 AND ends_at > $2 AND (restriction = '' OR NOT $3) AND (CAST($4 AS bytetext) = '' OR caller = $4) AND (CAST($5 AS bytetext) = '' OR account_ref = $5)
-		ORDER BY ends_at DESC LIMIT 1 OFFSET $6`)
+		SELECT count(*) AS n, min(at) AS at FROM (
+			SELECT ends_at AS at FROM inboxes
+			WHERE org_id = $1 AND ends_at > $2 AND (restriction = '' OR NOT $3) AND (CAST($4 AS bytetext) = '' OR caller = $4) AND (CAST($5 AS bytetext) = '' OR account_ref = $5)
+			ORDER BY ends_at DESC LIMIT $6) AS last`)
 	countMessages = engine.Register("count messages of inbox", `
 		UPDATE inboxes SET message_count = message_count + $1, dropped_count = dropped_count + $2 WHERE org_id = $3 AND id = $4`)
 	inboxByAddress = engine.RegisterPoint("inbox by address", `
@@ -156,19 +157,24 @@ func (s Store) Delete(ctx context.Context, orgID, id string, now time.Time) (boo
 }
 
 func (s Store) NthMint(ctx context.Context, orgID string, since time.Time, n int) (*time.Time, error) {
-	return first(engine.Values[engine.Time](ctx, s.db, nthMint, orgID, engine.At(since), n-1))
+	return s.nth(ctx, n, nthMint, orgID, engine.At(since), n)
 }
 
 func (s Store) NthEnd(ctx context.Context, orgID string, f inboxes.LiveFilter, now time.Time, n int) (*time.Time, error) {
-	return first(engine.Values[engine.Time](ctx, s.db, nthEnd, orgID, engine.At(now), f.Unrestricted, f.Caller, f.AccountRef, n-1))
+	return s.nth(ctx, n, nthEnd, orgID, engine.At(now), f.Unrestricted, f.Caller, f.AccountRef, n)
 }
 
-// first returns the first of the times, nil without one.
-func first(times []engine.Time, err error) (*time.Time, error) {
-	if err != nil || len(times) == 0 {
+// nth returns the earliest of the n latest times that a statement finds, nil if it finds fewer.
+func (s Store) nth(ctx context.Context, n int, statement *engine.Statement, args ...any) (*time.Time, error) {
+	type row struct {
+		N  int          `db:"n"`
+		At *engine.Time `db:"at"`
+	}
+	found, err := engine.One[row](ctx, s.db, "inbox", statement, args...)
+	if err != nil || found.N < n {
 		return nil, err
 	}
-	return engine.OptionalTime(&times[0]), nil
+	return engine.OptionalTime(found.At), nil
 }
 
 func (s Store) Count(ctx context.Context, orgID, id string, accepted, dropped int) error {
