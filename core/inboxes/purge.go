@@ -54,11 +54,10 @@ func (x *Inboxes) purgeEnded(ctx context.Context) error {
 			if failed[t] != nil {
 				continue
 			}
+			progress = true
 			if err := x.purge(ctx, t); err != nil {
 				failed[t] = fmt.Errorf("purge of inbox %s: %w", t.InboxID, err)
-				continue
 			}
-			progress = true
 		}
 		if !progress {
 			return errors.Join(slices.Collect(maps.Values(failed))...)

@@ -99,3 +99,14 @@ func (w *Waiting) Announce(ctx context.Context, inboxID string) {
 		w.log.WarnContext(ctx, "polls at other processes were not woken", "inbox_id", inboxID, "cause", err)
 	}
 }
+
+// Polls returns how many polls wait in this process.
+func (w *Waiting) Polls() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, s := range w.signals {
+		n += s.polls
+	}
+	return n
+}
