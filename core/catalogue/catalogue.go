@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -49,6 +50,7 @@ type Domains struct {
 	Segments    *segments.Segments
 	Workflows   *workflows.Workflows
 	Broadcasts  *broadcasts.Broadcasts
+	Inboxes     *inboxes.Inboxes
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
@@ -83,6 +85,7 @@ func Operations(d Domains) []core.Operation {
 		d.Broadcasts.Operations(),
 		d.BroadcastTests.Operations(),
 		d.Tags.Operations(),
+		d.Inboxes.Operations(),
 	)
 }
 
@@ -116,6 +119,7 @@ func documentationOnly() Domains {
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 		Workflows:   workflows.New(workflows.Config{Clock: core.SystemClock}),
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
+		Inboxes:     inboxes.New(inboxes.Config{Clock: core.SystemClock}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
 		BroadcastTests: &testsends.Broadcasts{},

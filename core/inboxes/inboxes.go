@@ -16,6 +16,7 @@ type Config struct {
 	Messages MessageStore
 	Tokens   TokenStore
 	Purges   PurgeStore
+	// Claims knows verified addresses. nil means that nobody can verify one.
 	Claims   Claims
 	Domains  Domains
 	Accounts Accounts

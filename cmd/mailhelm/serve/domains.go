@@ -35,9 +35,8 @@ import (
 
 // newDomains creates the values that implement the operations, such as *contacts.Contacts
 // and *messages.Messages. Operations, pages and jobs share these values. newDomains starts
-// no job and contacts no account. app is the address of the dashboard. Call it once for each
-// host, because it registers metrics.
-func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Registerer) catalogue.Domains {
+// no job and contacts no account. Call it once for each host, because it registers metrics.
+func newDomains(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
@@ -64,7 +63,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
 	tests := newTestSends(cfg, s, s.handover)
-	gate := newGate(cfg, s, app)
+	gate := newGate(cfg, s, public.App)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
@@ -84,6 +83,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		}),
 		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
 		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
+		Inboxes:        newInboxes(cfg, s, public, metrics),
 		Activities:     done,
 		Segments:       divided,
 		Contacts: contacts.New(contacts.Config{
