@@ -266,6 +266,9 @@ func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
 // Inboxes returns the store of temporary inboxes, their pull links and messages.
 func (db *DB) Inboxes() inboxstore.Store { return inboxstore.New(db.DB) }
 
+// InboxNotices returns the notices about changed inboxes between processes.
+func (db *DB) InboxNotices() inboxstore.Notices { return inboxstore.NewNotices(db.DB) }
+
 // Deployments returns the store of how far managed templates have come to sending accounts.
 func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }
 

@@ -110,6 +110,10 @@ var domainEdges = map[[2]string]string{
 	{"templates", "sending"}:           "templates live in the sending account",
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"inboxes", "access"}:              "pull links are secrets of the same form as other links",
+	{"inboxes", "cache"}:               "addresses of inboxes are cached for the receiver",
+	{"inboxes", "inbound"}:             "inboxes are a destination of received mail",
+	{"inboxes", "jobs"}:                "a job purges ended inboxes",
 	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
 	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",
 	{"webhooks", "jobs"}:               "a job purges deliveries after thirty days",
@@ -160,6 +164,7 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/inbound/payload":      "the JSON form of received messages",
 	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",

@@ -17,9 +17,9 @@ const (
 
 // Verdicts has the verdict of each check.
 type Verdicts struct {
-	SPF   Verdict `json:"spf" jsonschema_description:"Whether the sending server may send for the envelope sender (RFC 7208)."`
-	DKIM  Verdict `json:"dkim" jsonschema_description:"Whether the message has a valid DKIM signature (RFC 6376)."`
-	DMARC Verdict `json:"dmarc" jsonschema_description:"Whether SPF or DKIM passed for the domain of From (RFC 9989)."`
-	Spam  Verdict `json:"spam" jsonschema_description:"Whether a scanner takes the message for spam: FAIL is spam."`
-	Virus Verdict `json:"virus" jsonschema_description:"Whether a scanner found malware: FAIL is malware."`
+	SPF   Verdict `json:"spf" jsonschema:"enum=PASS,enum=FAIL,enum=GRAY,enum=PROCESSING_FAILED,enum=DISABLED" jsonschema_description:"Whether the sending server may send for the envelope sender (RFC 7208)."`
+	DKIM  Verdict `json:"dkim" jsonschema:"enum=PASS,enum=FAIL,enum=GRAY,enum=PROCESSING_FAILED,enum=DISABLED" jsonschema_description:"Whether the message has a valid DKIM signature (RFC 6376)."`
+	DMARC Verdict `json:"dmarc" jsonschema:"enum=PASS,enum=FAIL,enum=GRAY,enum=PROCESSING_FAILED,enum=DISABLED" jsonschema_description:"Whether SPF or DKIM passed for the domain of From (RFC 9989)."`
+	Spam  Verdict `json:"spam" jsonschema:"enum=PASS,enum=FAIL,enum=GRAY,enum=PROCESSING_FAILED,enum=DISABLED" jsonschema_description:"Whether a scanner takes the message for spam: FAIL is spam."`
+	Virus Verdict `json:"virus" jsonschema:"enum=PASS,enum=FAIL,enum=GRAY,enum=PROCESSING_FAILED,enum=DISABLED" jsonschema_description:"Whether a scanner found malware: FAIL is malware."`
 }

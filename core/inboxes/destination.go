@@ -9,12 +9,12 @@ import (
 
 // Destination stores received messages in inboxes. It is the [inbound.Destination] of
 // [inbound.ToInbox].
-type Destination struct{ *Service }
+type Destination struct{ *Reader }
 
 var _ inbound.Destination = Destination{}
 
 // Destination returns the destination of mail to inboxes.
-func (x *Inboxes) Destination() Destination { return Destination{x.Service} }
+func (x *Inboxes) Destination() Destination { return Destination{x.Reader} }
 
 // Deliver stores the message in the inbox of the routes. It drops and counts a message with
 // malware, of a sender that is not allowed, and for an inbox that has ended or is full.

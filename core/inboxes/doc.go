@@ -3,8 +3,8 @@
 // received is deleted.
 //
 // Mail comes from package inbound: [Router] finds the inbox of a recipient, [Destination]
-// stores the message. An inbox can be read by its organization ([Inboxes]) and, with the
-// secret of a pull link, by anybody ([Pull]). [Waiting] wakes the polls that wait.
+// stores the message. An inbox can be read by its organization ([Inboxes]) and, without a
+// credential, by pull links. [Waiting] wakes the polls that wait.
 //
 // An inbox that expired or was deleted accepts no mail and shows none. A job deletes its
 // messages and their objects within a minute; see [Inboxes.PurgeWorker]. The row of the inbox

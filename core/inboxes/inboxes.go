@@ -16,7 +16,7 @@ type Config struct {
 	Messages MessageStore
 	Tokens   TokenStore
 	Purges   PurgeStore
-	// Claims knows verified addresses. nil means that nobody can verify one.
+	// Claims knows verified addresses. nil means that no address can be verified.
 	Claims   Claims
 	Domains  Domains
 	Accounts Accounts
@@ -63,13 +63,13 @@ type Sealer interface {
 }
 
 // Inboxes has the operations on temporary inboxes.
-type Inboxes struct{ *Service }
+type Inboxes struct{ *Reader }
 
-// Service is what the operations, the pull host and the receiver of mail share.
-type Service struct{ Config }
+// Reader reads inboxes and their messages.
+type Reader struct{ Config }
 
 // New returns an Inboxes.
-func New(cfg Config) *Inboxes { return &Inboxes{&Service{cfg}} }
+func New(cfg Config) *Inboxes { return &Inboxes{&Reader{cfg}} }
 
 // Operations returns the operations of this package, in the order of the operation catalogue.
 func (x *Inboxes) Operations() []core.Operation {
@@ -81,7 +81,7 @@ func (x *Inboxes) Operations() []core.Operation {
 
 // visible returns an inbox that the caller may see. For others it fails with
 // core.CodeNotFound.
-func (x *Service) visible(ctx context.Context, p core.Principal, id string) (Inbox, error) {
+func (x *Reader) visible(ctx context.Context, p core.Principal, id string) (Inbox, error) {
 	if !core.IsID(id) {
 		return Inbox{}, errNoInbox()
 	}

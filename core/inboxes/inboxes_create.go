@@ -19,7 +19,7 @@ type CreateInboxIn struct {
 	TTL            int        `json:"ttl,omitempty" jsonschema:"minimum=60,maximum=3600,default=600" jsonschema_description:"Life in seconds."`
 	Label          string     `json:"label,omitempty" jsonschema:"maxLength=80" jsonschema_description:"Your name for the inbox, one line."`
 	Visibility     Visibility `json:"visibility,omitempty" jsonschema:"enum=private,enum=org,default=private" jsonschema_description:"private: only you see it. org: the whole organization does."`
-	AllowedSenders []string   `json:"allowed_senders,omitempty" jsonschema:"maxItems=100" jsonschema_description:"Who may send: addresses that you verified, and verified domains of the organization as @example.com, without their subdomains. Empty or absent: anybody. It cannot be changed later."`
+	AllowedSenders []string   `json:"allowed_senders,omitempty" jsonschema:"maxItems=100" jsonschema_description:"Who may send: addresses that you verified, and verified domains of the organization as @example.com, without their subdomains. Empty or absent: all senders. It cannot be changed later."`
 	AccountRef     string     `json:"account_ref,omitempty" jsonschema:"maxLength=128" jsonschema_description:"Your id of the customer for whom the inbox is, such as customer-1042; no email address. Required in platform mode, where limits are counted for each."`
 }
 
@@ -175,16 +175,16 @@ func newToken(inboxID, label string, now time.Time) (Token, string) {
 }
 
 // pullURL returns the pull link with a secret.
-func (x *Service) pullURL(secret string) string { return x.FetchURL + "/p/" + secret + "/messages" }
+func (x *Inboxes) pullURL(secret string) string { return x.FetchURL + "/p/" + secret + "/messages" }
 
 // sealPurpose separates the secrets of pull links from other encrypted values.
 const sealPurpose = "inbox pull link"
 
-func (x *Service) seal(tokenID, secret string) ([]byte, error) {
+func (x *Inboxes) seal(tokenID, secret string) ([]byte, error) {
 	return x.Sealer.Seal(sealPurpose, tokenID, []byte(secret))
 }
 
-func (x *Service) unseal(tokenID string, sealed []byte) (string, error) {
+func (x *Inboxes) unseal(tokenID string, sealed []byte) (string, error) {
 	secret, err := x.Sealer.Open(sealPurpose, tokenID, sealed)
 	return string(secret), err
 }

@@ -68,7 +68,7 @@ func rulesFor(p core.Principal, i Inbox, connected bool) []rule {
 
 // admit fails with core.CodeRateLimited if a limit refuses the new inbox. It locks the mints of
 // the organization, so that concurrent calls cannot exceed a limit together.
-func (x *Service) admit(ctx context.Context, p core.Principal, i Inbox) error {
+func (x *Inboxes) admit(ctx context.Context, p core.Principal, i Inbox) error {
 	disabled, err := x.Store.HoldMints(ctx, p.Org.ID)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (x *Service) admit(ctx context.Context, p core.Principal, i Inbox) error {
 }
 
 // checkRule fails if the rule admits no inbox at now.
-func (x *Service) checkRule(ctx context.Context, orgID string, r rule, now time.Time) error {
+func (x *Inboxes) checkRule(ctx context.Context, orgID string, r rule, now time.Time) error {
 	if r.window > 0 {
 		mint, err := x.Store.NthMint(ctx, orgID, now.Add(-r.window), r.n)
 		if err != nil || mint == nil {

@@ -21,7 +21,7 @@ type Summary struct {
 // pulled returns the inbox of a pull link. It fails with core.CodeNotFound for an unknown or
 // revoked link and for that of a deleted inbox, and with core.CodeInboxExpired for that of an
 // expired inbox. One query decides it for each, so that the times do not differ either.
-func (x *Service) pulled(ctx context.Context, secret string) (Inbox, error) {
+func (x *Reader) pulled(ctx context.Context, secret string) (Inbox, error) {
 	found, err := x.Tokens.InboxByToken(ctx, access.HashSecret(secret))
 	if err != nil {
 		return Inbox{}, err
@@ -42,7 +42,7 @@ func pullEnded(s Status) error {
 }
 
 // PullSummary returns the inbox of the pull link with a secret; see PullMessages.
-func (x *Service) PullSummary(ctx context.Context, secret string) (Summary, error) {
+func (x *Reader) PullSummary(ctx context.Context, secret string) (Summary, error) {
 	i, err := x.pulled(ctx, secret)
 	if err != nil {
 		return Summary{}, err
@@ -55,7 +55,7 @@ func (x *Service) PullSummary(ctx context.Context, secret string) (Summary, erro
 // PullMessages returns the messages of the inbox of the pull link with a secret. It waits as
 // inboxes_messages does. It fails with core.CodeNotFound for an unknown or revoked link and
 // for that of a deleted inbox, and with core.CodeInboxExpired for that of an expired inbox.
-func (x *Service) PullMessages(ctx context.Context, secret string, q Query) (Arrived, error) {
+func (x *Reader) PullMessages(ctx context.Context, secret string, q Query) (Arrived, error) {
 	i, err := x.pulled(ctx, secret)
 	if err != nil {
 		return Arrived{}, err

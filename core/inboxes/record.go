@@ -18,7 +18,7 @@ type Record struct {
 	Visibility        Visibility        `json:"visibility" jsonschema:"enum=private,enum=org"`
 	Label             string            `json:"label" voice:"untrusted"`
 	Status            Status            `json:"status" jsonschema:"enum=active,enum=expired,enum=deleted"`
-	AllowedSenders    []string          `json:"allowed_senders" voice:"untrusted" jsonschema_description:"Addresses, and domains as @example.com, that may send; empty means anybody."`
+	AllowedSenders    []string          `json:"allowed_senders" voice:"untrusted" jsonschema_description:"Addresses, and domains as @example.com, that may send; empty means all senders."`
 	MessageCount      int               `json:"message_count" jsonschema_description:"Accepted messages."`
 	DroppedCount      int               `json:"dropped_count" jsonschema_description:"Messages that were refused: of other senders, with malware, or after the end."`
 	CreatedAt         time.Time         `json:"created_at"`
@@ -38,7 +38,7 @@ func viewOf(t Token) TokenView {
 }
 
 // recordOf returns an inbox as the API shows it at a time.
-func (x *Service) recordOf(i Inbox, now time.Time) Record {
+func (x *Reader) recordOf(i Inbox, now time.Time) Record {
 	return Record{
 		ID: i.ID, Address: x.AddressOf(i), ExpiresAt: i.ExpiresAt, PollURL: x.BaseURL + "/v1/inboxes/" + i.ID + "/messages",
 		PullToken: viewOf(i.First), Restricted: i.Restriction != Unrestricted, RestrictionSource: i.Restriction, AccountRef: i.AccountRef,
@@ -48,4 +48,4 @@ func (x *Service) recordOf(i Inbox, now time.Time) Record {
 }
 
 // AddressOf returns the address of an inbox.
-func (x *Service) AddressOf(i Inbox) string { return i.LocalPart + "@" + x.Domain }
+func (x *Reader) AddressOf(i Inbox) string { return i.LocalPart + "@" + x.Domain }

@@ -14,7 +14,7 @@ import (
 // each once. It fails with core.CodeValidationFailed, which names each entry that is neither a
 // proven address of the caller nor a verified domain of the organization. In platform mode it
 // checks only the form of the entries.
-func (x *Service) allowedSenders(ctx context.Context, p core.Principal, entries []string) ([]string, error) {
+func (x *Inboxes) allowedSenders(ctx context.Context, p core.Principal, entries []string) ([]string, error) {
 	var faults []core.FieldError
 	allowed := make([]string, 0, len(entries))
 	for i, entry := range entries {
@@ -37,7 +37,7 @@ func (x *Service) allowedSenders(ctx context.Context, p core.Principal, entries 
 }
 
 // checkSender returns an entry in its stored form, or what is wrong with it.
-func (x *Service) checkSender(ctx context.Context, p core.Principal, entry string) (stored, fault string, err error) {
+func (x *Inboxes) checkSender(ctx context.Context, p core.Principal, entry string) (stored, fault string, err error) {
 	quoted := core.Quote(core.Quotable(entry, 100))
 	domain, isDomain := strings.CutPrefix(entry, "@")
 	const local = "x"
@@ -72,8 +72,8 @@ func (x *Service) checkSender(ctx context.Context, p core.Principal, entry strin
 	return stored, fault, err
 }
 
-// allows reports whether an inbox takes a message of its sender: anybody, or else the address
-// of From or the envelope sender is an allowed address or at an allowed domain. An entry for a
+// allows reports whether an inbox takes a message. If the inbox is restricted, the address of
+// From or the envelope sender must be an allowed address or at an allowed domain. An entry for a
 // domain does not include its subdomains.
 func (i Inbox) allows(m inbound.Message) bool {
 	if len(i.AllowedSenders) == 0 {

@@ -91,8 +91,8 @@ func (w *Waiting) Close() {
 }
 
 // Announce wakes the polls of all processes that wait for an inbox. Call it after the commit
-// of a change. If other processes cannot be told, their polls see the change at the end of
-// their wait.
+// of a change. If the announcement fails, the polls of other processes see the
+// change at the end of their wait.
 func (w *Waiting) Announce(ctx context.Context, inboxID string) {
 	w.Wake(inboxID)
 	if err := w.announce.Announce(ctx, inboxID); err != nil {

@@ -12,14 +12,12 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
-	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
-	"github.com/mailhelm/mailhelm/core/objects"
-	"github.com/mailhelm/mailhelm/core/objects/files"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -31,7 +29,6 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
 )
 
 // stores holds what the parts of a server share: the database, the sending accounts, the
@@ -61,11 +58,8 @@ type stores struct {
 	hooks *webhooks.Observer
 	// links makes the links with which recipients unsubscribe.
 	links *unsubscribe.Links
-	// files keeps received mail in the data folder, and objects finds the store of an
-	// organization. waiting wakes polls for mail.
-	files   *files.Files
-	objects objects.Stores
-	waiting *inboxes.Waiting
+	// incoming receives mail.
+	incoming *incoming.Parts
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
@@ -140,7 +134,6 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
 	})
 	s.hooks = webhooks.NewObserver(s.db.Webhooks(), cfg.Clock)
-	s.waiting = inboxes.NewWaiting(inboxstore.NewNotices(s.db.DB), cfg.Log)
 	s.usage = usage.NewCounter(s.db.Usage(), cfg.Log)
 	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
 		return err

@@ -65,7 +65,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	}
 	events := eventSource(cfg, public, s, domains, simulated, seen)
 	simulated.ServeBy(events)
-	fetch, err := fetchHost(cfg, public, s, domains)
+	fetch, err := s.incoming.FetchHost()
 	if err != nil {
 		return nil, err
 	}

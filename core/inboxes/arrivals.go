@@ -44,7 +44,7 @@ type MessageView struct {
 // poll returns the messages after a cursor. If there are none, it waits until one arrives, the
 // wait is over or the inbox ends. It fails with ended(status) for an inbox that is not active,
 // also if it is deleted during the wait.
-func (x *Service) poll(ctx context.Context, i Inbox, q Query, ended func(Status) error) (Arrived, error) {
+func (x *Reader) poll(ctx context.Context, i Inbox, q Query, ended func(Status) error) (Arrived, error) {
 	until := x.Clock().Add(q.Wait)
 	if i.ExpiresAt.Before(until) {
 		until = i.ExpiresAt
@@ -97,7 +97,7 @@ func atoi(cursor string) int {
 }
 
 // read returns the messages after a cursor that match, without waiting.
-func (x *Service) read(ctx context.Context, i Inbox, q Query) (Arrived, error) {
+func (x *Reader) read(ctx context.Context, i Inbox, q Query) (Arrived, error) {
 	arrived := Arrived{Messages: []MessageView{}, ExpiresAt: i.ExpiresAt}
 	after, scanned := q.After, 0
 	for len(arrived.Messages) == 0 && scanned < maxScanned {
@@ -126,7 +126,7 @@ func (x *Service) read(ctx context.Context, i Inbox, q Query) (Arrived, error) {
 }
 
 // viewOf returns a message as polls return it. Its links work until the end of the inbox.
-func (x *Service) viewOf(ctx context.Context, i Inbox, s Stored) (MessageView, error) {
+func (x *Reader) viewOf(ctx context.Context, i Inbox, s Stored) (MessageView, error) {
 	p, err := payload.Of(s.Message, func(key, filename, contentType string) (string, error) {
 		return x.Objects.Link(ctx, i.OrgID, s.Message.StoreID, key, filename, contentType, i.ExpiresAt)
 	})
