@@ -101,7 +101,7 @@ func (x *Reader) read(ctx context.Context, i Inbox, q Query) (Arrived, error) {
 	arrived := Arrived{Messages: []MessageView{}, ExpiresAt: i.ExpiresAt}
 	after, scanned := q.After, 0
 	for len(arrived.Messages) == 0 && scanned < maxScanned {
-		stored, err := x.Messages.Messages(ctx, i.OrgID, i.ID, after, pageMessages, pageBytes)
+		stored, err := x.Messages.Received(ctx, i.OrgID, i.ID, after, pageMessages, pageBytes)
 		if err != nil {
 			return Arrived{}, err
 		}

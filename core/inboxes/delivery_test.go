@@ -215,7 +215,7 @@ func TestPurge(t *testing.T) {
 			t.Errorf("objects: %v", w.objects.stored)
 		}
 		for id, want := range map[string]int{expiring.ID: 0, deleted.ID: 0, living.ID: 3} {
-			left, err := db.Inboxes().Messages(ctx, org, id, 0, 10, 1<<20)
+			left, err := db.Inboxes().Received(ctx, org, id, 0, 10, 1<<20)
 			if err != nil || len(left) != want {
 				t.Errorf("%d messages are left, %v", len(left), err)
 			}
@@ -236,7 +236,7 @@ func TestPurge(t *testing.T) {
 		pulled(expiring, core.CodeNotFound)
 		for _, m := range []inboxes.MintedView{expiring, deleted, living} {
 			w.refused(core.CodeNotFound, w.ann, "inboxes_get", `{"id": "`+m.ID+`"}`)
-			if left, err := db.Inboxes().Tokens(ctx, org, m.ID); err != nil || len(left) != 0 {
+			if left, err := db.Inboxes().PullTokens(ctx, org, m.ID); err != nil || len(left) != 0 {
 				t.Errorf("tokens are left: %v, %v", left, err)
 			}
 		}
@@ -277,7 +277,7 @@ func TestFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
 	m := w.mint(`{}`)
-	w.must(w.db.Inboxes().Count(t.Context(), w.ann.Org.ID, m.ID, inboxes.MaxMessages-1, 0))
+	w.must(w.db.Inboxes().CountReceived(t.Context(), w.ann.Org.ID, m.ID, inboxes.MaxMessages-1, 0))
 	if !w.deliver(m.Address, w.message("last", "shop@example.com")) || w.deliver(m.Address, w.message("more", "shop@example.com")) {
 		t.Error("the inbox has another size")
 	}

@@ -28,7 +28,7 @@ func (d Destination) Deliver(ctx context.Context, m inbound.Message, routes []in
 		return false, err
 	}
 	if i.StatusAt(d.Clock()) != Active || i.MessageCount >= MaxMessages || m.Verdicts.Virus == inbound.Fail || !i.allows(m) {
-		return false, d.Store.Count(ctx, i.OrgID, i.ID, 0, 1)
+		return false, d.Store.CountReceived(ctx, i.OrgID, i.ID, 0, 1)
 	}
 	s := Stored{Seq: i.MessageCount + 1, Message: m}
 	for _, r := range routes {
@@ -37,11 +37,11 @@ func (d Destination) Deliver(ctx context.Context, m inbound.Message, routes []in
 	if d.Extract != nil {
 		s.Extracted = d.Extract(m)
 	}
-	added, err := d.Messages.Add(ctx, i.OrgID, i.ID, s)
+	added, err := d.Messages.AddReceived(ctx, i.OrgID, i.ID, s)
 	if err != nil || !added {
 		return true, err
 	}
-	return true, d.Store.Count(ctx, i.OrgID, i.ID, 1, 0)
+	return true, d.Store.CountReceived(ctx, i.OrgID, i.ID, 1, 0)
 }
 
 // Committed wakes the polls that wait for the inbox.

@@ -116,7 +116,7 @@ func (x *Inboxes) insert(ctx context.Context, i Inbox) (Inbox, error) {
 	const tries = 5 // even the second is improbable: there are 36^10 addresses
 	for range tries {
 		i.LocalPart = newLocalPart()
-		if stored, err := x.Store.Insert(ctx, i); err != nil || stored {
+		if stored, err := x.Store.InsertInbox(ctx, i); err != nil || stored {
 			return i, err
 		}
 	}

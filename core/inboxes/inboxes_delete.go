@@ -25,7 +25,7 @@ func (x *Inboxes) delete(ctx context.Context, c *core.Call, in InboxIn) (core.De
 		return core.Deleted{}, err
 	}
 	c.SetSubject(found.ID)
-	deleted, err := x.Store.Delete(ctx, found.OrgID, found.ID, c.Now)
+	deleted, err := x.Store.DeleteInbox(ctx, found.OrgID, found.ID, c.Now)
 	if err != nil || !deleted {
 		return core.Deleted{Deleted: true}, err
 	}

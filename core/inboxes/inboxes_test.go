@@ -36,7 +36,7 @@ func TestMint(t *testing.T) {
 		if got := asJSON(t, w.read(m.ID)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		tokens, err := db.Inboxes().Tokens(t.Context(), w.ann.Org.ID, m.ID)
+		tokens, err := db.Inboxes().PullTokens(t.Context(), w.ann.Org.ID, m.ID)
 		if err != nil || len(tokens) != 1 || string(tokens[0].Hash) != string(access.HashSecret(secret)) {
 			t.Errorf("stored: %+v, %v", tokens, err)
 		}

@@ -61,7 +61,7 @@ func (x *Inboxes) createToken(ctx context.Context, c *core.Call, in CreatePullTo
 	if status := found.StatusAt(c.Now); status != Active {
 		return MintedToken{}, errEnded(status)
 	}
-	all, err := x.Tokens.Tokens(ctx, found.OrgID, found.ID)
+	all, err := x.Tokens.PullTokens(ctx, found.OrgID, found.ID)
 	if err != nil {
 		return MintedToken{}, err
 	}
@@ -92,7 +92,7 @@ func (x *Inboxes) pullTokensList() core.Operation {
 			if err != nil {
 				return core.Page[TokenView]{}, err
 			}
-			all, err := x.Tokens.Tokens(ctx, found.OrgID, found.ID)
+			all, err := x.Tokens.PullTokens(ctx, found.OrgID, found.ID)
 			page := core.Page[TokenView]{Items: make([]TokenView, len(all)), Total: len(all)}
 			for n, t := range all {
 				page.Items[n] = viewOf(t)
@@ -123,7 +123,7 @@ func (x *Inboxes) pullTokensRevoke() core.Operation {
 				return core.Deleted{}, err
 			}
 			c.SetSubject(found.ID)
-			return core.Deleted{Deleted: true}, x.Tokens.Revoke(ctx, found.OrgID, found.ID, in.TokenID, c.Now)
+			return core.Deleted{Deleted: true}, x.Tokens.RevokeToken(ctx, found.OrgID, found.ID, in.TokenID, c.Now)
 		},
 	})
 }

@@ -69,7 +69,7 @@ func (x *Inboxes) purgeEnded(ctx context.Context) error {
 // that was interrupted leaves no object without a row that names it.
 func (x *Inboxes) purge(ctx context.Context, t Target) error {
 	for {
-		stored, err := x.Messages.Messages(ctx, t.OrgID, t.InboxID, 0, pageMessages, pageBytes)
+		stored, err := x.Messages.Received(ctx, t.OrgID, t.InboxID, 0, pageMessages, pageBytes)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (x *Inboxes) purge(ctx context.Context, t Target) error {
 				return err
 			}
 		}
-		if err := x.Messages.Remove(ctx, t.OrgID, t.InboxID, stored[len(stored)-1].Seq); err != nil {
+		if err := x.Messages.RemoveReceived(ctx, t.OrgID, t.InboxID, stored[len(stored)-1].Seq); err != nil {
 			return err
 		}
 	}

@@ -17,25 +17,25 @@ type Store interface {
 	// SetDisabled enables or disables inboxes for the organization, and reports whether that
 	// changed anything.
 	SetDisabled(ctx context.Context, orgID string, disabled bool) (changed bool, err error)
-	// Insert stores an inbox with the pull link First. It returns false, and stores nothing, if
+	// InsertInbox stores an inbox with the pull link First. It returns false, and stores nothing, if
 	// an inbox of any organization has the local part.
-	Insert(ctx context.Context, i Inbox) (bool, error)
+	InsertInbox(ctx context.Context, i Inbox) (bool, error)
 	// Inbox returns one inbox. In a transaction it locks the inbox until the transaction ends.
 	Inbox(ctx context.Context, orgID, id string) (Inbox, error)
 	// Inboxes returns inboxes, newest first by creation time and id.
 	Inboxes(ctx context.Context, orgID string, f Filter) ([]Inbox, error)
 	// SetLabel stores the label and the visibility of an inbox.
 	SetLabel(ctx context.Context, orgID, id, label string, v Visibility) error
-	// Delete marks an inbox that has not ended at now as deleted. It reports false for another.
-	Delete(ctx context.Context, orgID, id string, now time.Time) (bool, error)
+	// DeleteInbox marks an inbox that has not ended at now as deleted. It reports false for another.
+	DeleteInbox(ctx context.Context, orgID, id string, now time.Time) (bool, error)
 	// NthMint returns the creation time of the n-th newest unrestricted inbox that was created
 	// after since, nil if there are fewer.
 	NthMint(ctx context.Context, orgID string, since time.Time, n int) (*time.Time, error)
 	// NthEnd returns the end of that live inbox for which n-1 others of those that the filter
 	// selects end later, nil if fewer than n live.
 	NthEnd(ctx context.Context, orgID string, f LiveFilter, now time.Time, n int) (*time.Time, error)
-	// Count adds to the numbers of accepted and dropped messages of an inbox.
-	Count(ctx context.Context, orgID, id string, accepted, dropped int) error
+	// CountReceived adds to the numbers of accepted and dropped messages of an inbox.
+	CountReceived(ctx context.Context, orgID, id string, accepted, dropped int) error
 	// Address returns the inbox with the local part, also an ended one, of any organization.
 	Address(ctx context.Context, localPart string) (Target, error)
 }
@@ -64,26 +64,24 @@ type LiveFilter struct {
 
 // MessageStore stores the messages of inboxes. See Store for the rules of its methods.
 type MessageStore interface {
-	// Add stores a message. It reports false, and stores nothing, if the inbox has a message
+	// AddReceived stores a message. It reports false, and stores nothing, if the inbox has a message
 	// with the id.
-	Add(ctx context.Context, orgID, inboxID string, s Stored) (bool, error)
-	// Messages returns messages with a Seq above after, oldest first: at most limit, and no
+	AddReceived(ctx context.Context, orgID, inboxID string, s Stored) (bool, error)
+	// Received returns messages with a Seq above after, oldest first: at most limit, and no
 	// more after their JSON has maxBytes in all. It returns at least one if there is one.
-	Messages(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]Stored, error)
-	// Message returns the message with the position.
-	Message(ctx context.Context, orgID, inboxID string, seq int) (Stored, error)
-	// Remove deletes messages up to a position.
-	Remove(ctx context.Context, orgID, inboxID string, upTo int) error
+	Received(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]Stored, error)
+	// RemoveReceived deletes messages up to a position.
+	RemoveReceived(ctx context.Context, orgID, inboxID string, upTo int) error
 }
 
 // TokenStore stores pull links. See Store for the rules of its methods.
 type TokenStore interface {
 	AddToken(ctx context.Context, orgID string, t Token) error
-	// Tokens returns the pull links of an inbox, first those that work, then the revoked ones,
+	// PullTokens returns the pull links of an inbox, first those that work, then the revoked ones,
 	// each newest first.
-	Tokens(ctx context.Context, orgID, inboxID string) ([]Token, error)
-	// Revoke revokes a pull link. It does nothing if the link is revoked or does not exist.
-	Revoke(ctx context.Context, orgID, inboxID, id string, now time.Time) error
+	PullTokens(ctx context.Context, orgID, inboxID string) ([]Token, error)
+	// RevokeToken revokes a pull link. It does nothing if the link is revoked or does not exist.
+	RevokeToken(ctx context.Context, orgID, inboxID, id string, now time.Time) error
 	// InboxByToken returns the inbox of a pull link that is not revoked, of any organization,
 	// also if the inbox has expired. It fails with core.CodeNotFound for the link of a deleted
 	// inbox.

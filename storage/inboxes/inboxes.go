@@ -121,7 +121,7 @@ func (s Store) SetDisabled(ctx context.Context, orgID string, disabled bool) (bo
 	return n > 0, err
 }
 
-func (s Store) Insert(ctx context.Context, i inboxes.Inbox) (bool, error) {
+func (s Store) InsertInbox(ctx context.Context, i inboxes.Inbox) (bool, error) {
 	allowed, err := engine.EncodeTexts(i.AllowedSenders)
 	if err != nil {
 		return false, err
@@ -150,7 +150,7 @@ func (s Store) SetLabel(ctx context.Context, orgID, id, label string, v inboxes.
 	return s.db.Change(ctx, "inbox", labelInbox, label, string(v), orgID, id)
 }
 
-func (s Store) Delete(ctx context.Context, orgID, id string, now time.Time) (bool, error) {
+func (s Store) DeleteInbox(ctx context.Context, orgID, id string, now time.Time) (bool, error) {
 	at := engine.At(now)
 	n, err := s.db.Exec(ctx, deleteInbox, at, at, orgID, id, at)
 	return n == 1, err
@@ -177,7 +177,7 @@ func (s Store) nth(ctx context.Context, n int, statement *engine.Statement, args
 	return engine.OptionalTime(found.At), nil
 }
 
-func (s Store) Count(ctx context.Context, orgID, id string, accepted, dropped int) error {
+func (s Store) CountReceived(ctx context.Context, orgID, id string, accepted, dropped int) error {
 	return s.db.Change(ctx, "inbox", countMessages, accepted, dropped, orgID, id)
 }
 

@@ -20,8 +20,6 @@ var (
 				SELECT seq, recipients, message, extracted, bytes FROM inbox_messages
 				WHERE org_id = $1 AND inbox_id = $2 AND seq > $3 ORDER BY seq LIMIT $4) AS page) AS sized
 		WHERE before < $5 ORDER BY seq`)
-	messageOfInbox = engine.RegisterPoint("message of inbox", `
-		SELECT seq, recipients, message, extracted FROM inbox_messages WHERE org_id = $1 AND inbox_id = $2 AND seq = $3`)
 	removeMessages = engine.Register("remove messages of inbox", `
 		DELETE FROM inbox_messages WHERE org_id = $1 AND inbox_id = $2 AND seq <= $3`)
 )
@@ -49,7 +47,7 @@ func (r messageRow) stored() (inboxes.Stored, error) {
 	return s, nil
 }
 
-func (s Store) Add(ctx context.Context, orgID, inboxID string, m inboxes.Stored) (bool, error) {
+func (s Store) AddReceived(ctx context.Context, orgID, inboxID string, m inboxes.Stored) (bool, error) {
 	recipients, err := engine.EncodeTexts(m.Recipients)
 	if err != nil {
 		return false, err
@@ -66,19 +64,11 @@ func (s Store) Add(ctx context.Context, orgID, inboxID string, m inboxes.Stored)
 	return n == 1, err
 }
 
-func (s Store) Messages(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]inboxes.Stored, error) {
+func (s Store) Received(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]inboxes.Stored, error) {
 	return engine.ListParsed(ctx, s.db, messageRow.stored, messagesOfInbox, orgID, inboxID, after, limit, maxBytes)
 }
 
-func (s Store) Message(ctx context.Context, orgID, inboxID string, seq int) (inboxes.Stored, error) {
-	row, err := engine.One[messageRow](ctx, s.db, "message", messageOfInbox, orgID, inboxID, seq)
-	if err != nil {
-		return inboxes.Stored{}, err
-	}
-	return row.stored()
-}
-
-func (s Store) Remove(ctx context.Context, orgID, inboxID string, upTo int) error {
+func (s Store) RemoveReceived(ctx context.Context, orgID, inboxID string, upTo int) error {
 	_, err := s.db.Exec(ctx, removeMessages, orgID, inboxID, upTo)
 	return err
 }

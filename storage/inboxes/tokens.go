@@ -43,11 +43,11 @@ func (s Store) AddToken(ctx context.Context, orgID string, t inboxes.Token) erro
 	return err
 }
 
-func (s Store) Tokens(ctx context.Context, orgID, inboxID string) ([]inboxes.Token, error) {
+func (s Store) PullTokens(ctx context.Context, orgID, inboxID string) ([]inboxes.Token, error) {
 	return engine.ListAs(ctx, s.db, tokenRow.token, tokensOfInbox, orgID, inboxID)
 }
 
-func (s Store) Revoke(ctx context.Context, orgID, inboxID, id string, now time.Time) error {
+func (s Store) RevokeToken(ctx context.Context, orgID, inboxID, id string, now time.Time) error {
 	_, err := s.db.Exec(ctx, revokeToken, engine.At(now), orgID, inboxID, id)
 	return err
 }
