@@ -43,6 +43,7 @@ const (
 	CodeTemporarilyUnavailable       Code = "temporarily_unavailable"
 	CodeInternalError                Code = "internal_error"
 	CodeWrongHost                    Code = "wrong_host"
+	CodeInboxExpired                 Code = "inbox_expired"
 )
 
 // CodeInfo describes one error code. The documentation page of the code is generated from
@@ -222,6 +223,11 @@ var codes = []CodeInfo{
 		CodeInternalError, 500, "Internal error", true,
 		"Something failed on our side. The answer does not show the cause. The log has it under the request id.",
 		"Repeat with exponential backoff. If it fails again, report the `request_id`.",
+	},
+	{
+		CodeInboxExpired, 410, "Inbox has ended", false,
+		"The temporary inbox has expired, or was deleted. Its messages are deleted too.",
+		"Create a new inbox.",
 	},
 	{
 		CodeWrongHost, 400, "Wrong host for this credential", false,

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -99,6 +100,10 @@ type Principal struct {
 // Caller returns a text that identifies the credential and the user within the
 // organization. It contains only ids, so it may be stored.
 func (p Principal) Caller() string { return p.Credential.ID + "/" + p.UserID }
+
+// Owner returns the id of the owner of records that only their creator sees: the user, or the
+// credential if it belongs to no user.
+func (p Principal) Owner() string { return cmp.Or(p.UserID, p.Credential.ID) }
 
 // RateLimit returns the number of calls per minute that the principal may make, nil for no
 // limit. Test credentials get a tenth of the organization's limit, at least one.

@@ -148,7 +148,13 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
 	}
-	body, err := readBody(c.Writer, c.Request, cmp.Or(m.MaxBody, maxBody))
+	var body []byte
+	var err error
+	if m.OptionalBody && c.Request.ContentLength == 0 {
+		body = []byte("{}")
+	} else {
+		body, err = readBody(c.Writer, c.Request, cmp.Or(m.MaxBody, maxBody))
+	}
 	if err == nil && m.Items != "" {
 		return m.items(c, body)
 	}

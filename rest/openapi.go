@@ -226,5 +226,5 @@ func (m *mount) requestBody(properties []property) object {
 	if m.Method == http.MethodPatch {
 		content = content.with("application/merge-patch+json", object{{"schema", schema}})
 	}
-	return object{{"required", true}, {"content", content}}
+	return object{{"required", !m.OptionalBody}, {"content", content}}
 }

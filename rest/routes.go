@@ -28,6 +28,8 @@ type Route struct {
 	// Items is the input member whose value is the whole body, a list of items or one item.
 	// "" means that the body is an object with the input members.
 	Items string
+	// OptionalBody lets requests omit the body, which then counts as an empty object.
+	OptionalBody bool
 	// MaxBody is the maximum size of the request body, in bytes; 0 means 1 MiB.
 	MaxBody int64
 	// MaxAge is how long a client may cache the answer. 0 means not at all, for answers that
@@ -141,6 +143,15 @@ var routes = []Route{
 	{Method: http.MethodPost, Path: "/v1/broadcasts/{id}/test", Operation: "broadcasts_test_send", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/broadcasts/{id}/preview", Operation: "broadcasts_preview", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/broadcasts/{id}/results", Operation: "broadcasts_results", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/inboxes", Operation: "inboxes_list", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/inboxes", Operation: "inboxes_create", Success: 201, OptionalBody: true},
+	{Method: http.MethodGet, Path: "/v1/inboxes/{id}", Operation: "inboxes_get", Success: 200},
+	{Method: http.MethodPatch, Path: "/v1/inboxes/{id}", Operation: "inboxes_update", Success: 200},
+	{Method: http.MethodDelete, Path: "/v1/inboxes/{id}", Operation: "inboxes_delete", Success: 204},
+	{Method: http.MethodGet, Path: "/v1/inboxes/{id}/messages", Operation: "inboxes_messages", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/inboxes/{id}/pull-tokens", Operation: "inbox_pull_tokens_list", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/inboxes/{id}/pull-tokens", Operation: "inbox_pull_tokens_create", Success: 201, OptionalBody: true},
+	{Method: http.MethodDelete, Path: "/v1/inboxes/{id}/pull-tokens/{token_id}", Operation: "inbox_pull_tokens_revoke", Success: 204},
 }
 
 // Routes returns a copy of the table of all routes.

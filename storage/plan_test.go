@@ -12,7 +12,7 @@ import (
 // wholeOrganization matches a step of a SQLite query plan that reads all rows of an
 // organization from a large table: one with a row for each contact, message or event.
 var wholeOrganization = regexp.MustCompile(`USING (COVERING )?INDEX (sqlite_autoindex_)?` +
-	`(activities|contacts|contact_slots|list_members|message_events|message_recipients|messages|segment_members|undeliverable|webhook_deliveries|workflow_events|workflow_mails|workflow_runs)` +
+	`(activities|contacts|contact_slots|inbox_messages|list_members|message_events|message_recipients|messages|segment_members|undeliverable|webhook_deliveries|workflow_events|workflow_mails|workflow_runs)` +
 	`_(?:\d|[a-z_]+) \(org_id=\?\)`)
 
 // TestLargeTablesAreReadByMoreThanTheOrganization checks the SQLite query plans of all

@@ -34,6 +34,7 @@ import (
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
+	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
@@ -286,6 +287,12 @@ func (db *DB) ReceivingRoutes() routing.Store { return receivingstore.NewRouting
 func (db *DB) ReceivedDeliveries() receivingstore.DeliveryStore {
 	return receivingstore.NewDeliveries(db.DB)
 }
+
+// Inboxes returns the store of temporary inboxes, their pull links and messages.
+func (db *DB) Inboxes() inboxstore.Store { return inboxstore.New(db.DB) }
+
+// InboxNotices returns the notices about changed inboxes between processes.
+func (db *DB) InboxNotices() inboxstore.Notices { return inboxstore.NewNotices(db.DB) }
 
 // Deployments returns the store of how far managed templates have come to sending accounts.
 func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }

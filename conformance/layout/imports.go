@@ -111,6 +111,10 @@ var domainEdges = map[[2]string]string{
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"objects", "cache"}:               "the stores of organizations are cached for five seconds",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"inboxes", "access"}:              "pull links are secrets of the same form as other links",
+	{"inboxes", "cache"}:               "addresses of inboxes are cached for the receiver",
+	{"inboxes", "inbound"}:             "inboxes are a destination of received mail",
+	{"inboxes", "jobs"}:                "a job purges ended inboxes",
 	{"webhooks", "access"}:             "changes of endpoints are in the audit log",
 	{"webhooks", "cache"}:              "the endpoints of organizations are cached for five seconds",
 	{"webhooks", "jobs"}:               "a job purges deliveries after thirty days",
@@ -164,6 +168,7 @@ var adapterEdges = map[[2]string]string{
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
 	"core/mailauth/dmarc":       "the rules of DMARC: records, the tree walk and alignment",
+	"core/inbound/payload":      "the JSON form of received messages",
 	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",

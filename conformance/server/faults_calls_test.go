@@ -131,19 +131,27 @@ var listed = append([]call{
 	{"topics_update", "PUT", "/v1/topics/put", `{"description":"ROUND"}`, refused},
 	{"topics_delete", "DELETE", "/v1/topics/delete", "", refused},
 	{"audience_get_schema", "", "", `{}`, refused},
+
+	{"inboxes_create", "POST", "/v1/inboxes", `{"label":"ROUND"}`, untouched},
+	{"inboxes_update", "PATCH", "/v1/inboxes/" + readInbox, `{"label":"ROUND"}`, untouched},
+	{"inboxes_delete", "DELETE", "/v1/inboxes/" + deleteInbox, "", untouched},
+	{"inbox_pull_tokens_create", "POST", "/v1/inboxes/" + readInbox + "/pull-tokens", `{"label":"ROUND"}`, untouched},
+	{"inbox_pull_tokens_revoke", "DELETE", "/v1/inboxes/" + readInbox + "/pull-tokens/" + deleteProperty, "", untouched},
 }, callsOfWorkflows...)
 
 // prepared has the names of the contacts that exist at the start of a test round. In the
 // round "slow" the contact "read" has the external id "read-slow".
 var prepared = []string{"read", "put", "patch", "delete", "archive", "gone", "upsert"}
 
-// Ids that occur in the paths of calls: of a bulk job, and of the activity properties that
-// calls read, change and delete.
+// Ids that occur in the paths of calls: of a bulk job, and of the activity properties and the
+// inboxes that calls read, change and delete.
 const (
 	bulkID         = "01900000-0000-7000-8000-000000000001"
 	readProperty   = "01900000-0000-7000-8000-000000000002"
 	putProperty    = "01900000-0000-7000-8000-000000000003"
 	deleteProperty = "01900000-0000-7000-8000-000000000004"
+	readInbox      = "01900000-0000-7000-8000-000000000005"
+	deleteInbox    = "01900000-0000-7000-8000-000000000006"
 )
 
 // faultScene is a running product with the data that the calls need, and the name of the
@@ -166,6 +174,7 @@ func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	}
 	s.fillMirror(t)
 	s.insertJourney(t)
+	s.insertInboxes(t)
 	waiting := bulk.Job{ID: bulkID, Status: bulk.Queued, CreatedAt: s.p.Clock.Now()}
 	if err := bulkstore.NewJobStore(s.p.DB.DB).InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
 		t.Fatal(err)
@@ -208,6 +217,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.makeLists(t)
 	s.makeBroadcasts(t)
 	s.makeWorkflows(t)
+	s.forgetMints(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }

@@ -38,6 +38,9 @@ var seeded = ordinary.Values{
 	"workflows_ id":           "journey",
 	"activity_properties_ id": readProperty,
 
+	"inboxes_ id":           readInbox,
+	"inbox_pull_tokens_ id": readInbox,
+
 	"broadcast_id": "drafted-ROUND",
 
 	"activity_properties_ activity_name": "faults",

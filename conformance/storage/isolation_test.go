@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -70,6 +71,7 @@ type ownedObjects struct {
 	delivery webhooks.Delivery
 	approval approvals.Approval
 	bucket   string // id of the bucket with received mail
+	inbox    inboxes.Inbox
 	journey  ownedJourney
 }
 
@@ -127,6 +129,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownActivity(t, db)
 	o.ownBroadcast(t, db)
 	o.ownWebhook(t, db)
+	o.ownInbox(t, db)
 	o.ownApproval(t, db)
 	o.ownWorkflow(t, db)
 	return o
@@ -195,6 +198,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.activityState(t, db)...)
 	seen = append(seen, o.broadcastState(t, db)...)
 	seen = append(seen, o.webhookState(t, db)...)
+	seen = append(seen, o.inboxState(t, db)...)
 	seen = append(seen, o.workflowState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
@@ -208,7 +212,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -381,6 +385,8 @@ var exempt = []string{
 	"InsertSegment", "segments.ChangeStore.Touch",
 	"Open", // returns the broadcasts of all organizations that a dispatcher starts or drives
 	"workflows.Store.Insert",
+	"InsertInbox", "SetDisabled", "AddReceived", "AddToken",
+	"inboxes.Store.Address", "InboxByToken", // find an inbox by its address and by the hash of a secret
 	"Busy", "Touched", "OpenSends", // return the workflows, organizations and sends of all organizations that have work
 	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
@@ -400,6 +406,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.SubjectStore](), reflect.TypeFor[segments.ChangeStore](),
 	reflect.TypeFor[broadcasts.Store](), reflect.TypeFor[broadcasts.OpenStore](), reflect.TypeFor[broadcasts.AudienceStore](), reflect.TypeFor[testsends.Store](),
 	reflect.TypeFor[handover.Store](), reflect.TypeFor[handover.LimitStore](), reflect.TypeFor[handover.OutcomeStore](),
+	reflect.TypeFor[inboxes.Store](), reflect.TypeFor[inboxes.MessageStore](), reflect.TypeFor[inboxes.TokenStore](),
 	reflect.TypeFor[webhooks.Store](), reflect.TypeFor[approvals.Store](), reflect.TypeFor[approvals.PolicyStore](),
 	reflect.TypeFor[workflows.Store](), reflect.TypeFor[workflows.RunStore](), reflect.TypeFor[workflows.HoldStore](), reflect.TypeFor[workflows.TimerStore](),
 	reflect.TypeFor[workflows.EntryStore](), reflect.TypeFor[workflows.ChangeStore](), reflect.TypeFor[workflows.MailStore](),

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/receiving"
@@ -51,6 +52,7 @@ type Domains struct {
 	Workflows   *workflows.Workflows
 	Broadcasts  *broadcasts.Broadcasts
 	Receiving   *receiving.Receiving
+	Inboxes     *inboxes.Inboxes
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
@@ -86,6 +88,7 @@ func Operations(d Domains) []core.Operation {
 		d.BroadcastTests.Operations(),
 		d.Tags.Operations(),
 		d.Receiving.Operations(),
+		d.Inboxes.Operations(),
 	)
 }
 
@@ -120,6 +123,7 @@ func documentationOnly() Domains {
 		Workflows:   workflows.New(workflows.Config{Clock: core.SystemClock}),
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
 		Receiving:   receiving.New(receiving.Config{Clock: core.SystemClock}),
+		Inboxes:     inboxes.New(inboxes.Config{Clock: core.SystemClock}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
 		BroadcastTests: &testsends.Broadcasts{},

@@ -1,140 +1,223 @@
-// Package pull is the fetch host, on which the mail of a temporary inbox can be read by a
-// link. It also serves the links to objects of received mail, such as attachments; only this
-// host does, because their content comes from strangers. It refuses requests with a credential, because a credential must not be sent to an
-// address from a link.
+// Package pull is the fetch host. It has the messages of temporary inboxes by their pull
+// links, and the content of received mail by signed links.
 //
-// The package contains only the HTTP answers of the fetch host. Temporary inboxes and their
-// links will belong to package core. They do not exist yet, so every path except the health
-// check is not found.
+// The path of a request is a secret: who has it may read the mail. So the package logs no
+// path, and an answer does not tell an unknown link from one that was revoked. It refuses
+// requests with a credential, because a credential must not be sent to an address from a link.
 package pull
 
 import (
+	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/core/throttle"
 	"github.com/mailhelm/mailhelm/rest"
 )
+
+// The limits on requests. Those of a client address are high, because all clients behind a
+// gateway share one. Those of a link are enough for a client that polls without waiting.
+const (
+	addressBurst = 600
+	addressEvery = 20 * time.Millisecond
+	linkBurst    = 60
+	linkEvery    = time.Second
+)
+
+// Inboxes reads inboxes by the secrets of pull links. It is *inboxes.Inboxes in the product,
+// which has the contracts of the methods.
+type Inboxes interface {
+	PullSummary(ctx context.Context, secret string) (inboxes.Summary, error)
+	PullMessages(ctx context.Context, secret string, q inboxes.Query) (inboxes.Arrived, error)
+}
+
+// Objects serves the content of received mail by signed links.
+type Objects interface {
+	// ServeLink answers a request for a link. It fails, and has then written nothing, with
+	// core.CodeNotFound for a token that is not valid.
+	ServeLink(w http.ResponseWriter, r *http.Request, token string) error
+}
 
 // Config has the dependencies of the fetch host, the web host that this package serves. All
 // fields are required.
 type Config struct {
+	Inboxes Inboxes
+	Objects Objects
+	// ObjectPath is the path before the token of a link to an object.
+	ObjectPath string
+	// Remote returns the client address of a request as host:port, such as
+	// http.Request.RemoteAddr.
+	Remote func(r *http.Request) string
 	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
-	// Objects serves the links to objects of received mail.
-	Objects Objects
+	Clock   core.Clock
 	Log     *slog.Logger
 }
 
-// Objects serves objects of received mail by links.
-type Objects interface {
-	// ServeLink answers a GET or HEAD request for the link with a token. It fails with
-	// not_found if the link does not work, for whatever reason, and has then written nothing.
-	ServeLink(w http.ResponseWriter, r *http.Request, token string) error
-}
-
-// New returns the handler of the fetch host, the host of links to temporary inboxes. It
-// refuses every request except the health check and links to objects.
+// New returns the handler of the fetch host.
 func New(cfg Config) http.Handler {
-	h := &host{cfg: cfg}
+	h := &host{cfg: cfg, byAddress: throttle.New(addressBurst, addressEvery), byLink: throttle.New(linkBurst, linkEvery)}
 	return http.HandlerFunc(h.serve)
 }
 
 // host serves the fetch host.
-type host struct{ cfg Config }
+type host struct {
+	cfg               Config
+	byAddress, byLink *throttle.Throttle
+}
 
-// healthPath is the URL path of the health check.
-const healthPath = "/_health"
+// The paths of the fetch host.
+const (
+	healthPath     = "/_health"
+	inboxPath      = "/p/"
+	messagesSuffix = "/messages"
+)
 
-// objectPath is the beginning of the paths of links to objects.
-const objectPath = "/o/"
-
-// serve answers the health check and links to objects. It refuses every other request with
-// an error and logs the refusal.
+// serve answers a request, or refuses it with an error and logs the refusal.
 func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	id := core.RequestID(r.Header["X-Request-Id"])
-	w.Header().Set("X-Request-Id", id)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	err := h.answer(w, r)
+	header := w.Header()
+	header.Set("X-Request-Id", id)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	err := h.route(w, r)
 	if err == nil {
 		return
 	}
-	// A path on this host is a secret link, so the log does not contain it.
-	h.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request refused",
-		slog.String("request_id", id), slog.String("surface", "fetch"),
-		slog.Int("status", err.HTTPStatus()), slog.String("outcome", string(err.Code)))
-	rest.WriteProblem(w, core.ProblemOf(err, h.cfg.DocsURL, id))
+	if core.IsCallerGone(r.Context(), err) {
+		panic(http.ErrAbortHandler)
+	}
+	h.refuse(w, r, id, core.AsError(err))
 }
 
-// answer answers a request, or returns the error for it.
-func (h *host) answer(w http.ResponseWriter, r *http.Request) *core.Error {
-	if err := refuseCredential(r); err != nil {
-		return err
+// refuse logs an error and answers with a problem document. Its member error has the form in
+// which this host always answered refused credentials.
+func (h *host) refuse(w http.ResponseWriter, r *http.Request, id string, e *core.Error) {
+	level := slog.LevelInfo
+	// A path on this host is a secret, so the log does not contain it.
+	attrs := []slog.Attr{
+		slog.String("request_id", id), slog.String("surface", "fetch"), slog.Int("status", e.HTTPStatus()), slog.String("outcome", string(e.Code)),
 	}
-	if token, ok := strings.CutPrefix(r.URL.EscapedPath(), objectPath); ok {
+	if e.IsFault() {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("cause", e.Error()))
+	}
+	h.cfg.Log.LogAttrs(r.Context(), level, "request refused", attrs...)
+	p := core.ProblemOf(e, h.cfg.DocsURL, id)
+	p.Extra = map[string]any{"error": map[string]string{"code": string(p.Code), "message": p.Detail, "detail": p.NextStep}}
+	rest.WriteProblem(w, p)
+}
+
+// route answers a request by its path.
+func (h *host) route(w http.ResponseWriter, r *http.Request) error {
+	path := r.URL.EscapedPath()
+	secret, ofInbox := strings.CutPrefix(path, inboxPath)
+	if ofInbox {
+		allowOrigins(w.Header())
+	}
+	if _, credential := r.Header["Authorization"]; credential {
+		return errCredential()
+	}
+	if path == healthPath {
+		return h.health(w, r)
+	}
+	if wait := h.byAddress.Take(throttle.NetworkOf(h.cfg.Remote(r)), h.cfg.Clock()); wait > 0 {
+		return errTooMany(wait)
+	}
+	if token, ofObject := strings.CutPrefix(path, h.cfg.ObjectPath); ofObject {
 		return h.object(w, r, token)
 	}
-	if r.URL.EscapedPath() != healthPath {
-		return unknownLink()
+	if !ofInbox {
+		return errNoLink()
 	}
-	if err := refuseMethod(w, r); err != nil {
-		return err
+	secret, ofMessages := strings.CutSuffix(secret, messagesSuffix)
+	switch r.Method {
+	case http.MethodOptions:
+		return preflight(w)
+	case http.MethodGet, http.MethodHead:
+		return h.inbox(w, r, secret, ofMessages)
 	}
-	h.health(w)
-	return nil
+	w.Header().Set("Allow", allowedMethods)
+	return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Links to inboxes take GET, HEAD and OPTIONS."}
 }
 
-// object answers a request for a link to an object.
-func (h *host) object(w http.ResponseWriter, r *http.Request, token string) *core.Error {
-	if err := refuseMethod(w, r); err != nil {
-		return err
+// inbox answers with the inbox of a link or with its messages.
+func (h *host) inbox(w http.ResponseWriter, r *http.Request, secret string, ofMessages bool) error {
+	if wait := h.byLink.Take(secret, h.cfg.Clock()); wait > 0 {
+		return errTooMany(wait)
 	}
-	err := h.cfg.Objects.ServeLink(w, r, token)
-	if err == nil {
-		return nil
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	if core.IsNotFound(err) {
-		return unknownLink()
-	}
-	return core.TemporarilyUnavailable(err)
-}
-
-// unknownLink returns the error for a link that does not work. It does not say why.
-func unknownLink() *core.Error {
-	return &core.Error{
-		Code: core.CodeNotFound, Resource: "inbox link",
-		Message: "This link is not known, or its inbox no longer exists.",
-		Next:    "Request a new link from where you got this one.",
-	}
-}
-
-// refuseCredential returns the error for a request with a credential, nil for another.
-func refuseCredential(r *http.Request) *core.Error {
-	if _, credential := r.Header["Authorization"]; credential {
-		return &core.Error{
-			Code:    core.CodeWrongHost,
-			Message: "The fetch host accepts no credentials.",
-			Next:    "Leave the Authorization header out. Replace the credential if others may have seen it. Send API keys to the public API, and access tokens to the host that they were issued for.",
+	var answer any
+	var err error
+	if ofMessages {
+		var q inboxes.Query
+		if q, err = queryOf(r.URL.Query()); err == nil {
+			answer, err = h.cfg.Inboxes.PullMessages(r.Context(), secret, q)
 		}
+	} else {
+		answer, err = h.cfg.Inboxes.PullSummary(r.Context(), secret)
 	}
+	if core.IsNotFound(err) {
+		err = errNoLink()
+	}
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // an error means that the client has disconnected
 	return nil
 }
 
-// refuseMethod returns the error for a request that is neither GET nor HEAD.
-func refuseMethod(w http.ResponseWriter, r *http.Request) *core.Error {
+// object answers with the content of an object.
+func (h *host) object(w http.ResponseWriter, r *http.Request, token string) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "This address takes GET and HEAD."}
+		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Links to content of mail take GET and HEAD."}
 	}
+	err := h.cfg.Objects.ServeLink(w, r, token)
+	if core.IsNotFound(err) {
+		err = errNoLink()
+	}
+	return err
+}
+
+// health writes the answer of the health check.
+func (h *host) health(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "The health check takes GET and HEAD."}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"status":"ok"}`)) // an error means that the client has disconnected
 	return nil
 }
 
-// health writes the answer of the health check, which must not be cached.
-func (h *host) health(w http.ResponseWriter) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(`{"status":"ok"}`)) // an error means that the client has disconnected
+// allowedMethods are the methods of links to inboxes.
+const allowedMethods = "GET, HEAD, OPTIONS"
+
+// allowOrigins lets pages of any web origin read the answer, without credentials (Fetch
+// standard, section 3.3).
+func allowOrigins(header http.Header) {
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
+}
+
+// preflight answers the request by which a browser asks for permission.
+func preflight(w http.ResponseWriter) error {
+	header := w.Header()
+	header.Set("Allow", allowedMethods)
+	header.Set("Access-Control-Allow-Methods", allowedMethods)
+	header.Set("Access-Control-Allow-Headers", "Accept, Content-Type")
+	header.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }

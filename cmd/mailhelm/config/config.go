@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
@@ -99,6 +101,9 @@ type Config struct {
 	// NotificationCAs are the certificate authorities trusted for the certificates with
 	// which Amazon SNS signs notifications; nil means the system's.
 	NotificationCAs *x509.CertPool
+	// InboxDomain is the domain of the addresses of temporary inboxes; "" means
+	// inbox.localhost.
+	InboxDomain string
 	// SystemSMTP is the URL of the operator's own SMTP server for mail to people, such as
 	// password resets. SystemFrom is the sender of that mail. If both are empty, no such
 	// mail is sent.
@@ -239,6 +244,10 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 	return trusted, nil
 }
 
+// MailDomain returns the domain of the addresses of temporary inboxes. On the machine itself,
+// names below localhost lead to the machine (RFC 6761 section 6.3).
+func (c Config) MailDomain() string { return cmp.Or(c.InboxDomain, "inbox.localhost") }
+
 // Check returns the first problem of the configuration: an invalid value, or two values
 // that contradict each other. The error names the flag. Check opens no file and no
 // connection, so the doctor command calls it too.
@@ -274,6 +283,9 @@ func (c Config) Check() error {
 	}
 	if _, err := c.Proxies(); err != nil {
 		return err
+	}
+	if !core.IsEmail("x@"+c.MailDomain()) || strings.ToLower(c.MailDomain()) != c.MailDomain() {
+		return fmt.Errorf("--inbox-domain %s: must be a domain in lower case, such as inbox.example.com", c.InboxDomain)
 	}
 	if _, _, err := c.SystemMail(); err != nil {
 		return err

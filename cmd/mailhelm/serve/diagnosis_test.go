@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/suppression"
@@ -31,7 +32,7 @@ func TestDiagnosisReportsListedAddressesOnly(t *testing.T) {
 	if err := db.Suppression().SaveEntries(t.Context(), org, entries); err != nil {
 		t.Fatal(err)
 	}
-	list := judgedList{newSuppression(db, nil, core.SystemClock, slog.New(slog.DiscardHandler))}
+	list := outgoing.JudgedList{Judged: newSuppression(db, nil, core.SystemClock, slog.New(slog.DiscardHandler))}
 	for email, want := range map[string]*messages.UndeliverableRecipient{
 		"Listed@Example.com": {Reason: "complaint", LastSeenAt: at}, "excluded@example.com": nil, "nobody@example.com": nil,
 	} {

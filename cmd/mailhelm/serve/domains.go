@@ -1,10 +1,10 @@
 package serve
 
 import (
-	"context"
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
@@ -62,7 +62,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	written := newTemplates(cfg, s)
 	recorded := messages.New(messages.Config{
 		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), triggers, s.hooks}, Clock: cfg.Clock,
-		Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
+		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
 	tests := newTestSends(cfg, s, s.handover)
@@ -194,35 +194,9 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	})
 }
 
-// accountList reads the suppression list in the sending account. A diagnosis, which
-// explains why a message did not arrive, uses it.
-type accountList struct{ account sending.Suppressions }
-
-// FindSuppressed returns the entry of an email address in the account's suppression list,
-// or nil if there is none. It returns every error of the account except NotFound, so that a
-// diagnosis can mention the error.
-func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
-	found, err := l.account.FindSuppressed(ctx, orgID, email)
-	if sending.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &messages.SuppressedRecipient{Reason: string(found.Reason), At: found.At}, nil
-}
-
-// judgedList reads the addresses that Mailhelm itself lists as undeliverable. A diagnosis,
-// which explains why a message did not arrive, uses it.
-type judgedList struct{ judged *suppression.Suppression }
-
-// Undeliverable returns the entry of an email address in Mailhelm's list of undeliverable
-// addresses. It returns nil if the address is not listed, or if an operator excluded it
-// from the list.
-func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*messages.UndeliverableRecipient, error) {
-	found, err := l.judged.Undeliverable(ctx, orgID, email)
-	if err != nil || found == nil || found.Status != suppression.Listed {
-		return nil, err
-	}
-	return &messages.UndeliverableRecipient{Reason: string(found.Reason), LastSeenAt: found.LastSeenAt}, nil
+// openIncoming opens the parts of the server that receive mail.
+func openIncoming(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) (*incoming.Parts, error) {
+	return incoming.Open(incoming.Needs{
+		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Channels: s.db.Channels(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
+	})
 }

@@ -121,10 +121,11 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
 	}
-	if h.stores.received, err = openReceivedMail(h.cfg, h.addresses.Public, h.stores); err != nil {
+	if h.stores.incoming, err = openIncoming(h.cfg, h.stores, h.addresses.Public, metrics); err != nil {
 		return err
 	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
+	h.domains.Inboxes = h.stores.incoming.Inboxes
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
@@ -172,7 +173,8 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 func (h *Host) follow(simulated *simulatedevents.Events) {
 	unfollowKeys, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), func() {}, func() {}
 	if simulated != nil {
-		unfollowEvents = simulated.Follow()
+		unfollow, unfollowInboxes := simulated.Follow(), h.stores.incoming.Follow()
+		unfollowEvents = func() { unfollow(); unfollowInboxes() }
 	}
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
@@ -245,6 +247,7 @@ func (h *Host) Failed() <-chan error { return h.servers.Failed() }
 // failed; the host has stopped nevertheless.
 func (h *Host) Stop(ctx context.Context) error {
 	h.readiness.draining.Store(true)
+	h.stores.incoming.Waiting.Close()
 	failures := []error{h.servers.Drain(ctx)}
 	if h.undispatch != nil {
 		h.undispatch()

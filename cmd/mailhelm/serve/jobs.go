@@ -42,6 +42,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, s.dispatcher.RecountWorker(s.db.Orgs().OrgIDs))
 	engine.AddWorker(queue, domains.Approvals.Gate.ExpireWorker(s.db, s.db.Orgs().OrgIDs))
+	engine.AddWorker(queue, domains.Inboxes.PurgeWorker())
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
 		From: []messages.Purger{s.db.Messages(), s.db.Reports(), s.db.Usage()},
 		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
@@ -59,6 +60,8 @@ type stores struct {
 	links *unsubscribe.Links
 	// received has the places in which received mail is kept.
 	received *receivedMail
+	// incoming receives mail.
+	incoming *incoming.Parts
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
 	// dispatcher drives broadcasts. It is nil in a process with the role api.

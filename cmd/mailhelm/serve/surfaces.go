@@ -13,7 +13,6 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs"
 	"github.com/mailhelm/mailhelm/rest/ingest"
-	"github.com/mailhelm/mailhelm/rest/pull"
 	"github.com/mailhelm/mailhelm/tools"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -66,10 +65,14 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	}
 	events := eventSource(cfg, public, s, domains, simulated, seen)
 	simulated.ServeBy(events)
+	fetch, err := s.incoming.FetchHost()
+	if err != nil {
+		return nil, err
+	}
 	web := []network.Site{
 		{Service: config.APIService, Origin: public.API, Handler: routeBelow(ingest.Path, events, api.Handler())},
 		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},
-		{Service: config.FetchService, Origin: public.Fetch, Handler: pull.New(pull.Config{DocsURL: public.Docs, Objects: s.received.files, Log: cfg.Log})},
+		{Service: config.FetchService, Origin: public.Fetch, Handler: fetch},
 	}
 	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard, operations)
 	if err != nil {

@@ -1,0 +1,287 @@
+package inboxes_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestDelivery delivers messages and reads them by cursor.
+func TestDelivery(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		if got := w.poll(m.ID, "0"); len(got.Messages) != 0 || got.Cursor != "0" || !got.ExpiresAt.Equal(m.ExpiresAt) {
+			t.Errorf("empty inbox: %+v", got)
+		}
+		for n := 1; n <= 3; n++ {
+			if !w.deliver(m.Address, w.message(fmt.Sprintf("m%d", n), "shop@example.com")) {
+				t.Errorf("message %d is dropped", n)
+			}
+		}
+		if !w.deliver(m.Address, w.message("m2", "shop@example.com")) {
+			t.Error("the objects of a repeated message are not kept")
+		}
+		all := w.poll(m.ID, "0")
+		if len(all.Messages) != 3 || all.Cursor != "3" {
+			t.Fatalf("%+v", all)
+		}
+		first := all.Messages[0]
+		if first.MessageID != "m1" || first.InboxID != m.ID || first.Cursor != "1" || fmt.Sprint(first.Recipients) != "["+m.Address+"]" || fmt.Sprint(first.Extracted.Codes) != "[483920]" ||
+			first.RawURL != fmt.Sprintf("https://objects.test/files/raw/m1?until=%d", m.ExpiresAt.Unix()) || first.Verdicts.SPF != inbound.Pass || *first.Message.TextBody != "483920" {
+			t.Errorf("%+v", first)
+		}
+		if got := w.poll(m.ID, "2"); len(got.Messages) != 1 || got.Messages[0].MessageID != "m3" || got.Cursor != "3" {
+			t.Errorf("after 2: %+v", got)
+		}
+		if got := w.poll(m.ID, "3"); len(got.Messages) != 0 || got.Cursor != "3" {
+			t.Errorf("after 3: %+v", got)
+		}
+		if got := w.read(m.ID); got.MessageCount != 3 || got.DroppedCount != 0 {
+			t.Errorf("counts: %+v", got)
+		}
+	})
+}
+
+// TestDropped checks what is dropped and counted, and that nothing of it is stored.
+func TestDropped(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.verified = []string{"ann ann@example.com", "shop.example"}
+		m := w.mint(`{"allowed_senders": ["ann@example.com", "@shop.example"], "ttl": 60}`)
+		dropped := 0
+		for n, tc := range []struct {
+			from, envelope string
+			keep           bool
+		}{
+			{"ann@example.com", "x@other.example", true},
+			{"Ann@EXAMPLE.com", "x@other.example", true},
+			{"any@shop.example", "", true},
+			{"any@SHOP.example", "", true},
+			{"x@other.example", "bounce@shop.example", true},
+			{"", "ann@example.com", true},
+			{"x@other.example", "x@other.example", false},
+			{"any@sub.shop.example", "", false},
+			{"any@xshop.example", "", false},
+			{"bob@example.com", "", false},
+			{"", "", false},
+			{"ann@example.com <x@other.example>", "", false},
+		} {
+			one := w.message(fmt.Sprintf("m%d", n), "a@b.example")
+			one.From, one.Sender = &inbound.Address{Address: tc.from, Name: "ann@example.com"}, tc.envelope
+			if tc.from == "" {
+				one.From = nil
+			}
+			if got := w.deliver(m.Address, one); got != tc.keep {
+				t.Errorf("%+v: %v", tc, got)
+			}
+			if !tc.keep {
+				dropped++
+			}
+		}
+		sick := w.message("sick", "ann@example.com")
+		sick.Verdicts = inbound.Verdicts{Virus: inbound.Fail}
+		spam := w.message("spam", "ann@example.com")
+		spam.Verdicts = inbound.Verdicts{Spam: inbound.Fail, SPF: inbound.Fail, DMARC: inbound.Fail}
+		if w.deliver(m.Address, sick) || !w.deliver(m.Address, spam) {
+			t.Error("malware is stored, or spam is dropped")
+		}
+		if got := w.read(m.ID); got.MessageCount != 7 || got.DroppedCount != dropped+1 {
+			t.Errorf("counts: %+v", got)
+		}
+		w.advance(time.Minute)
+		if w.deliver(m.Address, w.message("late", "ann@example.com")) {
+			t.Error("mail after the end is stored")
+		}
+		if got := w.read(m.ID); got.DroppedCount != dropped+2 || got.Status != inboxes.Expired {
+			t.Errorf("counts: %+v", got)
+		}
+	})
+}
+
+// TestMatch narrows a poll.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	m := w.mint(`{}`)
+	html := w.message("html", "news@shop.example")
+	html.Subject, html.Text, html.HTML = "Weekly news", "", "<p>Große Auswahl</p>"
+	w.deliver(m.Address, html)
+	w.deliver(m.Address, w.message("code", "login@shop.example"))
+	for match, want := range map[string]string{
+		`"match_sender": "Login@shop.example"`:                           "code",
+		`"match_sender": "@SHOP.example"`:                                "html code",
+		`"match_sender": "@example"`:                                     "",
+		`"match_subject": "CODE"`:                                        "code",
+		`"match_contains": "große"`:                                      "html",
+		`"match_contains": "weekly"`:                                     "html",
+		`"match_contains": "4839"`:                                       "code",
+		`"match_contains": "4839", "match_sender": "news@shop.example"`:  "",
+		`"match_subject": "your", "match_sender": "bounce@shop.example"`: "code",
+	} {
+		got := as[inboxes.Arrived](w, w.ann, "inboxes_messages", `{"id": "`+m.ID+`", `+match+`}`)
+		var ids []string
+		for _, one := range got.Messages {
+			ids = append(ids, one.MessageID)
+		}
+		if strings.Join(ids, " ") != want || got.Cursor != "2" {
+			t.Errorf("%s: %v, cursor %s", match, ids, got.Cursor)
+		}
+	}
+}
+
+// TestPages reads many and large messages page by page.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		const small, large = 120, 20
+		for n := range small {
+			w.deliver(m.Address, w.message(fmt.Sprint("small", n), "shop@example.com"))
+		}
+		for n := range large {
+			one := w.message(fmt.Sprint("large", n), "shop@example.com")
+			one.Text, one.HTML = strings.Repeat("t", inbound.MaxInline), strings.Repeat("h", inbound.MaxInline)
+			w.deliver(m.Address, one)
+		}
+		cursor, seen := "0", 0
+		for {
+			page := w.poll(m.ID, cursor)
+			if len(page.Messages) == 0 {
+				break
+			}
+			if size := len(asJSON(t, page)); size > 7<<20 || len(page.Messages) > 100 {
+				t.Errorf("a page has %d bytes and %d messages", size, len(page.Messages))
+			}
+			seen += len(page.Messages)
+			cursor = page.Cursor
+		}
+		if seen != small+large || cursor != "140" {
+			t.Errorf("%d messages, cursor %s", seen, cursor)
+		}
+		got := as[inboxes.Arrived](w, w.ann, "inboxes_messages", `{"id": "`+m.ID+`", "match_contains": "hhhhh"}`)
+		if len(got.Messages) == 0 || got.Messages[0].MessageID != "large0" {
+			t.Errorf("a match behind the first page is not found: %+v", got.Cursor)
+		}
+	})
+}
+
+// TestPurge ends inboxes by time and by deletion. Their messages and objects must go, also
+// after a failure, and the answers must stay for 30 days.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		expiring, deleted, living := w.mint(`{"ttl": 60}`), w.mint(`{}`), w.mint(`{}`)
+		for _, m := range []inboxes.MintedView{expiring, deleted, living} {
+			for n := range 3 {
+				w.deliver(m.Address, w.message(fmt.Sprint(m.ID, n), "shop@example.com"))
+			}
+		}
+		for range 2 { // it may be repeated
+			as[core.Deleted](w, w.ann, "inboxes_delete", `{"id": "`+deleted.ID+`"}`)
+		}
+		if len(w.queue.jobs) != 1 {
+			t.Errorf("jobs: %v", w.queue.jobs)
+		}
+		w.advance(time.Minute)
+		for id, want := range map[string]inboxes.Status{expiring.ID: inboxes.Expired, deleted.ID: inboxes.Deleted} {
+			w.refused(core.CodeInboxExpired, w.ann, "inboxes_messages", `{"id": "`+id+`"}`)
+			if got := w.read(id); got.Status != want || got.MessageCount != 3 {
+				t.Errorf("%+v", got)
+			}
+		}
+		work, ctx, org := w.inboxes.PurgeWorker().Work, t.Context(), w.ann.Org.ID
+		w.objects.broken = errors.New("no disk")
+		if err := work(ctx, inboxes.PurgeArgs{}); !errors.Is(err, w.objects.broken) {
+			t.Errorf("a broken store: %v", err)
+		}
+		w.objects.broken = nil
+		for range 2 {
+			w.must(work(ctx, inboxes.PurgeArgs{}))
+		}
+		if len(w.objects.stored) != 3 {
+			t.Errorf("objects: %v", w.objects.stored)
+		}
+		for id, want := range map[string]int{expiring.ID: 0, deleted.ID: 0, living.ID: 3} {
+			left, err := db.Inboxes().Received(ctx, org, id, 0, 10, 1<<20)
+			if err != nil || len(left) != want {
+				t.Errorf("%d messages are left, %v", len(left), err)
+			}
+		}
+		pulled := func(m inboxes.MintedView, want core.Code) {
+			t.Helper()
+			_, err := w.inboxes.PullMessages(ctx, secretOf(m.PullURL), inboxes.Query{})
+			if e := core.AsError(err); e == nil || e.Code != want {
+				t.Errorf("pulled: %v, want %s", err, want)
+			}
+		}
+		w.advance(30*24*time.Hour - 2*time.Minute)
+		w.must(work(ctx, inboxes.PurgeArgs{}))
+		pulled(expiring, core.CodeInboxExpired)
+		w.read(deleted.ID)
+		w.advance(time.Hour)
+		w.must(work(ctx, inboxes.PurgeArgs{}))
+		pulled(expiring, core.CodeNotFound)
+		for _, m := range []inboxes.MintedView{expiring, deleted, living} {
+			w.refused(core.CodeNotFound, w.ann, "inboxes_get", `{"id": "`+m.ID+`"}`)
+			if left, err := db.Inboxes().PullTokens(ctx, org, m.ID); err != nil || len(left) != 0 {
+				t.Errorf("tokens are left: %v, %v", left, err)
+			}
+		}
+	})
+}
+
+// TestBrokenInboxDelaysNoOther has more inboxes that cannot be purged than a batch.
+func TestBrokenInboxDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	w.ann.Org.PlatformMode = true
+	const broken = 130
+	for n := range broken {
+		m := w.mint(fmt.Sprintf(`{"ttl": 60, "account_ref": "a%d"}`, n))
+		w.deliver(m.Address, w.message(fmt.Sprint(n), "shop@example.com"))
+	}
+	w.advance(time.Second)
+	empty := w.mint(`{"ttl": 60, "account_ref": "empty"}`)
+	w.advance(time.Hour)
+	w.objects.broken = errors.New("no disk")
+	work := w.inboxes.PurgeWorker().Work
+	if err := work(t.Context(), inboxes.PurgeArgs{}); err == nil {
+		t.Error("no error")
+	}
+	left, err := w.db.Inboxes().Ended(t.Context(), w.clock(), 1000)
+	if err != nil || len(left) != broken {
+		t.Errorf("%d inboxes are left, %v", len(left), err)
+	}
+	for _, l := range left {
+		if l.InboxID == empty.ID {
+			t.Error("the last inbox waits for the others")
+		}
+	}
+}
+
+// TestFull drops mail for an inbox with the maximum number of messages.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	m := w.mint(`{}`)
+	w.must(w.db.Inboxes().CountReceived(t.Context(), w.ann.Org.ID, m.ID, inboxes.MaxMessages-1, 0))
+	if !w.deliver(m.Address, w.message("last", "shop@example.com")) || w.deliver(m.Address, w.message("more", "shop@example.com")) {
+		t.Error("the inbox has another size")
+	}
+	if got := w.read(m.ID); got.MessageCount != inboxes.MaxMessages || got.DroppedCount != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,174 @@
+package inboxes_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// refusedMint calls inboxes_create, which must be refused for the reason until after has
+// passed.
+func (w *world) refusedMint(p core.Principal, arguments string, reason inboxes.Reason, after time.Duration) {
+	w.t.Helper()
+	e := w.refused(core.CodeRateLimited, p, "inboxes_create", arguments)
+	if e.Extra["reason"] != string(reason) || e.RetryAfter != after {
+		w.t.Errorf("%s: %v after %v, want %s after %v", arguments, e.Extra["reason"], e.RetryAfter, reason, after)
+	}
+}
+
+// TestCaps fills the caps of a credential and of the organization.
+func TestCaps(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.verified = []string{"shop.example"}
+		bob := member(w.ann.Org.ID, "bob")
+		first := w.mint(`{"ttl": 100}`)
+		for range 4 {
+			w.mint(`{"ttl": 200}`)
+		}
+		w.advance(time.Second)
+		w.refusedMint(w.ann, `{}`, inboxes.CapUser, 99*time.Second)
+		as[inboxes.MintedView](w, bob, "inboxes_create", `{}`)
+		as[core.Deleted](w, w.ann, "inboxes_delete", `{"id": "`+first.ID+`"}`)
+		w.mint(`{}`)
+		for range 19 { // restricted ones count only for the organization
+			w.mint(`{"allowed_senders": ["@shop.example"], "ttl": 300}`)
+		}
+		w.refusedMint(bob, `{"allowed_senders": ["@shop.example"]}`, inboxes.CapOrg, 199*time.Second)
+		w.refusedMint(bob, `{}`, inboxes.CapOrg, 199*time.Second)
+		w.advance(199 * time.Second)
+		as[inboxes.MintedView](w, bob, "inboxes_create", `{}`)
+		eve := member(core.NewID(), "eve")
+		as[inboxes.MintedView](w, eve, "inboxes_create", `{}`)
+	})
+}
+
+// TestQuotas uses up the quotas of an hour and of a day, with and without an own sending
+// account. Deleted inboxes count too.
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.verified = []string{"shop.example"}
+		spend := func(n int) {
+			for range n {
+				m := w.mint(`{}`)
+				as[core.Deleted](w, w.ann, "inboxes_delete", `{"id": "`+m.ID+`"}`)
+			}
+		}
+		spend(1)
+		w.advance(10 * time.Minute)
+		spend(29)
+		w.refusedMint(w.ann, `{}`, inboxes.QuotaHourly, 50*time.Minute)
+		w.mint(`{"allowed_senders": ["@shop.example"]}`)
+		w.advance(50 * time.Minute)
+		spend(1)
+		w.refusedMint(w.ann, `{}`, inboxes.QuotaHourly, 10*time.Minute)
+		for range 5 { // 31 are spent
+			w.advance(time.Hour)
+			spend(30)
+		}
+		w.advance(time.Hour)
+		spend(19)
+		w.refusedMint(w.ann, `{}`, inboxes.QuotaDaily, 17*time.Hour) // the first was seven hours ago
+		w.connected = false
+		w.refusedMint(w.ann, `{}`, inboxes.QuotaDaily, 24*time.Hour)
+		w.advance(24 * time.Hour)
+		spend(3)
+		w.refusedMint(w.ann, `{}`, inboxes.QuotaDaily, 24*time.Hour)
+	})
+}
+
+// TestPlatformCaps counts live inboxes by account_ref.
+func TestPlatformCaps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	w.ann.Org.PlatformMode, w.connected = true, false
+	for n := range 499 {
+		w.mint(fmt.Sprintf(`{"account_ref": "a%d", "ttl": 3600}`, n/5))
+	}
+	w.refusedMint(w.ann, `{"account_ref": "a0"}`, inboxes.CapAccountRef, time.Hour)
+	w.mint(`{"account_ref": "A0", "ttl": 3600}`)
+	w.refusedMint(w.ann, `{"account_ref": "b", "allowed_senders": ["@x.example"]}`, inboxes.CapOrg, time.Hour)
+}
+
+// TestPlatformQuota uses up the quota of a day in platform mode.
+func TestPlatformQuota(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	w.ann.Org.PlatformMode = true
+	for n := range 2000 {
+		if n%400 == 0 {
+			w.advance(time.Hour)
+		}
+		w.mint(fmt.Sprintf(`{"account_ref": "a%d", "ttl": 60}`, n%100))
+		if n%5 == 4 {
+			w.advance(time.Second)
+		}
+	}
+	w.advance(2 * time.Hour)
+	e := w.refused(core.CodeRateLimited, w.ann, "inboxes_create", `{"account_ref": "fresh"}`)
+	if e.Extra["reason"] != string(inboxes.QuotaDaily) || e.RetryAfter <= 0 || e.RetryAfter > 18*time.Hour {
+		t.Errorf("%v, %v", e.Extra, e.RetryAfter)
+	}
+	w.mint(`{"account_ref": "fresh", "allowed_senders": ["@x.example"]}`)
+}
+
+// TestDisabled refuses new inboxes of a disabled organization, without a time.
+func TestDisabled(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		for _, want := range []bool{true, false} {
+			changed, err := db.Inboxes().SetDisabled(t.Context(), w.ann.Org.ID, true)
+			if err != nil || changed != want {
+				t.Errorf("changed %v, %v", changed, err)
+			}
+		}
+		w.refusedMint(w.ann, `{}`, inboxes.OrgDisabled, 0)
+		w.deliver(m.Address, w.message("m", "shop@example.com"))
+		if got := w.poll(m.ID, "0"); len(got.Messages) != 1 {
+			t.Error("a live inbox ended")
+		}
+		_, err := db.Inboxes().SetDisabled(t.Context(), w.ann.Org.ID, false)
+		w.must(err)
+		w.mint(`{}`)
+	})
+}
+
+// TestConcurrentMints mints more inboxes at once than the cap of a credential.
+func TestConcurrentMints(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		var calls sync.WaitGroup
+		minted := make([]bool, 12)
+		for n := range minted {
+			calls.Go(func() {
+				_, err := w.call(w.ann, "inboxes_create", `{}`)
+				minted[n] = err == nil
+				if e := core.AsError(err); err != nil && e.Code != core.CodeRateLimited {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		n := 0
+		for _, ok := range minted {
+			if ok {
+				n++
+			}
+		}
+		if n != 5 {
+			t.Errorf("%d inboxes were minted, want 5", n)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package inboxes
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Store stores inboxes. Methods see only the given organization, unless their comments say
+// otherwise. They take part in the transaction of ctx. Methods that find one inbox fail with
+// core.CodeNotFound if there is none.
+type Store interface {
+	// HoldMints locks the mints of the organization until the transaction ends, and reports
+	// whether inboxes are disabled for it.
+	HoldMints(ctx context.Context, orgID string) (disabled bool, err error)
+	// SetDisabled enables or disables inboxes for the organization, and reports whether that
+	// changed anything.
+	SetDisabled(ctx context.Context, orgID string, disabled bool) (changed bool, err error)
+	// InsertInbox stores an inbox with the pull link First. It returns false, and stores nothing, if
+	// an inbox of any organization has the local part.
+	InsertInbox(ctx context.Context, i Inbox) (bool, error)
+	// Inbox returns one inbox. In a transaction it locks the inbox until the transaction ends.
+	Inbox(ctx context.Context, orgID, id string) (Inbox, error)
+	// Inboxes returns inboxes, newest first by creation time and id.
+	Inboxes(ctx context.Context, orgID string, f Filter) ([]Inbox, error)
+	// SetLabel stores the label and the visibility of an inbox.
+	SetLabel(ctx context.Context, orgID, id, label string, v Visibility) error
+	// DeleteInbox marks an inbox that has not ended at now as deleted. It reports false for another.
+	DeleteInbox(ctx context.Context, orgID, id string, now time.Time) (bool, error)
+	// NthMint returns the creation time of the n-th newest unrestricted inbox that was created
+	// after since, nil if there are fewer.
+	NthMint(ctx context.Context, orgID string, since time.Time, n int) (*time.Time, error)
+	// NthEnd returns the end of that live inbox for which n-1 others of those that the filter
+	// selects end later, nil if fewer than n live.
+	NthEnd(ctx context.Context, orgID string, f LiveFilter, now time.Time, n int) (*time.Time, error)
+	// CountReceived adds to the numbers of accepted and dropped messages of an inbox.
+	CountReceived(ctx context.Context, orgID, id string, accepted, dropped int) error
+	// Address returns the inbox with the local part, also an ended one, of any organization.
+	Address(ctx context.Context, localPart string) (Target, error)
+}
+
+// Target identifies an inbox.
+type Target struct{ OrgID, InboxID string }
+
+// Filter selects inboxes. Fields with their zero value select all.
+type Filter struct {
+	// Owner selects the inboxes of this owner and, with Shared, those with Shared visibility
+	// too.
+	Owner      string
+	Shared     bool
+	AccountRef string
+	Status     Status
+	Now        time.Time
+	Limit      int
+}
+
+// LiveFilter selects the live inboxes that a cap counts. Fields with their zero value select
+// all.
+type LiveFilter struct {
+	Unrestricted       bool
+	Caller, AccountRef string
+}
+
+// MessageStore stores the messages of inboxes. See Store for the rules of its methods.
+type MessageStore interface {
+	// AddReceived stores a message. It reports false, and stores nothing, if the inbox has a message
+	// with the id.
+	AddReceived(ctx context.Context, orgID, inboxID string, s Stored) (bool, error)
+	// Received returns messages with a Seq above after, oldest first: at most limit, and no
+	// more after their JSON has maxBytes in all. It returns at least one if there is one.
+	Received(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]Stored, error)
+	// RemoveReceived deletes messages up to a position.
+	RemoveReceived(ctx context.Context, orgID, inboxID string, upTo int) error
+}
+
+// TokenStore stores pull links. See Store for the rules of its methods.
+type TokenStore interface {
+	AddToken(ctx context.Context, orgID string, t Token) error
+	// PullTokens returns the pull links of an inbox, first those that work, then the revoked ones,
+	// each newest first.
+	PullTokens(ctx context.Context, orgID, inboxID string) ([]Token, error)
+	// RevokeToken revokes a pull link. It does nothing if the link is revoked or does not exist.
+	RevokeToken(ctx context.Context, orgID, inboxID, id string, now time.Time) error
+	// InboxByToken returns the inbox of a pull link that is not revoked, of any organization,
+	// also if the inbox has expired. It fails with core.CodeNotFound for the link of a deleted
+	// inbox.
+	InboxByToken(ctx context.Context, hash []byte) (Inbox, error)
+}
+
+// PurgeStore finds what can be deleted, in all organizations.
+type PurgeStore interface {
+	// Ended returns inboxes that ended by now and still may have messages, oldest first.
+	Ended(ctx context.Context, now time.Time, limit int) ([]Target, error)
+	// MarkPurged records that an inbox has no messages any more.
+	MarkPurged(ctx context.Context, t Target, now time.Time) error
+	// Forget deletes purged inboxes that ended before a time, and their pull links, and returns
+	// the number of inboxes. It may be repeated until it returns less than limit.
+	Forget(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// errNoInbox is the error for an inbox that does not exist or is not visible to the caller.
+func errNoInbox() error { return core.NotFound("inbox") }
