@@ -140,6 +140,8 @@ var domainEdges = map[[2]string]string{
 	{"attempts", "throttle"}:           "attempts with passwords are limited",
 	{"replay", "jobs"}:                 "expired records are swept by a job",
 
+	{"inboxes", "inbound"}: "codes and links are found in the HTML of received mail",
+
 	{"unsubscribe", "consent"}:  "a recipient states consent",
 	{"unsubscribe", "contacts"}: "the consent of recipients is that of contacts",
 	{"unsubscribe", "sending"}:  "links are headers of mail, and consent is stored in the sending account",
@@ -167,6 +169,9 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/inbound/htmltext":     "plain text and links from the HTML of received mail",
+	"core/inbound/parse":        "reading the content of received mail",
+	"core/inboxes/extract":      "one-time codes and links in received mail",
 	"core/mailauth/dmarc":       "the rules of DMARC: records, the tree walk and alignment",
 	"core/inbound/payload":      "the JSON form of received messages",
 	"core/workflows/diagram":    "drawings of workflows as SVG",
@@ -206,8 +211,10 @@ var coreModules = map[string]string{
 	"github.com/andybalholm/cascadia":       "CSS selectors",
 	"github.com/tdewolff/parse/v2":          "tokens of CSS",
 	"golang.org/x/crypto":                   "password hashes",
-	"golang.org/x/net/html":                 "the nodes with which selectors are matched",
+	"golang.org/x/net/html":                 "tokens of HTML, its charset, and the nodes with which selectors are matched",
 	"golang.org/x/net/idna":                 "internationalized domain names",
+	"golang.org/x/text/encoding":            "charsets of received mail",
+	"golang.org/x/text/transform":           "charsets of received mail",
 	"golang.org/x/text/unicode/norm":        "one form of texts that look alike",
 }
 

@@ -117,7 +117,9 @@ type Attachment struct {
 	Inline                bool
 }
 
-// Hostile returns all samples.
+// Hostile returns hostile messages: what attackers and broken programs send to make a receiver
+// crash, use up memory or time, or display something false. Large ones are generated while
+// they are read.
 func Hostile() []Sample {
 	return slices.Concat(structureSamples(), boundarySamples(), headerSamples(), addressSamples(),
 		filenameSamples(), encodingSamples(), charsetSamples(), contentSamples(), sizeSamples())

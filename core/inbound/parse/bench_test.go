@@ -2,16 +2,14 @@ package parse_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"mime/quotedprintable"
 	"strings"
 	"testing"
 
-	"encoding/base64"
-
 	"github.com/emersion/go-message"
-
 	"github.com/mailhelm/mailhelm/core/inbound/parse"
 )
 

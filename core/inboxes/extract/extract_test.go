@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/mailhelm/mailhelm/core/inboxes/extract"
+	"golang.org/x/tools/txtar"
 )
 
 var update = flag.Bool("update", false, "write the results into testdata")

@@ -9,9 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/mailhelm/mailhelm/core/inboxes/extract"
+	"golang.org/x/tools/txtar"
 )
 
 // FuzzExtract checks any strings: the bounds of the result, and that codes are in the mail and
@@ -90,11 +89,11 @@ func TestHostileText(t *testing.T) {
 		"is ", "code is ", "kod123 ", "(", "\u200b", "order 123456 code ", "é", "code:", "http://a/verify?a=b ", strings.Repeat("9", 1999) + "\n",
 	} {
 		text := strings.Repeat(unit, 400_000/len(unit))
-		start := time.Now() //nolint:forbidigo // it measures time
+		start := time.Now()
 		checkResult(t, extract.Extract(extract.Message{Subject: text, Text: text}))
 		checkResult(t, extract.Extract(extract.Message{HTML: text}))
 		checkResult(t, extract.Extract(extract.Message{HTML: strings.Repeat("<a href=http://a>"+unit, 400_000/(len(unit)+17)) + "code 12345"}))
-		if took := time.Since(start); took > 3*time.Second { //nolint:forbidigo // it measures time
+		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("%.20q took %s", unit, took)
 		}
 	}

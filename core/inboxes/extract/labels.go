@@ -48,15 +48,15 @@ var otherWords = wordSet(`
 
 // beforeOther are words before "code" that make it another code, such as "postal code".
 var beforeOther = wordSet(`
-	postal zip post promo promotion promotional discount coupon voucher gift referral area country dial dialing error status
+	postal zip post discount coupon voucher gift referral area country dial dialing error status
 	qr bar source dress product item swift bic sort tax company building offer rabatt gutschein aktions fehler artikel
-	slevový promóciós indirim posta
+	slevový indirim posta
 `)
 
 // afterOther are words after "code", perhaps with a preposition between them.
 var afterOther = wordSet(`
-	postal postale promo promotionnel promotionnelle promocional promozionale réduction reduction descuento desconto sconto cupón cupom
-	parrainage pocztowy rabatowy promocyjny źródłowy source barre barres erreur error errore pays conduct fiscal fiscale
+	postal postale réduction reduction descuento desconto sconto cupón cupom
+	parrainage pocztowy rabatowy źródłowy source barre barres erreur error errore pays conduct fiscal fiscale
 	скидки скидку товара ошибки
 `)
 
@@ -128,14 +128,19 @@ func (l *line) findLabels() {
 
 // isOther reports whether the words around a word such as "code" make it another code.
 func (l *line) isOther(i int) bool {
-	if i > 0 && beforeOther[l.words[i-1]] {
+	if i > 0 && (beforeOther[l.words[i-1]] || isPromotion(l.words[i-1])) {
 		return true
 	}
 	next := i + 1
 	if next < len(l.words) && prepositions[l.words[next]] {
 		next++
 	}
-	return next < len(l.words) && afterOther[l.words[next]]
+	return next < len(l.words) && (afterOther[l.words[next]] || isPromotion(l.words[next]))
+}
+
+// isPromotion reports whether a word of any language is about a promotion.
+func isPromotion(word string) bool {
+	return strings.HasPrefix(word, "promo") || strings.HasPrefix(word, "promó")
 }
 
 func isCompound(word string) bool {

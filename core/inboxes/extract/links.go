@@ -23,7 +23,7 @@ var kindStems = []struct {
 	}},
 	{Reset, []string{
 		"reset", "forgot", "new password", "change password", "change your password", "set a password", "set password", "recover", "zurücksetzen", "neues passwort", "passwort ändern", "réinitialis", "reinitialis", "nouveau mot de passe",
-		"restablecer", "nueva contraseña", "recuperar", "redefinir", "nova senha", "ripristin", "reimposta", "nuova password", "wachtwoord", "zresetuj", "nowe hasło", "zmień hasło", "сброс", "восстанов", "новый пароль",
+		"restablecer", "nueva contraseña", "recuperar", "redefinir", "nova senha", "ripristin", "reimposta", "nuova password", "wachtwoord", "zresetuj", " hasło", "zmień hasło", "сброс", "восстанов", "новый пароль",
 		"再設定", "リセット", "重置", "重設", "재설정", "återställ", "nulstil", "tilbakestill", "vaihda salasana", "obnovit heslo", "sıfırla", "đặt lại",
 	}},
 	{Confirm, []string{
