@@ -158,6 +158,7 @@ var domainEdges = map[[2]string]string{
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
 	{"core/mailauth/verify", "cache"}:        "answers of DNS are remembered for seconds",
+	{"core/inbound/smtpd", "throttle"}:       "messages of a network are limited",
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
 	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",

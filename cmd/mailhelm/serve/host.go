@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
@@ -146,7 +147,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		for service, handler := range network.Handlers(open, sites, h.addresses.Docs) {
 			handlers[service] = handler
 		}
-		if receiver, err = newReceiver(h.cfg, h.addresses.Public, metrics); err != nil {
+		if receiver, err = incoming.NewReceiver(h.cfg, h.addresses.Public, incoming.Nothing{}, incoming.Nothing{}, metrics); err != nil {
 			return err
 		}
 	}

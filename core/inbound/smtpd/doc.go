@@ -10,7 +10,7 @@
 //
 // Only CR LF ends a line. A message or a command with a CR or LF on its own is refused. So no
 // text inside a message can end the message and begin a second one (SMTP smuggling). The
-// decision page 99 has the reasons, and those for an SMTP engine of our own.
+// decision page 100 has the reasons, and those for an SMTP engine of our own.
 //
 // # Flow of a connection
 //

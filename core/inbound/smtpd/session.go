@@ -155,7 +155,7 @@ var commands = map[string]func(*session, string) error{
 		return s.reply(252, "2.5.0", "Addresses are not verified; send mail to try")
 	},
 	"HELP": func(s *session, _ string) error { return s.reply(214, "2.0.0", "See RFC 5321") },
-	"EXPN": func(s *session, _ string) error { return s.reply(502, "5.5.1", "Command not implemented") },
+	"EXPN": func(s *session, _ string) error { return s.reply(502, "5.5.1", "Command is not supported") },
 }
 
 // otherProtocols has verbs of protocols that browsers can be tricked to speak with a mail
@@ -211,7 +211,7 @@ func (s *session) extensions() []string {
 func (s *session) startTLS(arg string) error {
 	switch {
 	case s.server.cfg.TLS == nil:
-		return s.faulty(502, "5.5.1", "Command not implemented")
+		return s.faulty(502, "5.5.1", "Command is not supported")
 	case s.wire.tls() != nil:
 		return s.reply(503, "5.5.1", "The connection is encrypted already")
 	case arg != "":

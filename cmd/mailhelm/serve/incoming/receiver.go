@@ -1,4 +1,5 @@
-package serve
+// Package incoming assembles the SMTP server for incoming mail.
+package incoming
 
 import (
 	"context"
@@ -13,15 +14,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newReceiver returns the SMTP server for incoming mail. It reads the files of the certificate.
-func newReceiver(cfg config.Config, public config.Public, metrics prometheus.Registerer) (*smtpd.Server, error) {
+// NewReceiver returns the SMTP server for incoming mail. router and intake get what it receives.
+// It reads the files of the certificate, and fails if they cannot be used. Call it once for each
+// registry of metrics.
+func NewReceiver(cfg config.Config, public config.Public, router inbound.Router, intake inbound.Intake, metrics prometheus.Registerer) (*smtpd.Server, error) {
 	name := cfg.ReceiverName(public)
 	encryption, err := receiverTLS(cfg, name)
 	if err != nil {
 		return nil, err
 	}
 	s := smtpd.New(smtpd.Config{
-		Domain: name, Router: noRoutes{}, Intake: noRoutes{}, TLS: encryption, Count: countReceived(metrics), Clock: cfg.Clock, Log: cfg.Log,
+		Domain: name, Router: router, Intake: intake, TLS: encryption, Count: countReceived(metrics), Clock: cfg.Clock, Log: cfg.Log,
 	})
 	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "mailhelm_smtp_connections_open", Help: "Open connections of the SMTP server for incoming mail.",
@@ -53,15 +56,15 @@ func countReceived(metrics prometheus.Registerer) func(smtpd.Event, smtpd.Outcom
 	return func(e smtpd.Event, o smtpd.Outcome) { counter.WithLabelValues(string(e), string(o)).Inc() }
 }
 
-// noRoutes accepts no recipient and no message.
-type noRoutes struct{}
+// Nothing is a router and an intake that accept no recipient and no message.
+type Nothing struct{}
 
 // Route refuses every address.
-func (noRoutes) Route(context.Context, string) (inbound.Route, inbound.Refusal, error) {
+func (Nothing) Route(context.Context, string) (inbound.Route, inbound.Refusal, error) {
 	return inbound.Route{}, inbound.NotOurs, nil
 }
 
 // Accept fails. It is never called, because no recipient is accepted.
-func (noRoutes) Accept(context.Context, inbound.Envelope, io.Reader) error {
-	return errors.New("serve: no mail is received")
+func (Nothing) Accept(context.Context, inbound.Envelope, io.Reader) error {
+	return errors.New("incoming: no mail is received")
 }

@@ -1,0 +1,83 @@
+package incoming_test
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/smtp"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+func testConfig() config.Config {
+	return config.Config{MailHost: "mx.example.com", Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler)}
+}
+
+// TestReceiver checks the server without routes: its name, STARTTLS, that it relays nothing, and
+// its metrics.
+func TestReceiver(t *testing.T) {
+	t.Parallel()
+	metrics := prometheus.NewRegistry()
+	s, err := incoming.NewReceiver(testConfig(), config.Public{}, incoming.Nothing{}, incoming.Nothing{}, metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	c, err := smtp.Dial(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.StartTLS(&tls.Config{InsecureSkipVerify: true}); err != nil { //nolint:gosec // the certificate is self-signed; its name is checked below
+		t.Fatal(err)
+	}
+	if state, ok := c.TLSConnectionState(); !ok || state.PeerCertificates[0].VerifyHostname("mx.example.com") != nil {
+		t.Error("the certificate is not for the mail host")
+	}
+	if err := c.Mail("ada@example.org"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Rcpt("someone@elsewhere.example"); err == nil || !strings.Contains(err.Error(), "5.7.1 ") {
+		t.Errorf("RCPT: %v, want 550 5.7.1", err)
+	}
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for _, want := range []string{
+		"mailhelm_smtp_connections_open 1", `mailhelm_smtp_received_total{event="connection",outcome="accepted"} 1`, `mailhelm_smtp_received_total{event="recipient",outcome="not_ours"} 1`,
+	} {
+		if !strings.Contains(answer.Body.String(), want+"\n") {
+			t.Errorf("the metrics have no %s:\n%s", want, answer.Body)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	_ = c.Close()
+}
+
+func TestMissingCertificate(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig()
+	cfg.SMTPCert = filepath.Join(t.TempDir(), "missing.pem")
+	cfg.SMTPKey = cfg.SMTPCert
+	_, err := incoming.NewReceiver(cfg, config.Public{}, incoming.Nothing{}, incoming.Nothing{}, prometheus.NewRegistry())
+	if err == nil || !strings.Contains(err.Error(), "--smtp-cert") {
+		t.Errorf("got %v, want an error that names the setting", err)
+	}
+}
