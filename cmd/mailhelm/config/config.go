@@ -108,6 +108,9 @@ type Config struct {
 	// password resets. SystemFrom is the sender of that mail. If both are empty, no such
 	// mail is sent.
 	SystemSMTP, SystemFrom string
+	// DNSServers are the name servers for the checks of received mail, as host:port. If it is
+	// empty, those of the system are asked; see NoDNS.
+	DNSServers []string
 	// MailHost is the host name that MX records of receiving domains name. SMTPName is the host
 	// name in the greeting of the SMTP server for incoming mail; see ReceiverName.
 	MailHost, SMTPName string

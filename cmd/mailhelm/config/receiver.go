@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -21,12 +22,23 @@ func (c Config) ReceiverName(public Public) string {
 	return cmp.Or(c.SMTPName, c.MailHost, host)
 }
 
+// noDNS is the value of --dns-servers with which no name server is asked.
+const noDNS = "none"
+
+// NoDNS reports whether received mail is not checked by DNS.
+func (c Config) NoDNS() bool { return len(c.DNSServers) == 1 && c.DNSServers[0] == noDNS }
+
 // checkReceiver checks the settings of the SMTP server for incoming mail. It does not read the
 // files.
 func (c Config) checkReceiver() error {
 	for _, one := range []struct{ flag, host string }{{"--mail-host", c.MailHost}, {"--smtp-name", c.SMTPName}} {
 		if one.host != "" && !isHostName(one.host) {
 			return fmt.Errorf("%s %q: must be a host name such as mx.example.com", one.flag, one.host)
+		}
+	}
+	for _, server := range c.DNSServers {
+		if _, err := netip.ParseAddrPort(server); err != nil && !c.NoDNS() {
+			return fmt.Errorf("--dns-servers %q: must be an IP address with a port such as 192.0.2.1:53, or none", server)
 		}
 	}
 	switch {

@@ -31,6 +31,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
+	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -197,6 +198,7 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 // openIncoming opens the parts of the server that receive mail.
 func openIncoming(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) (*incoming.Parts, error) {
 	return incoming.Open(incoming.Needs{
-		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Channels: s.db.Channels(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
+		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Received: inboundstore.NewQueue(s.db.DB),
+		Buckets: s.db.MailBuckets(s.master), Transactor: s.db, Channels: s.db.Channels(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
@@ -147,7 +146,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		for service, handler := range network.Handlers(open, sites, h.addresses.Docs) {
 			handlers[service] = handler
 		}
-		if receiver, err = incoming.NewReceiver(h.cfg, h.addresses.Public, incoming.Nothing{}, incoming.Nothing{}, metrics); err != nil {
+		if receiver, err = h.stores.incoming.Receiver(metrics); err != nil {
 			return err
 		}
 	}
@@ -172,15 +171,14 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 // follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
 // are sent by every process that runs jobs.
 func (h *Host) follow(simulated *simulatedevents.Events) {
-	unfollowKeys, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), func() {}, func() {}
+	unfollowKeys, unreceive, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), h.stores.incoming.Follow(), func() {}, func() {}
 	if simulated != nil {
-		unfollow, unfollowInboxes := simulated.Follow(), h.stores.incoming.Follow()
-		unfollowEvents = func() { unfollow(); unfollowInboxes() }
+		unfollowEvents = simulated.Follow()
 	}
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
-	h.unfollow = func() { unfollowEvents(); unsend(); unfollowKeys() }
+	h.unfollow = func() { unfollowEvents(); unsend(); unreceive(); unfollowKeys() }
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is

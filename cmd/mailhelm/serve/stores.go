@@ -58,8 +58,6 @@ type stores struct {
 	hooks *webhooks.Observer
 	// links makes the links with which recipients unsubscribe.
 	links *unsubscribe.Links
-	// received has the places in which received mail is kept.
-	received *receivedMail
 	// incoming receives mail.
 	incoming *incoming.Parts
 	// handover passes mail to the sending accounts. newDomains sets it.
@@ -152,7 +150,8 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 }
 
 // follow keeps this process up to date with changes that other processes commit. It reloads
-// the signing keys regularly, stores the numbers of calls, and removes temporary files of received mail. Except in a worker, it also removes callers whose credentials
+// the signing keys regularly and stores the numbers of calls. Except in a worker, it also
+// removes callers whose credentials
 // or grants changed from the cache of authenticated callers. The returned function stops
 // all tasks and waits until they have ended; it stores the last numbers of calls.
 func (s *stores) follow(log *slog.Logger) func() {
@@ -160,7 +159,6 @@ func (s *stores) follow(log *slog.Logger) func() {
 	ticker := time.NewTicker(signing.ReloadEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
-	running.Go(func() { s.received.follow(ctx, log) })
 	flushing := time.NewTicker(usage.FlushEvery)
 	running.Go(func() { s.usage.Follow(ctx, flushing.C) })
 	if s.principals != nil {
@@ -237,8 +235,8 @@ func (s *stores) close() error {
 	if s.adapters.Servers != nil {
 		failures = append(failures, s.adapters.Close())
 	}
-	if s.received != nil {
-		s.received.buckets.Close()
+	if s.incoming != nil {
+		s.incoming.Close()
 	}
 	if s.mailer != nil {
 		failures = append(failures, s.mailer.Close())

@@ -1,12 +1,8 @@
-// Package incoming assembles the SMTP server for incoming mail.
 package incoming
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/inbound"
@@ -54,17 +50,4 @@ func countReceived(metrics prometheus.Registerer) func(smtpd.Event, smtpd.Outcom
 	}, []string{"event", "outcome"})
 	metrics.MustRegister(counter)
 	return func(e smtpd.Event, o smtpd.Outcome) { counter.WithLabelValues(string(e), string(o)).Inc() }
-}
-
-// Nothing is a router and an intake that accept no recipient and no message.
-type Nothing struct{}
-
-// Route refuses every address.
-func (Nothing) Route(context.Context, string) (inbound.Route, inbound.Refusal, error) {
-	return inbound.Route{}, inbound.NotOurs, nil
-}
-
-// Accept fails. It is never called, because no recipient is accepted.
-func (Nothing) Accept(context.Context, inbound.Envelope, io.Reader) error {
-	return errors.New("incoming: no mail is received")
 }

@@ -1,7 +1,10 @@
 package incoming_test
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -22,12 +26,23 @@ func testConfig() config.Config {
 	return config.Config{MailHost: "mx.example.com", Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler)}
 }
 
+// nothing is a router and an intake that accept no recipient and no message.
+type nothing struct{}
+
+func (nothing) Route(context.Context, string) (inbound.Route, inbound.Refusal, error) {
+	return inbound.Route{}, inbound.NotOurs, nil
+}
+
+func (nothing) Accept(context.Context, inbound.Envelope, io.Reader) error {
+	return errors.New("no mail is received")
+}
+
 // TestReceiver checks the server without routes: its name, STARTTLS, that it relays nothing, and
 // its metrics.
 func TestReceiver(t *testing.T) {
 	t.Parallel()
 	metrics := prometheus.NewRegistry()
-	s, err := incoming.NewReceiver(testConfig(), config.Public{}, incoming.Nothing{}, incoming.Nothing{}, metrics)
+	s, err := incoming.NewReceiver(testConfig(), config.Public{}, nothing{}, nothing{}, metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +91,7 @@ func TestMissingCertificate(t *testing.T) {
 	cfg := testConfig()
 	cfg.SMTPCert = filepath.Join(t.TempDir(), "missing.pem")
 	cfg.SMTPKey = cfg.SMTPCert
-	_, err := incoming.NewReceiver(cfg, config.Public{}, incoming.Nothing{}, incoming.Nothing{}, prometheus.NewRegistry())
+	_, err := incoming.NewReceiver(cfg, config.Public{}, nothing{}, nothing{}, prometheus.NewRegistry())
 	if err == nil || !strings.Contains(err.Error(), "--smtp-cert") {
 		t.Errorf("got %v, want an error that names the setting", err)
 	}

@@ -4,15 +4,17 @@ package incoming
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/inbound/processing"
+	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
+	"github.com/mailhelm/mailhelm/core/inbound/spool"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/objects"
@@ -23,21 +25,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// mailFolder is the folder of received mail in the data folder.
-const mailFolder = "mail"
-
 // Parts are the parts of a server that receive mail. Open returns them.
 type Parts struct {
-	// Files keeps received mail in the data folder. Stores finds the store of an organization.
-	Files  *files.Files
+	// Stores finds the places of received mail.
 	Stores objects.Stores
+	// Settings changes where the mail of an organization is kept. It has no function Record,
+	// which the pages add.
+	Settings objects.Settings
 	// Waiting wakes polls for mail.
 	Waiting *inboxes.Waiting
 	Inboxes *inboxes.Inboxes
 
-	notices Notices
-	cfg     config.Config
-	public  config.Public
+	stored    *stored
+	router    inbound.Router
+	spool     *spool.Spooler
+	processor *processing.Processor
+	notices   Notices
+	cfg       config.Config
+	public    config.Public
 }
 
 // Store stores inboxes.
@@ -61,6 +66,9 @@ type Needs struct {
 	Public      config.Public
 	Store       Store
 	Notices     Notices
+	Received    inbound.Queue
+	Buckets     objects.BucketStore
+	Transactor  core.Transactor
 	Channels    channels.Store
 	Master      signing.MasterKey
 	Connections sending.Connections
@@ -69,17 +77,14 @@ type Needs struct {
 }
 
 // Open opens the storage of received mail and returns the parts. Call it once for each server,
-// because it registers metrics.
+// because it registers metrics. The caller closes the parts.
 func Open(n Needs) (*Parts, error) {
-	key, err := n.Master.Derive(files.KeyPurpose, files.KeyBytes)
-	if err != nil {
-		return nil, fmt.Errorf("key of links to received mail: %w", err)
-	}
 	p := &Parts{notices: n.Notices, cfg: n.Config, public: n.Public, Waiting: inboxes.NewWaiting(n.Notices, n.Config.Log)}
-	if p.Files, err = files.New(files.Config{Folder: filepath.Join(n.Config.DataDir, mailFolder), Key: key, FetchURL: n.Public.Fetch, Clock: n.Config.Clock}); err != nil {
+	var err error
+	if p.stored, err = openStored(n); err != nil {
 		return nil, err
 	}
-	p.Stores = mailStores{p.Files}
+	p.Stores, p.Settings = p.stored.locator, p.stored.settings
 	n.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "mailhelm_inbox_polls", Help: "Polls that wait for mail in a temporary inbox.",
 	}, func() float64 { return float64(p.Waiting.Polls()) }))
@@ -88,16 +93,38 @@ func Open(n Needs) (*Parts, error) {
 		Objects: mailObjects{p.Stores}, Sealer: n.Master, Waiting: p.Waiting, Queue: n.Queue,
 		Domain: n.Config.MailDomain(), BaseURL: n.Public.API, FetchURL: n.Public.Fetch, Clock: n.Config.Clock, Log: n.Config.Log,
 	})
+	p.router = inbound.Routers{inboxes.NewRouter(n.Store, n.Config.MailDomain(), n.Config.Clock)}
+	if err := p.openProcessing(n); err != nil {
+		p.Close()
+		return nil, err
+	}
 	return p, nil
 }
 
-// Follow passes notices of other processes to the polls of this one. The returned function
-// stops it.
+// Close closes connections to buckets.
+func (p *Parts) Close() { p.stored.buckets.Close() }
+
+// Receiver returns the SMTP server for incoming mail; see [NewReceiver].
+func (p *Parts) Receiver(metrics prometheus.Registerer) (*smtpd.Server, error) {
+	return NewReceiver(p.cfg, p.public, p.router, p.spool, metrics)
+}
+
+// Follow starts what the role of the process needs: notices of other processes to the polls of
+// this one unless it is a worker, and the processing of received mail unless it only answers
+// calls. The returned function stops it.
 func (p *Parts) Follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
+	ticker := time.NewTicker(processing.LookEvery)
 	var running sync.WaitGroup
-	running.Go(func() { p.notices.Follow(ctx, p.Waiting) })
+	running.Go(func() { p.stored.sweep(ctx, p.cfg.Log) })
+	if p.cfg.Role != config.Worker {
+		running.Go(func() { p.notices.Follow(ctx, p.Waiting) })
+	}
+	if p.cfg.Role != config.API {
+		running.Go(func() { p.processor.Follow(ctx, ticker.C) })
+	}
 	return func() {
+		ticker.Stop()
 		cancel()
 		running.Wait()
 	}
@@ -110,24 +137,8 @@ func (p *Parts) FetchHost() (http.Handler, error) {
 		return nil, err
 	}
 	return pull.New(pull.Config{
-		Inboxes: p.Inboxes, Objects: p.Files, ObjectPath: files.LinkPath, Remote: trusted.Remote, DocsURL: p.public.Docs, Clock: p.cfg.Clock, Log: p.cfg.Log,
+		Inboxes: p.Inboxes, Objects: p.stored.files, ObjectPath: files.LinkPath, Remote: trusted.Remote, DocsURL: p.public.Docs, Clock: p.cfg.Clock, Log: p.cfg.Log,
 	}), nil
-}
-
-// mailStores has one store for all organizations. It is an [objects.Stores].
-type mailStores struct{ files *files.Files }
-
-// Of returns the store of an organization.
-func (m mailStores) Of(_ context.Context, orgID string) (objects.Store, error) {
-	return m.files.Of(orgID), nil
-}
-
-// At returns the store with an id. It fails with core.CodeNotFound for an unknown id.
-func (m mailStores) At(_ context.Context, orgID, storeID string) (objects.Store, error) {
-	if storeID != objects.FilesID && storeID != "" {
-		return nil, core.NotFound("object store")
-	}
-	return m.files.Of(orgID), nil
 }
 
 // ownDomains knows the verified domains of organizations; it is an [inboxes.Domains].

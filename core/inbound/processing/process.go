@@ -1,0 +1,91 @@
+package processing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/objects"
+)
+
+// errClaimedAgain means that another process has claimed the task, because this one was slow.
+var errClaimedAgain = errors.New("inbound: the task was claimed again")
+
+// guarded processes a task within the time for one. A panic becomes an error, so that the task
+// is put off like after any other failure.
+func (p *Processor) guarded(ctx context.Context, t inbound.Task) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			err = errors.New(core.PanicText(v))
+		}
+	}()
+	err = p.process(ctx, t)
+	if errors.Is(err, errClaimedAgain) {
+		return nil // the other process ends the task
+	}
+	return err
+}
+
+func (p *Processor) process(ctx context.Context, t inbound.Task) error {
+	store, err := p.cfg.Stores.At(ctx, t.OrgID, t.StoreID)
+	if err != nil {
+		return fmt.Errorf("inbound: store of a message: %w", err)
+	}
+	if len(t.Discard) > 0 {
+		return p.discard(ctx, store, t)
+	}
+	ready, err := p.prepare(ctx, store, t)
+	if core.IsNotFound(err) {
+		return p.lost(ctx, t)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.deliver.Do(ctx, ready); err != nil {
+		return err
+	}
+	for _, copied := range ready.copies {
+		p.cfg.Destinations[copied.kind()].Committed(ctx, copied.message, copied.routes)
+	}
+	if len(ready.discard) == 0 {
+		return nil
+	}
+	t.Discard = ready.discard
+	return p.discard(ctx, store, t)
+}
+
+// lost ends a task without a message. The spool deletes a message if it cannot tell whether its
+// task was queued; the client was told to send it again.
+func (p *Processor) lost(ctx context.Context, t inbound.Task) error {
+	p.cfg.Log.WarnContext(ctx, "received mail has no message in the store", "org_id", t.OrgID, "message_id", t.Envelope.ID)
+	_, err := p.cfg.Queue.Settle(ctx, t, nil)
+	return err
+}
+
+// discard deletes the objects of a message that no destination keeps, and ends its task.
+func (p *Processor) discard(ctx context.Context, store objects.Store, t inbound.Task) error {
+	if err := store.Delete(ctx, t.Discard...); err != nil {
+		return fmt.Errorf("inbound: delete message: %w", err)
+	}
+	_, err := p.cfg.Queue.Settle(ctx, t, nil)
+	return err
+}
+
+// read returns a message as it was received.
+func read(ctx context.Context, store objects.Store, t inbound.Task) ([]byte, error) {
+	body, err := store.Open(ctx, t.RawKey)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // everything was read
+	raw := make([]byte, t.Envelope.Size)
+	if _, err := io.ReadFull(body, raw); err != nil {
+		return nil, fmt.Errorf("inbound: read message: %w", err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,110 @@
+package processing
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/groupcommit"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/objects"
+	"github.com/mailhelm/mailhelm/core/workpool"
+	"golang.org/x/sync/semaphore"
+)
+
+// LookEvery is the interval at which a process looks for tasks. Usually it is woken before.
+const LookEvery = time.Second
+
+const (
+	// maxRunning is the number of messages that a process works on at the same time. Most of
+	// them wait for DNS, for scanners or for the disk.
+	maxRunning = 64
+	// maxBytes is the size of all messages that are in memory at the same time.
+	maxBytes = 64 << 20
+	// maxGroup is the largest number of messages that are delivered in one transaction.
+	maxGroup = 64
+	// workTime bounds the work on one message, and leaseTime is for how long no other process
+	// takes it.
+	workTime, leaseTime = time.Minute, 2 * time.Minute
+	// firstDelay and longestDelay are the shortest and longest wait after a failure. The waits
+	// double.
+	firstDelay, longestDelay = time.Second, 10 * time.Minute
+	// retryAfter is the wait before the pool begins an item again. Items are never seen again.
+	retryAfter = time.Second
+)
+
+// Config configures a [Processor]. All fields are required.
+type Config struct {
+	Queue      inbound.Queue
+	Stores     objects.Stores
+	Transactor core.Transactor
+	// Judge returns the verdicts of a message. It makes a verdict of every failure.
+	Judge func(ctx context.Context, e inbound.Envelope, raw []byte) inbound.Verdicts
+	// Destinations has the destination of each kind of route.
+	Destinations map[inbound.Kind]inbound.Destination
+	Clock        core.Clock
+	Log          *slog.Logger
+}
+
+// Processor processes accepted messages. Every process with workers has one; several share the
+// queue. Wake lets it look for tasks at once.
+type Processor struct {
+	*workpool.Pool[*claimed]
+	cfg     Config
+	memory  *semaphore.Weighted
+	deliver *groupcommit.Group[*delivery]
+}
+
+// claimed is a task that this process has claimed.
+type claimed struct{ inbound.Task }
+
+// New returns a Processor that does nothing yet.
+func New(cfg Config) *Processor {
+	p := &Processor{cfg: cfg, memory: semaphore.NewWeighted(maxBytes)}
+	p.deliver = groupcommit.New(groupcommit.Config[*delivery]{Commit: p.commit, Max: maxGroup, Timeout: workTime})
+	p.Pool = workpool.New(workpool.Config[*claimed]{
+		Limit: maxRunning, RetryAfter: retryAfter, Find: p.find, Do: p.do, Clock: cfg.Clock, Log: cfg.Log,
+		FindFailed: "received mail could not be looked for", DoFailed: "received mail could not be put off",
+		Attributes: func(c *claimed) []any { return []any{"org_id", c.OrgID, "message_id", c.Envelope.ID} },
+	})
+	return p
+}
+
+func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
+	now := p.cfg.Clock()
+	tasks, err := p.cfg.Queue.Claim(ctx, now, now.Add(leaseTime), room)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*claimed, len(tasks))
+	for i, t := range tasks {
+		all[i] = &claimed{t}
+	}
+	if len(all) == room {
+		p.Wake() // there may be more
+	}
+	return all, nil
+}
+
+// do processes a task. After a failure the task is due again later, without an end: the message
+// was accepted.
+func (p *Processor) do(ctx context.Context, c *claimed) (time.Time, error) {
+	err := p.guarded(ctx, c.Task)
+	if err == nil || ctx.Err() != nil {
+		return time.Time{}, nil
+	}
+	delay := delayAfter(c.Attempts)
+	p.cfg.Log.ErrorContext(ctx, "received mail could not be processed; it is tried again",
+		"org_id", c.OrgID, "message_id", c.Envelope.ID, "attempts", c.Attempts, "next_in", delay, "error", err)
+	return time.Time{}, p.cfg.Queue.PutOff(ctx, c.Task, p.cfg.Clock().Add(delay))
+}
+
+// delayAfter returns the wait after a number of failed attempts.
+func delayAfter(attempts int) time.Duration {
+	delay := firstDelay
+	for i := 1; i < attempts && delay < longestDelay; i++ {
+		delay *= 2
+	}
+	return min(delay, longestDelay)
+}
