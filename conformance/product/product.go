@@ -64,6 +64,9 @@ type Options struct {
 	// Mail starts an SMTP server that receives the product's mail to its users. The messages
 	// are in [Product.Mailbox].
 	Mail bool
+	// DNS is the address of the name server for the checks of received mail; "" means that
+	// they are not made.
+	DNS string
 	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -187,6 +190,10 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
 	cfg.OTLPEndpoint, cfg.Recipients, cfg.KeptMails = opts.OTLPEndpoint, opts.Recipients, opts.KeptMails
 	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
+	cfg.DNSServers = []string{"none"}
+	if opts.DNS != "" {
+		cfg.DNSServers = []string{opts.DNS}
+	}
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox
