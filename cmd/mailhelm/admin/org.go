@@ -19,7 +19,10 @@ type orgCommands struct {
 	Edit      orgEdit      `cmd:"" help:"Change the name, the requirement of second factors, and platform mode."`
 	StopMail  orgStopMail  `cmd:"" help:"Stop all mail of an organization: broadcasts pause, and test sends are refused."`
 	AllowMail orgAllowMail `cmd:"" help:"Allow the mail of an organization again. Broadcasts that wait go on."`
-	SetLimit  orgSetLimit  `cmd:"" help:"Set or remove the limit of calls per minute."`
+
+	DisableInboxes orgDisableInboxes `cmd:"" help:"Refuse new temporary inboxes of an organization. Live ones stay until they expire."`
+	EnableInboxes  orgEnableInboxes  `cmd:"" help:"Allow new temporary inboxes of an organization again."`
+	SetLimit       orgSetLimit       `cmd:"" help:"Set or remove the limit of calls per minute."`
 }
 
 // Help returns the text that --help shows below the summary.
