@@ -87,6 +87,8 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("org edit", "", orgMembers, "acme", "--name", "Acme Group")
 	run("org set-limit", "", orgMembers, "acme", "600")
 	run("org stop-mail", "", "mail org_id", "acme")
+	run("org disable-inboxes", "", "inboxes org_id", "acme")
+	run("org enable-inboxes", "", "inboxes org_id", "acme")
 	run("org allow-mail", "", "mail org_id", "acme")
 	run("user create", "", inOrgMembers+" password", "eve@example.com", "--org", "acme", "--role", "owner")
 	jsonCommand{"user create", "", userMembers + " password", []string{"bob@example.com"}}.run(s)
@@ -175,7 +177,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			actions = append(actions, e.Action)
 			details[e.Action] = string(e.Detail)
 		}
-		want := "org.created org.settings_updated org.limit_set mail.stopped mail.allowed member.added member.added member.role_updated member.role_updated member.permissions_updated " +
+		want := "org.created org.settings_updated org.limit_set mail.stopped inboxes.disabled inboxes.enabled mail.allowed member.added member.added member.role_updated member.role_updated member.permissions_updated " +
 			"user.password_set user.second_factors_reset member.removed member.invited " +
 			"api_key.created api_key.scopes_updated api_key.rotated api_key.rotated api_key.revoked " +
 			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +

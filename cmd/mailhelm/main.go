@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/documenting"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/inbox"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/migrate"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/ready"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
@@ -38,6 +39,7 @@ type commands struct {
 	Admin      admin.Command                `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
 	Ingest     importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
 	Import     importing.Command            `cmd:"" help:"Import contacts from a file."`
+	Inbox      inbox.Command                `cmd:"" help:"Create temporary inboxes and wait for their mail, in test scripts."`
 	Token      connecting.Token             `cmd:"" help:"Get access tokens for a program without a person, and keep them fresh."`
 	MCP        connecting.MCP               `cmd:"" name:"mcp" help:"Connect an assistant on standard input and output to the agent endpoint."`
 	Fmt        workflowfiles.Format         `cmd:"" help:"Write workflow files in their canonical form."`

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/testsends"
@@ -44,6 +45,7 @@ var changes = map[core.Code]map[string]any{
 	core.CodeUnknownExternalID:         {"email": nil, "external_id": "unknown"},
 	core.CodeExternalIDConflict:        {"email": "two@example.com", "external_id": "one"},
 	core.CodeStaleContentHash:          {"base_content_hash": "none"},
+	core.CodeInboxExpired:              {"id": endedInbox},
 }
 
 // changesFor has further changes for one operation, whose example does not reach the sending
@@ -56,6 +58,8 @@ var changesFor = map[string]map[string]any{
 	"workflows_author conflict":           {"key": "retired"},
 	"workflows_author stale_content_hash": {"source": "workflow"},
 	"workflows_activate conflict":         {"workflow": "retired"},
+
+	"inbox_pull_tokens_create conflict": {"id": fullInbox},
 
 	"broadcasts_send no_topic_acknowledgement_required": {"id": draftWithoutTopic},
 }
@@ -97,7 +101,26 @@ func newDeclaredFailures(t *testing.T) *declaredFailures {
 	d.do(t, "PUT", "/v1/contacts/by-external-id/one", `{"email":"one@example.com"}`).want(201)
 	d.do(t, "POST", "/v1/contacts", `{"email":"two@example.com"}`).want(201)
 	d.ids[draftWithoutTopic] = d.created(t, "/v1/broadcasts", `{"name":"To all","template_id":"welcome","audience_kind":"list","audience_id":"newsletter"}`, "id")
+	d.addInbox(t, endedInbox, d.Clock.Now().Add(-time.Minute))
+	d.addInbox(t, fullInbox, d.Clock.Now().AddDate(0, 1, 0))
+	for range inboxes.MaxPullTokens - 1 {
+		d.do(t, "POST", "/v1/inboxes/"+fullInbox+"/pull-tokens", "{}").want(201)
+	}
 	return d
+}
+
+// Ids of an inbox that has ended, and of one that has the maximum number of pull links.
+const (
+	endedInbox = "01900000-0000-7000-8000-0000000000e1"
+	fullInbox  = "01900000-0000-7000-8000-0000000000e2"
+)
+
+// disableInboxes allows the organization new inboxes or not.
+func (d *declaredFailures) disableInboxes(t *testing.T, disabled bool) {
+	t.Helper()
+	if _, err := d.DB.Inboxes().SetDisabled(t.Context(), d.OrgID, disabled); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // useUpTestSends uses up the test sends that the organization may make in this hour.
@@ -132,6 +155,8 @@ func (d *declaredFailures) provoke(t *testing.T, op core.Operation, code core.Co
 	if code == core.CodeRateLimited {
 		d.useUpTestSends(t)
 		defer d.forgetTestSends(t)
+		d.disableInboxes(t, true)
+		defer d.disableInboxes(t, false)
 	}
 	at := slices.IndexFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == op.Info().Name })
 	if at < 0 {

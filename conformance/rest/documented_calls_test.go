@@ -17,6 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
@@ -141,7 +144,39 @@ func newDocumented(t *testing.T) *documentedCalls {
 		return nil
 	})
 	d.nameRun(t)
+	d.ids[examples.InboxID] = examples.InboxID
+	d.addInbox(t, examples.InboxID, d.Clock.Now().AddDate(0, 1, 0))
 	return d
+}
+
+// addInbox stores a temporary inbox with a message.
+func (d *documentedCalls) addInbox(t *testing.T, id string, expires time.Time) {
+	t.Helper()
+	now, store := d.Clock.Now(), d.DB.Inboxes()
+	i := inboxes.Inbox{
+		ID: id, OrgID: d.OrgID, LocalPart: "k3v9x2m7" + id[len(id)-2:], Visibility: inboxes.Shared, Label: "sign-up test", CreatedAt: now, ExpiresAt: expires,
+		First: inboxes.Token{ID: core.NewID(), InboxID: id, Hash: []byte(id), Prefix: "K7QW2M4X", Label: "default", CreatedAt: now},
+	}
+	if _, err := store.InsertInbox(t.Context(), i); err != nil {
+		t.Fatal(err)
+	}
+	from := inbound.Address{Address: "no-reply@shop.example", Name: "Shop"}
+	to := i.LocalPart + "@inbox.localhost"
+	m := inbound.Message{
+		ID: core.NewID(), Sender: "bounce@shop.example", ReceivedAt: now, Size: 1024, RawKey: objects.RawKey(d.OrgID, id), StoreID: objects.FilesID,
+		Verdicts: inbound.Verdicts{SPF: inbound.Pass, DKIM: inbound.Pass, DMARC: inbound.Pass, Spam: inbound.Pass, Virus: inbound.Pass},
+		From:     &from, To: []inbound.Address{{Address: to}}, Subject: "Your code is 483920", Date: "Tue, 17 Nov 2026 10:00:00 +0000",
+		HeaderID: "<1@shop.example>", Headers: []inbound.Header{{Name: "Subject", Value: "Your code is 483920"}}, Text: "Your code is 483920. It works for ten minutes.",
+	}
+	_, err := store.AddReceived(t.Context(), d.OrgID, id, inboxes.Stored{
+		Seq: 1, Recipients: []string{to}, Message: m, Extracted: inboxes.Extracted{Codes: []string{"483920"}},
+	})
+	if err == nil {
+		err = store.CountReceived(t.Context(), d.OrgID, id, 1, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // created makes a record by POST and returns its member with this name.

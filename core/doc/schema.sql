@@ -607,6 +607,66 @@ CREATE TABLE identities (
 
 CREATE INDEX identities_newest ON identities (org_id, created_at, id);
 
+CREATE TABLE inbox_messages (
+	org_id bytetext NOT NULL,
+	inbox_id bytetext NOT NULL,
+	seq bigint NOT NULL,
+	message_id bytetext NOT NULL,
+	recipients text NOT NULL,
+	message text NOT NULL,
+	extracted text NOT NULL,
+	bytes bigint NOT NULL,
+	PRIMARY KEY (org_id, inbox_id, seq),
+	UNIQUE (org_id, inbox_id, message_id)
+);
+
+CREATE TABLE inbox_orgs (
+	org_id bytetext PRIMARY KEY,
+	disabled boolean NOT NULL
+);
+
+CREATE TABLE inbox_tokens (
+	org_id bytetext NOT NULL,
+	inbox_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	hash bytea NOT NULL UNIQUE,
+	prefix bytetext NOT NULL,
+	label text NOT NULL,
+	created_at bigint NOT NULL,
+	revoked_at bigint,
+	PRIMARY KEY (org_id, inbox_id, id)
+);
+
+CREATE TABLE inboxes (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	local_part bytetext NOT NULL UNIQUE,
+	owner bytetext NOT NULL,
+	caller bytetext NOT NULL,
+	account_ref bytetext NOT NULL,
+	label text NOT NULL,
+	visibility bytetext NOT NULL,
+	allowed_senders text NOT NULL,
+	restriction bytetext NOT NULL,
+	token_id bytetext NOT NULL,
+	message_count bigint NOT NULL,
+	dropped_count bigint NOT NULL,
+	created_at bigint NOT NULL,
+	expires_at bigint NOT NULL,
+	deleted_at bigint,
+	ends_at bigint NOT NULL,
+	purged_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX inboxes_live ON inboxes (org_id, ends_at);
+
+CREATE INDEX inboxes_newest ON inboxes (org_id, created_at, id);
+
+CREATE INDEX inboxes_to_forget ON inboxes (ends_at, id) WHERE purged_at IS NOT NULL;
+
+CREATE INDEX inboxes_to_purge ON inboxes (ends_at, id) WHERE purged_at IS NULL;
+
 CREATE TABLE invitations (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,

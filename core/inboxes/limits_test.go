@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -127,20 +128,23 @@ func TestDisabled(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := newWorld(t, db)
 		m := w.mint(`{}`)
-		for _, want := range []bool{true, false} {
-			changed, err := db.Inboxes().SetDisabled(t.Context(), w.ann.Org.ID, true)
-			if err != nil || changed != want {
-				t.Errorf("changed %v, %v", changed, err)
-			}
+		set := inboxes.Switch{Store: db.Inboxes(), Audit: db.Audit(), Clock: w.clock}.SetDisabled
+		for range 2 { // the second changes nothing
+			w.must(set(t.Context(), access.System(), w.ann.Org.ID, true))
 		}
 		w.refusedMint(w.ann, `{}`, inboxes.OrgDisabled, 0)
 		w.deliver(m.Address, w.message("m", "shop@example.com"))
 		if got := w.poll(m.ID, "0"); len(got.Messages) != 1 {
 			t.Error("a live inbox ended")
 		}
-		_, err := db.Inboxes().SetDisabled(t.Context(), w.ann.Org.ID, false)
-		w.must(err)
+		w.must(set(t.Context(), access.System(), w.ann.Org.ID, false))
 		w.mint(`{}`)
+		for action, want := range map[string]int{"inboxes.disabled": 1, "inboxes.enabled": 1} {
+			events, err := db.Audit().FindAudit(t.Context(), w.ann.Org.ID, access.AuditFilter{Action: action, Limit: 10})
+			if err != nil || len(events) != want {
+				t.Errorf("%d events %s, %v", len(events), action, err)
+			}
+		}
 	})
 }
 

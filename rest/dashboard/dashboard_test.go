@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
+	"github.com/mailhelm/mailhelm/rest/dashboard/inboxes"
 	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailsettings"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
@@ -62,12 +63,13 @@ func TestGoldenContents(t *testing.T) {
 	sends, err13 := broadcasts.New(f, broadcasts.Config{})
 	receivers, err14 := webhooks.New(f, events.Webhooks{})
 	journeys, err15 := workflows.New(f, workflows.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	temporary, err16 := inboxes.New(f)
+	for _, err := range []error{err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, company)
+	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, temporary, company)
 	if err != nil {
 		t.Fatal(err)
 	}

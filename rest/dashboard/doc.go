@@ -11,6 +11,7 @@
 //   - insight: sending health, reports, suppressions, undeliverable addresses
 //   - messages: the search of sent messages, the course of one message
 //   - developers: API keys, applications, granted access, how assistants connect
+//   - inboxes: temporary inboxes and their messages
 //   - organization: the sending account, channels, members, settings, the audit log
 //
 // Each room has its own routes, templates and interfaces. All rooms use the package frame,

@@ -14,13 +14,15 @@ import (
 
 // orgCommands is `mailhelm admin org`. No command deletes an organization.
 type orgCommands struct {
-	Create      orgCreate      `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
-	List        orgList        `cmd:"" help:"List the organizations."`
-	Edit        orgEdit        `cmd:"" help:"Change the name, the requirement of second factors, and platform mode."`
-	StopMail    orgStopMail    `cmd:"" help:"Stop all mail of an organization: broadcasts pause, and test sends are refused."`
-	AllowMail   orgAllowMail   `cmd:"" help:"Allow the mail of an organization again. Broadcasts that wait go on."`
-	MailStorage orgMailStorage `cmd:"" name:"mail-storage" help:"Choose and test where received mail of an organization is stored."`
-	SetLimit    orgSetLimit    `cmd:"" help:"Set or remove the limit of calls per minute."`
+	Create         orgCreate         `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
+	List           orgList           `cmd:"" help:"List the organizations."`
+	Edit           orgEdit           `cmd:"" help:"Change the name, the requirement of second factors, and platform mode."`
+	StopMail       orgStopMail       `cmd:"" help:"Stop all mail of an organization: broadcasts pause, and test sends are refused."`
+	AllowMail      orgAllowMail      `cmd:"" help:"Allow the mail of an organization again. Broadcasts that wait go on."`
+	MailStorage    orgMailStorage    `cmd:"" name:"mail-storage" help:"Choose and test where received mail of an organization is stored."`
+	DisableInboxes orgDisableInboxes `cmd:"" help:"Refuse new temporary inboxes of an organization. Live ones stay until they expire."`
+	EnableInboxes  orgEnableInboxes  `cmd:"" help:"Allow new temporary inboxes of an organization again."`
+	SetLimit       orgSetLimit       `cmd:"" help:"Set or remove the limit of calls per minute."`
 }
 
 // Help returns the text that --help shows below the summary.

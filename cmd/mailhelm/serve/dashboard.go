@@ -33,6 +33,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
+	"github.com/mailhelm/mailhelm/rest/dashboard/inboxes"
 	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailsettings"
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailstorage"
@@ -79,6 +80,7 @@ func newDashboard(
 	b.addAudience()
 	b.add(b.home())
 	b.add(b.developers(principals))
+	b.add(inboxes.New(around))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err

@@ -71,6 +71,8 @@ var actionWords = map[string]string{
 	"broadcast.tags_updated":       "Tags of a broadcast changed",
 	"template.tags_updated":        "Tags of a template changed",
 	"mail.allowed":                 "Mail allowed again",
+	"inboxes.disabled":             "New inboxes disabled",
+	"inboxes.enabled":              "New inboxes enabled",
 	"mail.stopped":                 "All mail stopped",
 	"send.approval_expired":        "Approval of a send expired",
 	"send.approval_requested":      "Approval of a send requested",

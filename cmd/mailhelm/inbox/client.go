@@ -1,0 +1,144 @@
+package inbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	// timeout limits a call. It is longer than the longest wait of a poll.
+	timeout = longestWait + 15*time.Second
+	// maxAnswer is the maximum number of bytes of an answer that are read.
+	maxAnswer = 64 << 20
+)
+
+// client has the flags of all commands, and calls the API.
+type client struct {
+	BaseURL string `name:"base-url" help:"Public address of the API." default:"http://localhost:8080" placeholder:"URL"`
+	APIKey  string `name:"api-key" help:"API key. Set the variable MAILHELM_API_KEY and not this flag, because other users of the machine see flags." placeholder:"KEY" secret:"whole"`
+}
+
+// call makes a call and returns the body of the answer. body is the JSON body of the request,
+// nil for none. It fails with a *refusal if the server refuses the call.
+func (c client) call(ctx context.Context, method, target string, body any) ([]byte, error) {
+	if c.APIKey == "" {
+		return nil, errors.New("no API key is given: set the variable MAILHELM_API_KEY to a key with the scopes api.inboxes.view and api.inboxes.manage")
+	}
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(text)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.BaseURL, "/")+target, content)
+	if err != nil {
+		return nil, fmt.Errorf("--base-url: %w", err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.APIKey)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	// A redirect could lead the key to another host.
+	web := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := web.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("the API does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("the answer ended early: %w", err)
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return nil, refusalOf(response, answer)
+	}
+	return answer, nil
+}
+
+// refusal is the error of a call that the server refused.
+type refusal struct {
+	text  string
+	after time.Duration // the time until a retry, 0 if none helps
+}
+
+// Error returns what the server said.
+func (r *refusal) Error() string { return r.text }
+
+// refusalOf returns the error in a problem document. Its text has no control characters,
+// because another program may have answered.
+func refusalOf(response *http.Response, answer []byte) error {
+	var problem struct {
+		Detail   string `json:"detail"`
+		NextStep string `json:"next_step"`
+	}
+	text := response.Status
+	if json.Unmarshal(answer, &problem) == nil && problem.Detail != "" {
+		text = strings.TrimSpace(problem.Detail + " " + problem.NextStep)
+	}
+	refused := &refusal{text: strings.ReplaceAll(core.OnlyVisible(text), "`", "")}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+		refused.after = time.Duration(seconds) * time.Second
+	}
+	return refused
+}
+
+// poll makes a poll. If the server cannot answer it now, poll repeats it after the time that
+// the server asks for, unless that is after end.
+func (c client) poll(ctx context.Context, target string, end time.Time) ([]byte, error) {
+	for {
+		answer, err := c.call(ctx, http.MethodGet, target, nil)
+		refused, ok := errors.AsType[*refusal](err)
+		if !ok || refused.after <= 0 || time.Now().Add(refused.after).After(end) {
+			return answer, err
+		}
+		select {
+		case <-time.After(refused.after):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// arrived says how many messages an answer has, and its cursor.
+type arrived struct {
+	Messages int
+	Cursor   string
+}
+
+// readArrived reads the answer to a poll.
+func readArrived(answer []byte) (arrived, error) {
+	var read struct {
+		Messages []json.RawMessage `json:"messages"`
+		Cursor   string            `json:"cursor"`
+	}
+	if err := json.Unmarshal(answer, &read); err != nil || read.Cursor == "" {
+		return arrived{}, errors.New("the answer is not that of a poll: check --base-url")
+	}
+	return arrived{len(read.Messages), read.Cursor}, nil
+}
+
+// print writes an answer to standard output, indented.
+func (c client) print(p *cli.Program, answer []byte) error {
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, answer, "", "  "); err != nil {
+		return errors.New("the answer is not JSON: check --base-url")
+	}
+	lines.WriteByte('\n')
+	_, err := p.Stdout.Write(lines.Bytes())
+	return err
+}

@@ -1,0 +1,140 @@
+package inbox_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/inbox"
+)
+
+// run runs a command for an API. It returns the exit status and the output.
+func run(t *testing.T, api string, arguments ...string) (int, string, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	grammar := &struct {
+		Inbox inbox.Command `cmd:""`
+	}{}
+	status := cli.Run(t.Context(), grammar, append([]string{"inbox"}, arguments...), cli.Surroundings{
+		Stdout: &out, Stderr: &errs, Lookup: func(name string) (string, bool) {
+			found, ok := map[string]string{"MAILHELM_API_KEY": "sk_live_x", "MAILHELM_BASE_URL": api}[name]
+			return found, ok
+		},
+	})
+	return status, out.String(), errs.String()
+}
+
+// server answers requests with the given answers in turn, the last of them again and again. It
+// records the requests.
+type server struct {
+	*httptest.Server
+	requests []string
+}
+
+type answer struct {
+	status int
+	body   string
+	after  string
+}
+
+func serve(t *testing.T, answers ...answer) *server {
+	t.Helper()
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Header.Get("Authorization") != "Bearer sk_live_x" {
+			t.Errorf("%v, %v", r.Header, err)
+		}
+		a := answers[min(len(s.requests), len(answers)-1)]
+		s.requests = append(s.requests, r.Method+" "+r.URL.String()+" "+string(body))
+		if a.after != "" {
+			w.Header().Set("Retry-After", a.after)
+		}
+		w.WriteHeader(a.status)
+		w.Write([]byte(a.body)) //nolint:errcheck // the command reads it
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestCalls checks the request of each command, and that it prints the answer.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arguments []string
+		request   string
+		body      string
+		prints    string
+	}{
+		"new":    {[]string{"new"}, `POST /v1/inboxes {"ttl":600}`, `{"address":"a@inbox.test"}`, `"address": "a@inbox.test"`},
+		"flags":  {[]string{"new", "--ttl", "60", "--label", "x", "--shared", "--allowed-sender", "@a.example", "--allowed-sender", "b@c.example", "--account-ref", "r"}, `POST /v1/inboxes {"account_ref":"r","allowed_senders":["@a.example","b@c.example"],"label":"x","ttl":60,"visibility":"org"}`, `{}`, `{}`},
+		"list":   {[]string{"list", "--status", "active", "--shared"}, `GET /v1/inboxes?limit=200&scope=org&status=active `, `{"data":[]}`, `"data": []`},
+		"delete": {[]string{"delete", "a/b"}, `DELETE /v1/inboxes/a%2Fb `, ``, `"deleted": true`},
+		"wait":   {[]string{"wait", "i", "--after", "3", "--sender", "@x.example", "--subject", "a b", "--contains", "c"}, `GET /v1/inboxes/i/messages?after=3&match_contains=c&match_sender=%40x.example&match_subject=a+b&wait=25 `, `{"messages":[{"message_id":"m"}],"cursor":"4"}`, `"message_id": "m"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, answer{status: 200, body: tc.body})
+			if status, out, errs := run(t, s.URL, tc.arguments...); status != cli.ExitOK || !strings.Contains(out, tc.prints) {
+				t.Errorf("status %d: %s%s", status, out, errs)
+			}
+			if len(s.requests) != 1 || s.requests[0] != tc.request {
+				t.Errorf("requests %q, want %q", s.requests, tc.request)
+			}
+		})
+	}
+}
+
+// TestWait waits with several polls, and without mail.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	s := serve(t, answer{status: 503, body: `{"detail":"Busy."}`, after: "1"}, answer{status: 200, body: `{"messages":[],"cursor":"7"}`}, answer{status: 200, body: `{"messages":[{}],"cursor":"8"}`})
+	if status, out, errs := run(t, s.URL, "wait", "i"); status != cli.ExitOK || !strings.Contains(out, `"cursor": "8"`) {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	if len(s.requests) != 3 || !strings.Contains(s.requests[2], "after=7") {
+		t.Errorf("requests %q", s.requests)
+	}
+	s = serve(t, answer{status: 200, body: `{"messages":[],"cursor":"0"}`})
+	if status, out, errs := run(t, s.URL, "wait", "i", "--timeout", "0s"); status != cli.ExitFailure || !strings.Contains(out, `"messages": []`) || errs != "" {
+		t.Errorf("without mail: status %d: %s%s", status, out, errs)
+	}
+	if len(s.requests) != 1 || !strings.Contains(s.requests[0], "wait=0") {
+		t.Errorf("requests %q", s.requests)
+	}
+}
+
+// TestRefusals checks the exit status and the text of failures.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer answer
+		says   string
+	}{
+		"refused":         {answer{status: 410, body: `{"detail":"The inbox expired.","next_step":"Create a ` + "`new`" + ` inbox."}`}, "mailhelm: The inbox expired. Create a new inbox.\n"},
+		"too late":        {answer{status: 429, body: `{"detail":"Wait."}`, after: "3600"}, "mailhelm: Wait.\n"},
+		"control codes":   {answer{status: 404, body: `{"detail":"\u001b[2Jgone\u202e"}`}, "mailhelm: [2Jgone\n"},
+		"redirect":        {answer{status: 302, body: ``}, "302 Found"},
+		"another program": {answer{status: 200, body: `<html>`}, "check --base-url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, tc.answer)
+			if status, out, errs := run(t, s.URL, "wait", "i"); status != cli.ExitFailure || out != "" || !strings.Contains(errs, tc.says) {
+				t.Errorf("status %d: %q %q", status, out, errs)
+			}
+		})
+	}
+	var errs bytes.Buffer
+	grammar := &struct {
+		Inbox inbox.Command `cmd:""`
+	}{}
+	around := cli.Surroundings{Stdout: io.Discard, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false }}
+	if status := cli.Run(t.Context(), grammar, []string{"inbox", "list"}, around); status != cli.ExitFailure || !strings.Contains(errs.String(), "MAILHELM_API_KEY") {
+		t.Errorf("without a key: %d %s", status, errs.String())
+	}
+}

@@ -1,0 +1,139 @@
+package inboxes
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// messagePage is the data of the page of a message.
+type messagePage struct {
+	From, Sender  string
+	To, Cc, Reply []string
+	Recipients    []string
+	Received      frame.When
+	Codes         []string
+	Links         []foundLink
+	Verdicts      []verdict
+	Preview       string // path of the HTML, "" without HTML
+	Text, HTML    string
+	TextURL       string // of a text that is too large to be shown
+	HTMLURL       string
+	RawURL        string
+	Files         []fileRow
+	Headers       []header
+	Warnings      []string
+}
+
+type foundLink struct{ URL, Kind string }
+
+type fileRow struct{ Name, Type, Size, URL string }
+
+// verdict is the result of one check of a message.
+type verdict struct{ Name, Value, Mark string }
+
+// verdictNames are the checks in the order of the page, with their names.
+var verdictNames = [][2]string{{"spf", "SPF"}, {"dkim", "DKIM"}, {"dmarc", "DMARC"}, {"spam", "Spam"}, {"virus", "Malware"}}
+
+// verdictWords has the words and the mark of each value.
+var verdictWords = map[string]verdict{
+	"PASS": {"", "passed", "good"}, "FAIL": {"", "failed", "bounced"}, "GRAY": {"", "undecided", "ended"},
+	"PROCESSING_FAILED": {"", "not checked: the check failed", "ended"}, "DISABLED": {"", "not checked here", "ended"},
+}
+
+// messageOf returns the message whose position is in the path. If it returns false, it has
+// written the response.
+func (h *Inboxes) messageOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (inbox, message, bool) {
+	var i inbox
+	if !h.ReadNamed(w, r, v, "inboxes_get", &i) {
+		return i, message{}, false
+	}
+	cursor := r.PathValue("cursor")
+	position, err := strconv.Atoi(cursor)
+	if err != nil || position < 1 {
+		h.NoSuchPage(w, r, v)
+		return i, message{}, false
+	}
+	found, err := h.messages(r, v, i, position-1)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return i, message{}, false
+	}
+	if len(found) == 0 || found[0].Cursor != cursor {
+		h.NoSuchPage(w, r, v)
+		return i, message{}, false
+	}
+	return i, found[0], true
+}
+
+// showMessage shows one message.
+func (h *Inboxes) showMessage(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	i, m, ok := h.messageOf(w, r, v)
+	if !ok {
+		return
+	}
+	content := m.Message
+	data := messagePage{
+		From: m.sender(), Sender: frame.PlainName(m.Sender), To: texts(content.To), Cc: texts(content.Cc), Reply: texts(content.ReplyTo), Recipients: plain(m.Recipients),
+		Received: h.When(m.ReceivedAt), Codes: plain(m.Extracted.Codes), Text: frame.PlainName(content.TextBody), HTML: frame.PlainName(content.HTMLBody),
+		TextURL: content.TextBodyURL, HTMLURL: content.HTMLBodyURL, RawURL: m.RawURL, Warnings: plain(content.Warnings),
+	}
+	for _, l := range m.Extracted.Links {
+		data.Links = append(data.Links, foundLink{frame.PlainName(l.URL), l.Kind})
+	}
+	for _, check := range verdictNames {
+		if words, known := verdictWords[m.Verdicts[check[0]]]; known {
+			data.Verdicts = append(data.Verdicts, verdict{check[1], words.Value, words.Mark})
+		}
+	}
+	for _, f := range content.Attachments {
+		data.Files = append(data.Files, fileRow{frame.PlainName(f.Filename), frame.PlainName(f.ContentType), sizeText(f.Size), f.URL})
+	}
+	for _, f := range content.Headers {
+		data.Headers = append(data.Headers, header{frame.PlainName(f.Name), frame.PlainName(f.Value)})
+	}
+	if content.HTMLBody != "" {
+		data.Preview = r.URL.Path + "/html"
+		frame.AllowMailFrames(w)
+	}
+	title := frame.PlainName(content.Subject)
+	if title == "" {
+		title = "Message without a subject"
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "message", Title: title, Head: frame.Head{Parents: []frame.Link{i.link()}}, Data: data})
+}
+
+func texts(all []address) []string {
+	shown := make([]string, len(all))
+	for i, a := range all {
+		shown[i] = a.text()
+	}
+	return shown
+}
+
+// sizeText returns a size in bytes, KB or MB.
+func sizeText(bytes int64) string {
+	const kb, mb = 1 << 10, 1 << 20
+	switch {
+	case bytes >= mb:
+		return strconv.FormatInt((bytes+mb/2)/mb, 10) + " MB"
+	case bytes >= kb:
+		return strconv.FormatInt((bytes+kb/2)/kb, 10) + " KB"
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
+}
+
+// writeHTML writes the HTML of a message for the frame on its page.
+func (h *Inboxes) writeHTML(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	i, m, ok := h.messageOf(w, r, v)
+	if !ok {
+		return
+	}
+	if !frame.IsForFrame(r) {
+		frame.SeeOther(w, i.path()+"/messages/"+m.Cursor)
+		return
+	}
+	frame.WriteMail(w, m.Message.HTMLBody)
+}
