@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/mailhelm/mailhelm/core/inbound/htmltext"
 )
 
@@ -23,11 +22,15 @@ func TestConvert(t *testing.T) {
 		"not shown":   {html: "a<script>x</script><style>x</style><!-- x --><title>x</title><div style='DISPLAY : none'>x<div>x</div>x</div><p hidden>x</p>b", text: "ab\n"},
 		"hidden void": {html: "a<input hidden>b<img hidden alt=x>c", text: "abc\n"},
 		"handlebars":  {html: "{{#if x}}a{{/if}} {{! b }}", text: "{{#if x}}a{{/if}} {{! b }}\n"},
-		"link": {html: "Go <a href=' https://a.example/?a=1&amp;b=2 '>to <b>a</b></a>.", text: "Go to a.\n",
-			links: []htmltext.Link{{Address: "https://a.example/?a=1&b=2", Text: "to a", Start: 2, End: 7}}},
+		"link": {
+			html: "Go <a href=' https://a.example/?a=1&amp;b=2 '>to <b>a</b></a>.", text: "Go to a.\n",
+			links: []htmltext.Link{{Address: "https://a.example/?a=1&b=2", Text: "to a", Start: 2, End: 7}},
+		},
 		"image link": {html: "<a href=x><img alt='Sign in'></a>", text: "Sign in\n", links: []htmltext.Link{{Address: "x", Text: "Sign in", End: 7}}},
-		"link in link": {html: "<a href=x>a<a href=y>b</a>", text: "ab\n",
-			links: []htmltext.Link{{Address: "x", Text: "a", End: 1}, {Address: "y", Text: "b", Start: 1, End: 2}}},
+		"link in link": {
+			html: "<a href=x>a<a href=y>b</a>", text: "ab\n",
+			links: []htmltext.Link{{Address: "x", Text: "a", End: 1}, {Address: "y", Text: "b", Start: 1, End: 2}},
+		},
 		"empty": {html: " <p> </p> "},
 	} {
 		got := htmltext.Convert(tc.html)
