@@ -149,9 +149,10 @@ func checkProperties(t *testing.T, c *parse.Content, size int64, limits parse.Li
 // parseFieldName is the length of the longest name of a field.
 const parseFieldName = 256
 
-// TestBounds reads every hostile message alone and measures memory and time: at most 48 MiB
-// are allocated for a message of any size, of which at most 24 MiB are still in use
-// afterwards, and at most 100 ns for each byte and 100 ms pass.
+// TestBounds reads every hostile message alone and measures memory and time. At most four
+// times the size and 1 MiB are allocated, at most 48 MiB for a message of any size. At most
+// 200 ns pass for each byte, and a second, which leaves room for a busy machine: what grows
+// with the square of the size takes minutes.
 //
 //nolint:paralleltest // it measures memory and time
 func TestBounds(t *testing.T) {
@@ -170,7 +171,7 @@ func TestBounds(t *testing.T) {
 		if allowed := min(4*size+1<<20, 48<<20); allocated > allowed {
 			t.Errorf("%s: %d bytes allocated for %d bytes, at most %d are allowed", s.Name, allocated, size, allowed)
 		}
-		if allowed := 100*time.Millisecond + 100*time.Duration(size); took > allowed {
+		if allowed := time.Second + 200*time.Duration(size); took > allowed {
 			t.Errorf("%s: %s for %d bytes, at most %s are allowed", s.Name, took, size, allowed)
 		}
 		if testing.Verbose() {
