@@ -32,10 +32,24 @@ func TestReplies(t *testing.T) {
 		code     int
 		enhanced string
 	}{
-		{"NOOP", 250, "2.0.0"}, {"noop with text", 250, "2.0.0"}, {"RSET", 250, "2.0.0"}, {"VRFY ada", 252, "2.5.0"},
-		{"EXPN staff", 502, "5.5.1"}, {"HELP", 214, "2.0.0"}, {"STARTTLS", 502, "5.5.1"}, {"AUTH PLAIN AGEAYg==", 500, "5.5.2"},
-		{"XYZZY", 500, "5.5.2"}, {" NOOP", 500, "5.5.2"}, {"", 500, "5.5.2"}, {"EHLO", 501, "5.5.4"}, {"EHLO \x01", 501, "5.5.4"}, {"EHLO grüße", 501, "5.5.4"},
-		{"DATA", 503, "5.5.1"}, {"DATA now", 501, "5.5.4"}, {"RCPT TO:<inbox@org.example.com>", 503, "5.5.1"}, {"BDAT 0 LAST", 503, "5.5.1"},
+		{"NOOP", 250, "2.0.0"},
+		{"noop with text", 250, "2.0.0"},
+		{"RSET", 250, "2.0.0"},
+		{"VRFY ada", 252, "2.5.0"},
+		{"EXPN staff", 502, "5.5.1"},
+		{"HELP", 214, "2.0.0"},
+		{"STARTTLS", 502, "5.5.1"},
+		{"AUTH PLAIN AGEAYg==", 500, "5.5.2"},
+		{"XYZZY", 500, "5.5.2"},
+		{" NOOP", 500, "5.5.2"},
+		{"", 500, "5.5.2"},
+		{"EHLO", 501, "5.5.4"},
+		{"EHLO \x01", 501, "5.5.4"},
+		{"EHLO grüße", 501, "5.5.4"},
+		{"DATA", 503, "5.5.1"},
+		{"DATA now", 501, "5.5.4"},
+		{"RCPT TO:<inbox@org.example.com>", 503, "5.5.1"},
+		{"BDAT 0 LAST", 503, "5.5.1"},
 		{"QUIT", 221, "2.0.0"},
 	} {
 		conn := m.connect(t)
