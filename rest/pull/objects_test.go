@@ -61,27 +61,7 @@ func TestObjects(t *testing.T) {
 		}
 		return path
 	}
-	// answer returns the status, the header and the body of an answer, without what differs
-	// between requests.
-	answer := func(method, path string) (int, http.Header, string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, site.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X-Request-Id", "req_1")
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		if err = errors.Join(err, response.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
-		response.Header.Del("Date")
-		response.Header.Del("X-Request-Id")
-		return response.StatusCode, response.Header, strings.ReplaceAll(string(body), "req_1", "")
-	}
+	answer := func(method, path string) (int, http.Header, string) { return ask(t, method, site.URL+path) }
 	working := link(key, time.Hour)
 	status, header, body := answer(http.MethodGet, working)
 	want := http.Header{
@@ -126,4 +106,29 @@ func TestObjects(t *testing.T) {
 			t.Errorf("the log has a link: %s", log.String())
 		}
 	}
+}
+
+// web makes the requests.
+var web = http.Client{Timeout: time.Minute}
+
+// ask returns the status, the header and the body of an answer, without what differs between
+// requests.
+func ask(t *testing.T, method, url string) (status int, header http.Header, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Request-Id", "req_1")
+	response, err := web.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	response.Header.Del("Date")
+	response.Header.Del("X-Request-Id")
+	return response.StatusCode, response.Header, strings.ReplaceAll(string(content), "req_1", "")
 }

@@ -110,7 +110,7 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 func (b *roomBuilder) addMail() {
 	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates, Broadcasts: b.s.db.Broadcasts()}))
 	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
-	b.add(mailstorage.New(b.around, b.s.received.settings))
+	b.add(mailstorage.New(b.around, b.s.received.Settings))
 	b.add(broadcasts.New(b.around, broadcasts.Config{
 		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: outgoing.Audiences{Lists: b.s.db.Lists(), Segments: b.s.db.Segments()},
 		Outcomes: b.s.db.Outcomes(), Approvals: b.domains.Approvals.Gate, Tags: b.domains.Tags, Topics: b.s.db.Topics(), Templates: b.domains.Templates, Actors: b.actors,

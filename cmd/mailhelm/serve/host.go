@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
@@ -122,7 +123,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
 	}
-	if h.stores.received, err = openReceivedMail(h.cfg, h.addresses.Public, h.stores); err != nil {
+	if h.stores.received, err = mailstores.Open(h.cfg, h.stores.db.MailBuckets(h.stores.master), h.stores.db, h.stores.master, h.addresses.Fetch); err != nil {
 		return err
 	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)

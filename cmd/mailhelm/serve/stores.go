@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
@@ -58,7 +59,7 @@ type stores struct {
 	// links makes the links with which recipients unsubscribe.
 	links *unsubscribe.Links
 	// received has the places in which received mail is kept.
-	received *receivedMail
+	received *mailstores.Received
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
@@ -157,7 +158,7 @@ func (s *stores) follow(log *slog.Logger) func() {
 	ticker := time.NewTicker(signing.ReloadEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
-	running.Go(func() { s.received.follow(ctx, log) })
+	running.Go(func() { s.received.Follow(ctx, log) })
 	flushing := time.NewTicker(usage.FlushEvery)
 	running.Go(func() { s.usage.Follow(ctx, flushing.C) })
 	if s.principals != nil {
@@ -235,7 +236,7 @@ func (s *stores) close() error {
 		failures = append(failures, s.adapters.Close())
 	}
 	if s.received != nil {
-		s.received.buckets.Close()
+		s.received.Close()
 	}
 	if s.mailer != nil {
 		failures = append(failures, s.mailer.Close())

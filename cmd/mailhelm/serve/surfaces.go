@@ -69,7 +69,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	web := []network.Site{
 		{Service: config.APIService, Origin: public.API, Handler: routeBelow(ingest.Path, events, api.Handler())},
 		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},
-		{Service: config.FetchService, Origin: public.Fetch, Handler: pull.New(pull.Config{DocsURL: public.Docs, Objects: s.received.files, Log: cfg.Log})},
+		{Service: config.FetchService, Origin: public.Fetch, Handler: pull.New(pull.Config{DocsURL: public.Docs, Objects: s.received.Files, Log: cfg.Log})},
 	}
 	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard, operations)
 	if err != nil {
