@@ -724,6 +724,26 @@ CREATE TABLE lists (
 
 CREATE INDEX lists_newest ON lists (org_id, status, created_at, id);
 
+CREATE TABLE mail_buckets (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	endpoint text NOT NULL,
+	region text NOT NULL,
+	bucket text NOT NULL,
+	prefix text NOT NULL,
+	path_style boolean NOT NULL,
+	access_key_id text NOT NULL,
+	secret bytea NOT NULL,
+	encryption text NOT NULL,
+	kms_key_id text NOT NULL,
+	in_use boolean NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE UNIQUE INDEX mail_buckets_in_use ON mail_buckets (org_id) WHERE in_use;
+
 CREATE TABLE mail_settings (
 	org_id bytetext NOT NULL PRIMARY KEY,
 	language bytetext NOT NULL,

@@ -23,6 +23,8 @@ const (
 )
 
 // stepWords says in a sentence which step failed: "Mailhelm could not ...".
+//
+//nolint:gosec // names of fields and steps, no secret
 var stepWords = map[Step]string{
 	StepWrite: "write a test object", StepRead: "read the test object", StepLink: "download the test object by a link",
 	StepDelete: "delete the test object", StepAbsent: "find out that the deleted test object is missing",

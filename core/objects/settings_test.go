@@ -126,26 +126,8 @@ func TestSettings(t *testing.T) {
 		if id := store("fourth"); id != objects.FilesID {
 			t.Errorf("after UseFiles, the store is %s", id)
 		}
-		for name, id := range keys {
-			s, err := i.locator.At(t.Context(), i.org, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, _ := objectstest.Content(t, s, objects.RawKey(i.org, name)); got != name {
-				t.Errorf("%s in %s has the content %q", name, id, got)
-			}
-		}
-		// Another organization does not find the bucket, and its store refuses the key.
-		if _, err := i.locator.At(t.Context(), core.NewID(), first.ID); !core.IsNotFound(err) {
-			t.Errorf("another organization: %v", err)
-		}
-		s, err := i.locator.Of(t.Context(), core.NewID())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Open(t.Context(), objects.RawKey(i.org, "first")); err == nil || core.IsNotFound(err) {
-			t.Errorf("the key of another organization: %v", err)
-		}
+		checkKept(t, i, keys)
+		checkOtherOrg(t, i, first.ID)
 		if len(i.audited) != 4 || strings.Contains(strings.ToLower(cmp.Diff(nil, i.audited)), storagetest.S3Secret) {
 			t.Errorf("audit log: %v", i.audited)
 		}
@@ -157,6 +139,37 @@ func TestSettings(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// checkKept checks that objects are found by the ids of their stores. keys has the id by the
+// name of the message, which is the content too.
+func checkKept(t *testing.T, i *installation, keys map[string]string) {
+	t.Helper()
+	for name, id := range keys {
+		s, err := i.locator.At(t.Context(), i.org, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := objectstest.Content(t, s, objects.RawKey(i.org, name)); got != name {
+			t.Errorf("%s in %s has the content %q", name, id, got)
+		}
+	}
+}
+
+// checkOtherOrg checks that another organization does not find the bucket, and that its store
+// refuses the keys of the organization.
+func checkOtherOrg(t *testing.T, i *installation, bucketID string) {
+	t.Helper()
+	if _, err := i.locator.At(t.Context(), core.NewID(), bucketID); !core.IsNotFound(err) {
+		t.Errorf("another organization: %v", err)
+	}
+	s, err := i.locator.Of(t.Context(), core.NewID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), objects.RawKey(i.org, "first")); err == nil || core.IsNotFound(err) {
+		t.Errorf("the key of another organization: %v", err)
+	}
 }
 
 // TestNewSecret gives a bucket in use another secret. Its id stays, so that old objects are

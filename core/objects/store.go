@@ -29,7 +29,7 @@ type Store interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Delete deletes objects durably. It may be repeated: a missing object is no error.
 	Delete(ctx context.Context, keys ...string) error
-	// Link returns a URL at which everybody who has it can download the object until a time.
+	// Link returns a URL at which its holder can download the object until a time.
 	// The URL is a secret and must not be logged. Link does not check that the object exists.
 	Link(ctx context.Context, key string, l Link) (string, error)
 }
@@ -67,7 +67,7 @@ const FilesID = "files"
 // sender tries again.
 var ErrUnavailable = errors.New("the storage of mail is not available")
 
-// ErrSize is the error for a body that has more or fewer bytes than Put was told.
+// ErrSize is the error for a body that has more or fewer bytes than announced.
 var ErrSize = errors.New("the object does not have the size that was announced")
 
 // NotFound returns the error for an object that does not exist.

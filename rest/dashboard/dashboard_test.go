@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/people"
 	events "github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
@@ -22,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/inboxes"
 	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailsettings"
+	"github.com/mailhelm/mailhelm/rest/dashboard/mailstorage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
@@ -57,19 +59,20 @@ func TestGoldenContents(t *testing.T) {
 	definitions, err7 := registry.New(f, registry.Config{})
 	labels, err10 := tags.New(f, tags.Config{})
 	ofMail, err11 := mailsettings.New(f, nil)
+	kept, err16 := mailstorage.New(f, objects.Settings{})
 	letters, err8 := templates.New(f, templates.Config{})
 	divided, err9 := segments.New(f, segments.Config{})
 	decided, err12 := approvals.New(f, approvals.Config{})
 	sends, err13 := broadcasts.New(f, broadcasts.Config{})
 	receivers, err14 := webhooks.New(f, events.Webhooks{})
 	journeys, err15 := workflows.New(f, workflows.Config{})
-	temporary, err16 := inboxes.New(f)
-	for _, err := range []error{err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	temporary, err17 := inboxes.New(f)
+	for _, err := range []error{err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, temporary, company)
+	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, temporary, company)
 	if err != nil {
 		t.Fatal(err)
 	}

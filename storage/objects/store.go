@@ -60,7 +60,7 @@ var (
 )
 
 // bucketSecret names the purpose for which the secrets are encrypted.
-const bucketSecret = "mail bucket secret"
+const bucketSecret = "mail bucket secret" //nolint:gosec // the name of a purpose
 
 // sealID is the id with which a secret is encrypted. It has the organization, so that a row
 // that is copied to another one does not decrypt.

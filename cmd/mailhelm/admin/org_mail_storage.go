@@ -109,8 +109,16 @@ func (s mailStorageSession) print(ctx context.Context) error {
 			s.org.ID, "s3", b.ID, b.Name, b.Region, b.Endpoint, b.Prefix, b.PathStyle, b.AccessKeyID, string(b.Encryption), b.KMSKeyID,
 		}
 		rows = [][]string{
-			{"organization", s.org.Slug}, {"kind", shown.Kind}, {"bucket", b.Name}, {"region", b.Region}, {"endpoint", b.Endpoint}, {"prefix", b.Prefix},
-			{"path style", strconv.FormatBool(b.PathStyle)}, {"access key id", b.AccessKeyID}, {"encryption", string(b.Encryption)}, {"kms key id", b.KMSKeyID},
+			{"organization", s.org.Slug},
+			{"kind", shown.Kind},
+			{"bucket", b.Name},
+			{"region", b.Region},
+			{"endpoint", b.Endpoint},
+			{"prefix", b.Prefix},
+			{"path style", strconv.FormatBool(b.PathStyle)},
+			{"access key id", b.AccessKeyID},
+			{"encryption", string(b.Encryption)},
+			{"kms key id", b.KMSKeyID},
 		}
 	}
 	if s.JSON {

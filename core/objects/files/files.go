@@ -53,8 +53,8 @@ type Files struct {
 	making sync.RWMutex
 }
 
-// New returns the Files in a folder. It creates the folder if it is missing, and removes
-// temporary files of processes that ended.
+// New returns the Files in a folder. It creates the folder if it is missing. Call Follow, to
+// remove temporary files of processes that ended.
 func New(cfg Config) (*Files, error) {
 	links, err := newSigner(cfg.Key)
 	if err != nil {
@@ -66,9 +66,6 @@ func New(cfg Config) (*Files, error) {
 	}
 	if err := errors.Join(syncFolder(cfg.Folder), syncFolder(filepath.Dir(cfg.Folder))); err != nil {
 		return nil, fmt.Errorf("folder of mail: %w", err)
-	}
-	if _, err := f.Sweep(context.Background()); err != nil {
-		return nil, err
 	}
 	return f, nil
 }
@@ -281,16 +278,16 @@ func (f *Files) Sweep(ctx context.Context) (int, error) {
 	return removed, nil
 }
 
-// Follow calls Sweep at each tick until ctx ends. It logs failures.
+// Follow calls Sweep at once and at each tick until ctx ends. It logs failures.
 func (f *Files) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Logger) {
 	for {
+		if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "temporary files of received mail were not removed", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks:
-			if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
-				log.ErrorContext(ctx, "temporary files of received mail were not removed", "error", err)
-			}
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *setup) open(tb testing.TB) *files.Files {
 }
 
 // get serves a request for a link, with the status 404 for not_found.
-func (s *setup) get(t *testing.T, method, url string, header http.Header) *http.Response {
+func (s *setup) get(t *testing.T, method, url string, header http.Header) objectstest.Answer {
 	t.Helper()
 	token, ok := strings.CutPrefix(url, fetchURL+files.LinkPath)
 	w := httptest.NewRecorder()
@@ -76,7 +76,7 @@ func (s *setup) get(t *testing.T, method, url string, header http.Header) *http.
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	return w.Result()
+	return objectstest.Answer{Status: w.Code, Header: w.Header(), Content: w.Body.String()}
 }
 
 func TestContract(t *testing.T) {
@@ -84,7 +84,10 @@ func TestContract(t *testing.T) {
 	s := newSetup(t)
 	objectstest.Run(t, objectstest.Subject{
 		Store: s.Of(s.org), OrgID: s.org, Now: start,
-		Get: func(t *testing.T, url string) *http.Response { t.Helper(); return s.get(t, http.MethodGet, url, nil) },
+		Get: func(t *testing.T, url string) objectstest.Answer {
+			t.Helper()
+			return s.get(t, http.MethodGet, url, nil)
+		},
 	})
 	if got := s.names(t, "tmp"); len(got) != 0 {
 		t.Errorf("temporary files are left: %v", got)
@@ -156,9 +159,11 @@ func TestLeftovers(t *testing.T) {
 	}
 	write("put-1", 61*time.Minute)
 	write("put-2", 59*time.Minute)
-	s.open(t)
+	if n, err := s.Sweep(t.Context()); n != 1 || err != nil {
+		t.Errorf("Sweep = %d, %v", n, err)
+	}
 	if got := strings.Join(s.names(t, "tmp"), " "); got != "tmp/put-2" {
-		t.Errorf("after the start: %s", got)
+		t.Errorf("after the first sweep: %s", got)
 	}
 	s.set(start.Add(2 * time.Minute))
 	if n, err := s.Sweep(t.Context()); n != 1 || err != nil {
@@ -167,13 +172,17 @@ func TestLeftovers(t *testing.T) {
 	if got := s.names(t, "tmp"); len(got) != 0 {
 		t.Errorf("after the sweep: %s", got)
 	}
+	ctx, stop := context.WithCancel(t.Context())
+	ticks, ended := make(chan time.Time), make(chan struct{})
 	write("put-3", 2*time.Hour)
-	ticks, ctx := make(chan time.Time), t.Context()
-	ctx, stop := context.WithCancel(ctx)
-	ended := make(chan struct{})
 	go func() { defer close(ended); s.Follow(ctx, ticks, slog.New(slog.DiscardHandler)) }()
+	ticks <- start // is received after the sweep at the start
+	if got := s.names(t, "tmp"); len(got) != 0 {
+		t.Errorf("after the start: %s", got)
+	}
+	write("put-4", 2*time.Hour)
 	ticks <- start
-	ticks <- start // is received after the first sweep
+	ticks <- start // is received after the sweep of a tick
 	stop()
 	<-ended
 	if got := s.names(t, "tmp"); len(got) != 0 {

@@ -25,7 +25,14 @@ type Subject struct {
 	// Now is the time of the store's clock.
 	Now time.Time
 	// Get downloads a link.
-	Get func(t *testing.T, url string) *http.Response
+	Get func(t *testing.T, url string) Answer
+}
+
+// Answer is the answer to a request for a link.
+type Answer struct {
+	Status  int
+	Header  http.Header
+	Content string
 }
 
 // Run runs all tests of the contract.
@@ -193,9 +200,8 @@ func (s Subject) links(t *testing.T) {
 	until := s.Now.Add(time.Hour)
 	url := link(text, objects.Link{Until: until, Filename: "../grüße\r\n.txt", ContentType: "text/plain; charset=UTF-8"})
 	answer := s.Get(t, url)
-	content, err := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusOK || string(content) != "Grüße" || err != nil {
-		t.Fatalf("download: %d %q %v", answer.StatusCode, content, err)
+	if answer.Status != http.StatusOK || answer.Content != "Grüße" {
+		t.Fatalf("download: %d %q", answer.Status, answer.Content)
 	}
 	if got := answer.Header.Get("Content-Type"); got != "text/plain; charset=utf-8" {
 		t.Errorf("Content-Type = %q", got)
@@ -206,7 +212,7 @@ func (s Subject) links(t *testing.T) {
 	if got := s.Get(t, link(text, objects.Link{Until: until, ContentType: "text/html\r\nSet-Cookie: a=b"})).Header; got.Get("Content-Type") != "application/octet-stream" || got.Get("Set-Cookie") != "" {
 		t.Errorf("a hostile content type gives %q", got)
 	}
-	if status := s.Get(t, link(missing, objects.Link{Until: until})).StatusCode; status != http.StatusNotFound {
+	if status := s.Get(t, link(missing, objects.Link{Until: until})).Status; status != http.StatusNotFound {
 		t.Errorf("a missing object: %d", status)
 	}
 	// Each change of a character after the host gives no content.
@@ -215,7 +221,7 @@ func (s Subject) links(t *testing.T) {
 		if changed[i]++; changed[i] == '%' || changed[i] == '&' {
 			continue
 		}
-		if status := s.Get(t, string(changed)).StatusCode; status == http.StatusOK {
+		if status := s.Get(t, string(changed)).Status; status == http.StatusOK {
 			t.Errorf("a link with another character at %d answers %d", i, status)
 		}
 	}

@@ -78,7 +78,7 @@ func New(cfg Config) *Buckets {
 			MaxResponseHeaderBytes: maxHeaderBytes,
 			DisableCompression:     true,
 		},
-		// A redirect would lead to another region or to a host that nobody has checked.
+		// A redirect would lead to another region or to a host that was not checked.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -41,7 +41,7 @@ func isMissing(err error) bool {
 // ErrUnavailable; nil stays nil. bounded is the context of the call, which a time limit has
 // ended if the caller's context has not. The end of the caller's context is no failure of
 // the bucket.
-func failureOf(bounded, caller context.Context, err error) error { //nolint:revive // both are contexts of one call
+func failureOf(bounded, caller context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -60,6 +60,8 @@ type storagePage struct {
 
 // labels has, for each form field, the words that name the field in the error text of a
 // refused form.
+//
+//nolint:gosec // names of fields and steps, no secret
 var labels = frame.Labels{
 	"endpoint": "The endpoint", "region": "The region", "bucket": "The bucket", "prefix": "The prefix", "access_key_id": "The access key id", "secret": "The secret access key",
 	"encryption": "The encryption", "kms_key_id": "The KMS key",
@@ -115,7 +117,8 @@ func (h *Room) form(w http.ResponseWriter, r *http.Request, v people.Visitor, ty
 	data.KeepsSecret = known && stored.KeepsSecret(data.Typed)
 	data.Typed.Secret = ""
 	data.Encryptions = frame.ChooseOption([]frame.Option{
-		{Value: string(objects.EncryptionDefault), Name: "As the bucket is set"}, {Value: string(objects.EncryptionAES), Name: "AES-256, keys of the server"},
+		{Value: string(objects.EncryptionDefault), Name: "As the bucket is set"},
+		{Value: string(objects.EncryptionAES), Name: "AES-256, keys of the server"},
 		{Value: string(objects.EncryptionKMS), Name: "AWS KMS"},
 	}, string(data.Typed.Encryption))
 	h.Show(w, r, v, status, frame.Screen{Page: "storage", Title: title, Notice: notices.NoticeOf(r), Problem: problem, Data: data, Head: frame.Head{

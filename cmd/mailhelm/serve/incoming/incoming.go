@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/inbound"
@@ -36,7 +37,7 @@ type Parts struct {
 	Waiting *inboxes.Waiting
 	Inboxes *inboxes.Inboxes
 
-	stored    *stored
+	stored    *mailstores.Received
 	router    inbound.Router
 	spool     *spool.Spooler
 	processor *processing.Processor
@@ -81,10 +82,10 @@ type Needs struct {
 func Open(n Needs) (*Parts, error) {
 	p := &Parts{notices: n.Notices, cfg: n.Config, public: n.Public, Waiting: inboxes.NewWaiting(n.Notices, n.Config.Log)}
 	var err error
-	if p.stored, err = openStored(n); err != nil {
+	if p.stored, err = mailstores.Open(n.Config, n.Buckets, n.Transactor, n.Master, n.Public.Fetch); err != nil {
 		return nil, err
 	}
-	p.Stores, p.Settings = p.stored.locator, p.stored.settings
+	p.Stores, p.Settings = p.stored.Locator, p.stored.Settings
 	n.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "mailhelm_inbox_polls", Help: "Polls that wait for mail in a temporary inbox.",
 	}, func() float64 { return float64(p.Waiting.Polls()) }))
@@ -102,7 +103,7 @@ func Open(n Needs) (*Parts, error) {
 }
 
 // Close closes connections to buckets.
-func (p *Parts) Close() { p.stored.buckets.Close() }
+func (p *Parts) Close() { p.stored.Close() }
 
 // Receiver returns the SMTP server for incoming mail; see [NewReceiver].
 func (p *Parts) Receiver(metrics prometheus.Registerer) (*smtpd.Server, error) {
@@ -116,7 +117,7 @@ func (p *Parts) Follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(processing.LookEvery)
 	var running sync.WaitGroup
-	running.Go(func() { p.stored.sweep(ctx, p.cfg.Log) })
+	running.Go(func() { p.stored.Follow(ctx, p.cfg.Log) })
 	if p.cfg.Role != config.Worker {
 		running.Go(func() { p.notices.Follow(ctx, p.Waiting) })
 	}
@@ -137,7 +138,7 @@ func (p *Parts) FetchHost() (http.Handler, error) {
 		return nil, err
 	}
 	return pull.New(pull.Config{
-		Inboxes: p.Inboxes, Objects: p.stored.files, ObjectPath: files.LinkPath, Remote: trusted.Remote, DocsURL: p.public.Docs, Clock: p.cfg.Clock, Log: p.cfg.Log,
+		Inboxes: p.Inboxes, Objects: p.stored.Files, ObjectPath: files.LinkPath, Remote: trusted.Remote, DocsURL: p.public.Docs, Clock: p.cfg.Clock, Log: p.cfg.Log,
 	}), nil
 }
 

@@ -1,4 +1,4 @@
-package serve
+package outgoing
 
 import (
 	"context"
@@ -9,24 +9,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// accountDNS looks up DNS records of the domains from which an organization sends. If the
+// AccountDNS looks up DNS records of the domains from which an organization sends. If the
 // organization uses a simulated account, every record counts as published.
-type accountDNS struct {
+type AccountDNS struct {
 	// connection returns the organization's connection to its sending account. It fails with
 	// core.CodeNotFound if no account is connected.
 	connection func(ctx context.Context, orgID string) (sending.Connection, error)
 	real       channels.DNS
 }
 
-// newDNS returns an accountDNS that uses the DNS resolver of the operating system.
-func newDNS(s *stores) accountDNS {
-	return accountDNS{connection: s.connections.Connection, real: resolver.System()}
+// NewDNS returns an AccountDNS that uses the DNS resolver of the operating system.
+func NewDNS(connections sending.Connections) AccountDNS {
+	return AccountDNS{connection: connections.Connection, real: resolver.System()}
 }
 
 // IsPublished reports whether DNS has the record. For an organization without a connected
 // account, or with a simulated one, it returns true without a lookup. It fails if the
 // connection cannot be read or no name server answers.
-func (d accountDNS) IsPublished(ctx context.Context, orgID string, r channels.Record) (bool, error) {
+func (d AccountDNS) IsPublished(ctx context.Context, orgID string, r channels.Record) (bool, error) {
 	c, err := d.connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code != core.CodeNotFound {
 		return false, err
