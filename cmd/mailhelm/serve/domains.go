@@ -85,6 +85,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			Sends: tests, Content: outgoing.NewestTemplate(written), Finish: finish, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links},
 		}),
 		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
+		Senders:        newVerifiedSenders(cfg, s),
 		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
 		Activities:     done,
 		Segments:       divided,

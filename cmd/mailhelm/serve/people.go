@@ -57,7 +57,7 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: factors, Devices: limits,
 		Passwords: passwordchange.New(passwordchange.Config{
-			Stores: passwordStores(cfg, s), Hasher: sessions, Attempts: limits, Queue: s.queue, Mails: s.mailer != nil,
+			Stores: passwordStores(cfg, s), Hasher: sessions, Attempts: limits, Queue: s.queue, Mails: s.letters != nil,
 		}),
 		Warnings: people.Warnings{Store: s.db.People(), Clock: cfg.Clock},
 		AppURL:   public.App, DocsURL: public.Docs, Style: frame.Style + diagram.Stylesheet, Proxies: trusted, Log: cfg.Log,
@@ -70,15 +70,12 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 // but send no mail.
 func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
-		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
+		Sender: s.letters, Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
 		SecurityURL: public.App + login.SecurityPath,
 	}
 	resets := passwordchange.ResetMailConfig{
-		Stores:  passwordStores(cfg, s),
+		Sender: s.letters, Stores: passwordStores(cfg, s),
 		Address: func(secret string) string { return login.ResetAddress(public.App, secret) },
-	}
-	if s.mailer != nil {
-		mail.Sender, resets.Sender = s.mailer, s.mailer
 	}
 	jobs := people.NewMail(mail)
 	engine.AddWorker(queue, passwordchange.NewResetMail(resets).Worker())

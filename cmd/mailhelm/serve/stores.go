@@ -17,8 +17,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -46,14 +48,19 @@ type stores struct {
 	queue       *engine.Jobs          // enqueues jobs, runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
 	mailer      *smtpmail.Sender      // nil if the operator has configured no SMTP server
-	signing     *signing.Keys
+	// letters sends Mailhelm's own mail to people: mailer, or what the configuration has
+	// instead. nil means that no such mail can be sent.
+	letters letters.Sender
+	signing *signing.Keys
 	// principals authenticates callers and caches them in this process. It is nil in a
 	// worker.
 	principals *bearer.Authenticator
 	master     signing.MasterKey
 	confirm    []byte // secret that derives confirmation keys
-	process    *replay.Process
-	usage      *usage.Counter // counts calls at the agent endpoint
+	// senderCodes is the key of the hashes of codes that verify senders.
+	senderCodes []byte
+	process     *replay.Process
+	usage       *usage.Counter // counts calls at the agent endpoint
 	// hooks creates webhook deliveries of events.
 	hooks *webhooks.Observer
 	// links makes the links with which recipients unsubscribe.
@@ -109,10 +116,12 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.buckets, err = openBuckets(ctx, cfg); err != nil {
 		return err
 	}
+	s.letters = cfg.Letters
 	if server, configured, err := cfg.SystemMail(); err != nil {
 		return err
 	} else if configured {
 		s.mailer = newMailer(cfg, server)
+		s.letters = s.mailer
 	}
 	if s.db, err = storage.Open(ctx, StorageOf(cfg)); err != nil {
 		return err
@@ -145,6 +154,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	}
 	// The secret of confirmation tokens is derived from the master key. All processes on one
 	// database thus have the same secret without storing it.
+	if s.senderCodes, err = master.Derive("mailhelm sender codes 1", senders.CodeKeyBytes); err != nil {
+		return fmt.Errorf("key of sender codes: %w", err)
+	}
 	if s.confirm, err = master.Derive("mailhelm confirmation 1", guardrails.ConfirmationSecretBytes); err != nil {
 		return fmt.Errorf("confirmation secret: %w", err)
 	}
