@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
@@ -65,8 +66,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
-	tests := newTestSends(cfg, s, s.handover)
-	gate := newGate(cfg, s, app)
+	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
@@ -85,7 +85,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			Sends: tests, Content: outgoing.NewestTemplate(written), Finish: finish, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links},
 		}),
 		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
-		Senders:        newVerifiedSenders(cfg, s),
+		Senders:        ownmail.VerifiedSenders(s.db, s.queue, s.letters, s.senderCodes, cfg.Clock),
 		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
 		Activities:     done,
 		Segments:       divided,

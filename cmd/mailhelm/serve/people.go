@@ -3,7 +3,6 @@ package serve
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/attempts"
-	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
@@ -12,15 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
-
-// newMailer returns the sender of Mailhelm's own mail to people. It connects to the SMTP
-// server when it sends the first mail. The caller closes it.
-func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
-	return smtpmail.New(smtpmail.Config{
-		Address: server.Address, User: server.User, Password: server.Password, ImplicitTLS: server.ImplicitTLS, From: server.From,
-		Clock: cfg.Clock, Roots: cfg.SystemCAs,
-	})
-}
 
 // peopleStores returns the stores of people and their sessions. For sign-in, the caller
 // must also set Attempts, the limits on attempts to sign in.

@@ -13,12 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/letters"
-	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -47,17 +47,14 @@ type stores struct {
 	connections sending.Connections
 	queue       *engine.Jobs          // enqueues jobs, runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
-	mailer      *smtpmail.Sender      // nil if the operator has configured no SMTP server
-	// letters sends Mailhelm's own mail to people: mailer, or what the configuration has
-	// instead. nil means that no such mail can be sent.
-	letters letters.Sender
-	signing *signing.Keys
+	letters     letters.Sender        // nil if the operator has configured no SMTP server
+	signing     *signing.Keys
 	// principals authenticates callers and caches them in this process. It is nil in a
 	// worker.
 	principals *bearer.Authenticator
 	master     signing.MasterKey
 	confirm    []byte // secret that derives confirmation keys
-	// senderCodes is the key of the hashes of codes that verify senders.
+	// key of the hashes of codes that verify senders
 	senderCodes []byte
 	process     *replay.Process
 	usage       *usage.Counter // counts calls at the agent endpoint
@@ -116,12 +113,8 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.buckets, err = openBuckets(ctx, cfg); err != nil {
 		return err
 	}
-	s.letters = cfg.Letters
-	if server, configured, err := cfg.SystemMail(); err != nil {
+	if s.letters, err = ownmail.Open(cfg); err != nil {
 		return err
-	} else if configured {
-		s.mailer = newMailer(cfg, server)
-		s.letters = s.mailer
 	}
 	if s.db, err = storage.Open(ctx, StorageOf(cfg)); err != nil {
 		return err
@@ -252,9 +245,7 @@ func (s *stores) close() error {
 	if s.received != nil {
 		s.received.buckets.Close()
 	}
-	if s.mailer != nil {
-		failures = append(failures, s.mailer.Close())
-	}
+	failures = append(failures, ownmail.Close(s.letters))
 	if s.account != nil {
 		failures = append(failures, s.account.Close())
 	}
