@@ -12,5 +12,5 @@
 // so that it is in no queue and in no answer. The database has only a keyed hash: a plain hash
 // of six digits could be reversed by trying all of them.
 //
-// Package inboxes asks [Senders.HasVerified].
+// Package inboxes asks [Store] which addresses a person has verified.
 package senders

@@ -50,12 +50,6 @@ func (s *Senders) Operations() []core.Operation {
 	return []core.Operation{s.list(), s.create(), s.confirm(), s.delete()}
 }
 
-// HasVerified reports whether the owner (see [core.Principal.Owner]) has proven the address in
-// the organization.
-func (s *Senders) HasVerified(ctx context.Context, orgID, owner, address string) (bool, error) {
-	return s.Store.HasVerified(ctx, orgID, owner, core.EmailKey(address))
-}
-
 // ownerOf returns the owner of the claims of a caller. It fails with
 // core.CodeValidationFailed for an application that acts for no person.
 func ownerOf(p core.Principal) (string, error) {

@@ -22,7 +22,7 @@ func TestVerify(t *testing.T) {
 		}
 		verifies := func(want bool) {
 			t.Helper()
-			got, err := w.HasVerified(t.Context(), w.org.ID, w.ada.Owner(), "test.box@EXAMPLE.com")
+			got, err := w.Store.HasVerified(t.Context(), w.org.ID, w.ada.Owner(), "test.box@example.com")
 			if got != want || err != nil {
 				t.Errorf("has verified: %v, %v", got, err)
 			}
@@ -41,7 +41,7 @@ func TestVerify(t *testing.T) {
 			w.advance(time.Hour)
 		}
 		verifies(true)
-		if got, err := w.HasVerified(t.Context(), w.org.ID, w.bob.Owner(), "test.box@example.com"); got || err != nil {
+		if got, err := w.Store.HasVerified(t.Context(), w.org.ID, w.bob.Owner(), "test.box@example.com"); got || err != nil {
 			t.Errorf("another member has verified it: %v, %v", got, err)
 		}
 		again, err := w.start(t, w.ada, "TEST.box@example.com")

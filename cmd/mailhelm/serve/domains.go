@@ -198,6 +198,6 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 // openIncoming opens the parts of the server that receive mail.
 func openIncoming(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) (*incoming.Parts, error) {
 	return incoming.Open(incoming.Needs{
-		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Channels: s.db.Channels(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
+		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Channels: s.db.Channels(), Claims: s.db.VerifiedSenders(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
 	})
 }
