@@ -94,16 +94,18 @@ type Principal struct {
 	Org        Org
 	UserID     string // "" for API keys and tokens of the client_credentials grant
 	Credential Credential
-	Scopes     Scopes
+	// KeyOwner is the owner of an API key; see access.APIKey. It is "" for other credentials.
+	KeyOwner string
+	Scopes   Scopes
 }
 
 // Caller returns a text that identifies the credential and the user within the
 // organization. It contains only ids, so it may be stored.
 func (p Principal) Caller() string { return p.Credential.ID + "/" + p.UserID }
 
-// Owner returns the id of the owner of records that only their creator sees: the user, or the
-// credential if it belongs to no user.
-func (p Principal) Owner() string { return cmp.Or(p.UserID, p.Credential.ID) }
+// Owner returns the id of the owner of records that only their creator sees: the user, the
+// owner of the API key, or else the credential.
+func (p Principal) Owner() string { return cmp.Or(p.UserID, p.KeyOwner, p.Credential.ID) }
 
 // RateLimit returns the number of calls per minute that the principal may make, nil for no
 // limit. Test credentials get a tenth of the organization's limit, at least one.

@@ -152,6 +152,10 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/inboxes/{id}/pull-tokens", Operation: "inbox_pull_tokens_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/inboxes/{id}/pull-tokens", Operation: "inbox_pull_tokens_create", Success: 201, OptionalBody: true},
 	{Method: http.MethodDelete, Path: "/v1/inboxes/{id}/pull-tokens/{token_id}", Operation: "inbox_pull_tokens_revoke", Success: 204},
+	{Method: http.MethodGet, Path: "/v1/verified-senders", Operation: "verified_senders_list", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/verified-senders", Operation: "verified_senders_create", Success: 202},
+	{Method: http.MethodPost, Path: "/v1/verified-senders/{id}/confirm", Operation: "verified_senders_confirm", Success: 200},
+	{Method: http.MethodDelete, Path: "/v1/verified-senders/{id}", Operation: "verified_senders_delete", Success: 204},
 }
 
 // Routes returns a copy of the table of all routes.

@@ -48,6 +48,7 @@ var notOrgTables = map[string]bool{
 	"processes": true, "authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
 	"password_resets": true, "known_devices": true, "password_warnings": true,
 	"receiving_routing": true,
+	"verified_sender_starts": true,
 }
 
 const indexColumns = `

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/core/receiving/routing"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/tags"
@@ -46,6 +47,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/replay"
 	"github.com/mailhelm/mailhelm/storage/reports"
 	"github.com/mailhelm/mailhelm/storage/segments"
+	senderstore "github.com/mailhelm/mailhelm/storage/senders"
 	sendingstore "github.com/mailhelm/mailhelm/storage/sending"
 	signingstore "github.com/mailhelm/mailhelm/storage/signing"
 	"github.com/mailhelm/mailhelm/storage/suppression"
@@ -296,6 +298,12 @@ func (db *DB) InboxNotices() inboxstore.Notices { return inboxstore.NewNotices(d
 
 // Deployments returns the store of how far managed templates have come to sending accounts.
 func (db *DB) Deployments() templates.DeployStore { return templates.NewDeployStore(db.DB) }
+
+// VerifiedSenders returns the store of claims of verified senders.
+func (db *DB) VerifiedSenders() senders.Store { return senderstore.New(db.DB) }
+
+// SenderStarts returns the store that counts the starts of verifications.
+func (db *DB) SenderStarts() senders.StartStore { return senderstore.New(db.DB) }
 
 // Tags returns the store of the tags of templates and broadcasts.
 func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }

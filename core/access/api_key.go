@@ -17,8 +17,12 @@ type APIKey struct {
 	Prefix      string
 	SecretHash  []byte // SHA-256 of the whole secret
 	Scopes      core.Scopes
-	CreatedAt   time.Time
-	RevokedAt   *time.Time
+	// Owner is the id of the person who created the key, or "" for a key that the operator
+	// created. A key that replaces it after a rotation has the same owner, or the id of the key
+	// without an owner. So records of a key belong to its replacement too.
+	Owner     string
+	CreatedAt time.Time
+	RevokedAt *time.Time
 	// ExpiresAt is the time at which a rotated key stops working, 24 hours after the
 	// rotation. It is nil for a key that was not rotated.
 	ExpiresAt *time.Time

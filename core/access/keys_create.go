@@ -35,6 +35,9 @@ func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey
 	}
 	key, secret := mintKey(n.OrgID, n.Name, n.Environment, scopes)
 	key.ID = cmp.Or(n.ID, key.ID)
+	if actor.Kind == Person {
+		key.Owner = actor.ID
+	}
 	err = l.change(ctx, func(ctx context.Context, now time.Time) error {
 		if _, err := l.Orgs.Org(ctx, n.OrgID); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -39,7 +40,7 @@ func (l Lifecycle) RotateKey(ctx context.Context, actor Actor, orgID, id string)
 			return core.Conflict("This API key was rotated already.", "Rotate the key that replaced it.")
 		}
 		next, secret = mintKey(orgID, old.Name, old.Environment, old.Scopes)
-		next.CreatedAt = now
+		next.CreatedAt, next.Owner = now, cmp.Or(old.Owner, old.ID)
 		return l.replace(ctx, actor, old, next)
 	}, id)
 	if err != nil {

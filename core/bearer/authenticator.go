@@ -178,6 +178,7 @@ func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ acce
 		Org:        org,
 		Credential: core.Credential{Kind: core.APIKey, ID: key.ID, Name: name.String(), Environment: key.Environment},
 		Scopes:     key.Scopes,
+		KeyOwner:   key.Owner,
 	}}, expiryTime(key.ExpiresAt), nil
 }
 

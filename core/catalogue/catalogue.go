@@ -22,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -53,6 +54,7 @@ type Domains struct {
 	Broadcasts  *broadcasts.Broadcasts
 	Receiving   *receiving.Receiving
 	Inboxes     *inboxes.Inboxes
+	Senders     *senders.Senders
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
@@ -89,6 +91,7 @@ func Operations(d Domains) []core.Operation {
 		d.Tags.Operations(),
 		d.Receiving.Operations(),
 		d.Inboxes.Operations(),
+		d.Senders.Operations(),
 	)
 }
 
@@ -124,6 +127,7 @@ func documentationOnly() Domains {
 		Broadcasts:  broadcasts.New(broadcasts.Config{Clock: core.SystemClock}),
 		Receiving:   receiving.New(receiving.Config{Clock: core.SystemClock}),
 		Inboxes:     inboxes.New(inboxes.Config{Clock: core.SystemClock}),
+		Senders:     senders.New(senders.Config{Clock: core.SystemClock}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
 		BroadcastTests: &testsends.Broadcasts{},

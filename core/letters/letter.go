@@ -1,6 +1,7 @@
 package letters
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -34,20 +35,23 @@ func (e Event) String() string {
 	return text
 }
 
-// content is the subject, the paragraphs and the link of a letter. Only one part of its
-// text comes from outside Mailhelm: the network of the client that caused the event in the
-// letter.
+// content is the subject, the paragraphs and the link or code of a letter. The text comes
+// from Mailhelm, except two parts: the network of the client that caused the event in the
+// letter, and the names in [SenderCode].
 type content struct {
 	subject string
 	before  []string // paragraphs
 	link    string   // written on a line of its own; "" for no link
+	code    string   // like link
 	after   []string
+	// end says why the address receives the letter. "" means that an account has it.
+	end string
 }
 
 // to returns the letter with this content for an address. It adds a sentence that says why
 // the address receives it.
 func (c content) to(address string) Letter {
-	end := fmt.Sprintf("This mail was sent to %s because an account has this address.", address)
+	end := cmp.Or(c.end, fmt.Sprintf("This mail was sent to %s because an account has this address.", address))
 	after := append(append([]string(nil), c.after...), end)
 	var text, page strings.Builder
 	page.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html.EscapeString(c.subject) +
@@ -59,6 +63,10 @@ func (c content) to(address string) Letter {
 		text.WriteString(c.link + "\n\n")
 		link := html.EscapeString(c.link)
 		page.WriteString("<p><a href=\"" + link + "\">" + link + "</a></p>\n")
+	}
+	if c.code != "" {
+		text.WriteString(c.code + "\n\n")
+		page.WriteString("<p style=\"font-size: 1.5em; letter-spacing: .15em\"><strong>" + html.EscapeString(c.code) + "</strong></p>\n")
 	}
 	for _, p := range after {
 		writeParagraph(&text, &page, p)

@@ -20,6 +20,7 @@ type credentialRow struct {
 	CreatedAt   engine.Time      `db:"created_at"`
 	RevokedAt   *engine.Time     `db:"revoked_at"`
 	ExpiresAt   *engine.Time     `db:"expires_at"`
+	Owner       string           `db:"owner"` // set only for API keys
 	// The fields below are set only for OAuth clients, not for API keys.
 	RedirectURIs string `db:"redirect_uris"` // a JSON array
 	RefreshDays  int    `db:"refresh_days"`

@@ -13,12 +13,12 @@ import (
 type keyStore struct{ db *engine.DB }
 
 //nolint:gosec // names of columns, no secret
-const apiKeyColumns = `id, org_id, prefix AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at, expires_at`
+const apiKeyColumns = `id, org_id, prefix AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at, expires_at, owner`
 
 var (
 	insertAPIKey = engine.Register("insert api key", `
-		INSERT INTO api_keys (org_id, id, name, environment, prefix, secret_hash, scopes, created_at, revoked_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		INSERT INTO api_keys (org_id, id, name, environment, prefix, secret_hash, scopes, created_at, revoked_at, expires_at, owner)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT DO NOTHING`)
 	// apiKeysByPrefix selects the API keys with a prefix through the index
 	// api_keys_by_prefix. A prefix is not unique, so the caller compares the secret with
@@ -52,7 +52,7 @@ var (
 func (s keyStore) InsertAPIKey(ctx context.Context, k access.APIKey) error {
 	taken := core.Conflict("An API key with this id exists already.", "Mint another id.")
 	return s.db.Insert(ctx, taken, insertAPIKey, k.OrgID, k.ID, k.Name, string(k.Environment), k.Prefix, k.SecretHash,
-		joinScopes(k.Scopes), engine.At(k.CreatedAt), engine.OptionalAt(k.RevokedAt), engine.OptionalAt(k.ExpiresAt))
+		joinScopes(k.Scopes), engine.At(k.CreatedAt), engine.OptionalAt(k.RevokedAt), engine.OptionalAt(k.ExpiresAt), k.Owner)
 }
 
 func (s keyStore) APIKeys(ctx context.Context, env core.Environment, prefix string) ([]access.APIKey, error) {
@@ -98,6 +98,6 @@ func (row credentialRow) apiKey() access.APIKey {
 	return access.APIKey{
 		ID: row.ID, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment, Prefix: row.PublicName,
 		SecretHash: row.SecretHash, Scopes: splitScopes(row.Scopes), CreatedAt: row.CreatedAt.Time(),
-		RevokedAt: engine.OptionalTime(row.RevokedAt), ExpiresAt: engine.OptionalTime(row.ExpiresAt),
+		RevokedAt: engine.OptionalTime(row.RevokedAt), ExpiresAt: engine.OptionalTime(row.ExpiresAt), Owner: row.Owner,
 	}
 }

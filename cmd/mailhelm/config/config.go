@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/x509"
 	"fmt"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"log/slog"
 	"net"
 	"net/http"
@@ -117,6 +118,9 @@ type Config struct {
 	// SMTPCert and SMTPKey are PEM files with the certificate chain of that server and its key.
 	// If both are empty, it makes a self-signed certificate.
 	SMTPCert, SMTPKey string
+	// Letters sends the mail to people if SystemSMTP is empty. The demo has a sender that
+	// shows the mail; a server has none.
+	Letters letters.Sender
 	// SystemCAs are the certificate authorities trusted for the server in SystemSMTP; nil
 	// means the system's.
 	SystemCAs *x509.CertPool

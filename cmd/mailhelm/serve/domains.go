@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
@@ -66,8 +67,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
 	})
 	s.handover = newHandover(cfg, s, sendingAccount, recorded)
-	tests := newTestSends(cfg, s, s.handover)
-	gate := newGate(cfg, s, app)
+	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
@@ -86,6 +86,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			Sends: tests, Content: outgoing.NewestTemplate(written), Finish: finish, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links},
 		}),
 		BroadcastTests: &testsends.Broadcasts{Sends: tests, Messages: mailed},
+		Senders:        ownmail.VerifiedSenders(s.db, s.queue, s.letters, s.senderCodes, cfg.Clock),
 		Tags:           tags.New(tags.Config{Store: s.db.Tags(), Clock: cfg.Clock}),
 		Activities:     done,
 		Segments:       divided,
@@ -199,6 +200,6 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 func openIncoming(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) (*incoming.Parts, error) {
 	return incoming.Open(incoming.Needs{
 		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Received: inboundstore.NewQueue(s.db.DB),
-		Buckets: s.db.MailBuckets(s.master), Transactor: s.db, Channels: s.db.Channels(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
+		Buckets: s.db.MailBuckets(s.master), Transactor: s.db, Channels: s.db.Channels(), Claims: s.db.VerifiedSenders(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
 	})
 }

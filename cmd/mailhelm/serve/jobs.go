@@ -54,6 +54,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
+	engine.AddWorker(queue, domains.Senders.Worker())
 	addPeopleWorkers(queue, cfg, public, s)
 	// GraceWorker revokes rotated keys at the end of their grace period. It need not remove
 	// them from the cache of authenticated callers, the field Principals of Lifecycle,

@@ -3,7 +3,6 @@ package serve
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/attempts"
-	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
@@ -12,15 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
-
-// newMailer returns the sender of Mailhelm's own mail to people. It connects to the SMTP
-// server when it sends the first mail. The caller closes it.
-func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
-	return smtpmail.New(smtpmail.Config{
-		Address: server.Address, User: server.User, Password: server.Password, ImplicitTLS: server.ImplicitTLS, From: server.From,
-		Clock: cfg.Clock, Roots: cfg.SystemCAs,
-	})
-}
 
 // peopleStores returns the stores of people and their sessions. For sign-in, the caller
 // must also set Attempts, the limits on attempts to sign in.
@@ -57,7 +47,7 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: factors, Devices: limits,
 		Passwords: passwordchange.New(passwordchange.Config{
-			Stores: passwordStores(cfg, s), Hasher: sessions, Attempts: limits, Queue: s.queue, Mails: s.mailer != nil,
+			Stores: passwordStores(cfg, s), Hasher: sessions, Attempts: limits, Queue: s.queue, Mails: s.letters != nil,
 		}),
 		Warnings: people.Warnings{Store: s.db.People(), Clock: cfg.Clock},
 		AppURL:   public.App, DocsURL: public.Docs, Style: frame.Style + diagram.Stylesheet, Proxies: trusted, Log: cfg.Log,
@@ -70,15 +60,12 @@ func newSignInPages(cfg config.Config, public config.Public, s *stores) (*login.
 // but send no mail.
 func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
-		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
+		Sender: s.letters, Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
 		SecurityURL: public.App + login.SecurityPath,
 	}
 	resets := passwordchange.ResetMailConfig{
-		Stores:  passwordStores(cfg, s),
+		Sender: s.letters, Stores: passwordStores(cfg, s),
 		Address: func(secret string) string { return login.ResetAddress(public.App, secret) },
-	}
-	if s.mailer != nil {
-		mail.Sender, resets.Sender = s.mailer, s.mailer
 	}
 	jobs := people.NewMail(mail)
 	engine.AddWorker(queue, passwordchange.NewResetMail(resets).Worker())

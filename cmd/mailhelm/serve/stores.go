@@ -13,12 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
-	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -45,15 +47,17 @@ type stores struct {
 	connections sending.Connections
 	queue       *engine.Jobs          // enqueues jobs, runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
-	mailer      *smtpmail.Sender      // nil if the operator has configured no SMTP server
+	letters     letters.Sender        // nil if the operator has configured no SMTP server
 	signing     *signing.Keys
 	// principals authenticates callers and caches them in this process. It is nil in a
 	// worker.
 	principals *bearer.Authenticator
 	master     signing.MasterKey
 	confirm    []byte // secret that derives confirmation keys
-	process    *replay.Process
-	usage      *usage.Counter // counts calls at the agent endpoint
+	// key of the hashes of codes that verify senders
+	senderCodes []byte
+	process     *replay.Process
+	usage       *usage.Counter // counts calls at the agent endpoint
 	// hooks creates webhook deliveries of events.
 	hooks *webhooks.Observer
 	// links makes the links with which recipients unsubscribe.
@@ -107,10 +111,8 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.buckets, err = openBuckets(ctx, cfg); err != nil {
 		return err
 	}
-	if server, configured, err := cfg.SystemMail(); err != nil {
+	if s.letters, err = ownmail.Open(cfg); err != nil {
 		return err
-	} else if configured {
-		s.mailer = newMailer(cfg, server)
 	}
 	if s.db, err = storage.Open(ctx, StorageOf(cfg)); err != nil {
 		return err
@@ -143,6 +145,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	}
 	// The secret of confirmation tokens is derived from the master key. All processes on one
 	// database thus have the same secret without storing it.
+	if s.senderCodes, err = master.Derive("mailhelm sender codes 1", senders.CodeKeyBytes); err != nil {
+		return fmt.Errorf("key of sender codes: %w", err)
+	}
 	if s.confirm, err = master.Derive("mailhelm confirmation 1", guardrails.ConfirmationSecretBytes); err != nil {
 		return fmt.Errorf("confirmation secret: %w", err)
 	}
@@ -238,9 +243,7 @@ func (s *stores) close() error {
 	if s.incoming != nil {
 		s.incoming.Close()
 	}
-	if s.mailer != nil {
-		failures = append(failures, s.mailer.Close())
-	}
+	failures = append(failures, ownmail.Close(s.letters))
 	if s.account != nil {
 		failures = append(failures, s.account.Close())
 	}

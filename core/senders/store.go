@@ -1,0 +1,38 @@
+package senders
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Store stores claims. Methods see only the given organization, unless their comments say
+// otherwise, and take part in the transaction of ctx. Methods that find one claim fail with
+// core.CodeNotFound if there is none.
+type Store interface {
+	// Claims returns claims of an owner, newest first.
+	Claims(ctx context.Context, orgID, owner string, after *core.After, limit int) ([]Claim, error)
+	// Claim returns a claim. In a transaction it locks the claim until the transaction ends.
+	Claim(ctx context.Context, orgID, id string) (Claim, error)
+	// ClaimOf returns the claim of an address, which is in lower case, and locks it like Claim.
+	ClaimOf(ctx context.Context, orgID, address string) (Claim, error)
+	// InsertClaim stores a claim. It returns false, and stores nothing, if the address has one.
+	InsertClaim(ctx context.Context, orgID string, c Claim) (bool, error)
+	// UpdateClaim replaces all fields of a claim except its id, its owner and its creation time.
+	UpdateClaim(ctx context.Context, orgID string, c Claim) error
+	DeleteClaim(ctx context.Context, orgID, id string) error
+	// HasVerified reports whether the owner has verified the address, which is in lower case.
+	HasVerified(ctx context.Context, orgID, owner, address string) (bool, error)
+	// IsActive reports whether the owner is a member of the organization, or has an API key of
+	// it that works.
+	IsActive(ctx context.Context, orgID, owner string, now time.Time) (bool, error)
+}
+
+// StartStore counts the starts of owners, in all organizations together.
+type StartStore interface {
+	// AddStart stores a start of an owner, unless the owner has had most of them since a time.
+	// It then stores nothing and returns the time of the earliest of these; otherwise the zero
+	// time. Concurrent calls for one owner wait for each other.
+	AddStart(ctx context.Context, owner string, at, since time.Time, most int) (earliest time.Time, err error)
+}

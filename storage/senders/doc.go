@@ -1,0 +1,2 @@
+// Package senders stores claims of verified senders.
+package senders
