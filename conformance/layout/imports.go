@@ -116,6 +116,15 @@ var domainEdges = map[[2]string]string{
 	{"webhooks", "workpool"}:           "deliveries are items of pools",
 	{"webhooks", "messages"}:           "endpoints receive message events",
 	{"webhooks", "standardhooks"}:      "messages to endpoints are signed and tried again by common rules",
+	{"receiving", "access"}:            "what people do with deliveries is in the audit log",
+	{"receiving", "channels"}:          "sending identities prove that a domain belongs to an organization",
+	{"receiving", "groupcommit"}:       "results of concurrent deliveries are committed together",
+	{"receiving", "inbound"}:           "received mail is routed and delivered",
+	{"receiving", "jobs"}:              "jobs check records and purge the log",
+	{"receiving", "objects"}:           "payloads have links to the parts of messages",
+	{"receiving", "sending"}:           "the state of an identity is that of the sending account",
+	{"receiving", "standardhooks"}:     "deliveries are signed and tried again by common rules",
+	{"receiving", "workpool"}:          "changes and endpoints are items of pools",
 	{"signing", "jobs"}:                "retired keys are purged by a job",
 	{"members", "access"}:              "members are users, and what they do is in the audit log",
 	{"members", "passwords"}:           "an invitation makes an account with a password",
@@ -161,6 +170,7 @@ var adapterEdges = map[[2]string]string{
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
 	"core/mailauth/dmarc":       "the rules of DMARC: records, the tree walk and alignment",
+	"core/inbound/payload":      "the JSON form of received messages",
 	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/engine":     "what a run of a workflow does next",
 	"core/workflows/examples":   "workflows for the documentation, the demo and tests",

@@ -187,6 +187,7 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
 	cfg.OTLPEndpoint, cfg.Recipients, cfg.KeptMails = opts.OTLPEndpoint, opts.Recipients, opts.KeptMails
 	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
+	cfg.MailHost = "mx.example.net"
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -131,7 +132,7 @@ var listed = append([]call{
 	{"topics_update", "PUT", "/v1/topics/put", `{"description":"ROUND"}`, refused},
 	{"topics_delete", "DELETE", "/v1/topics/delete", "", refused},
 	{"audience_get_schema", "", "", `{}`, refused},
-}, callsOfWorkflows...)
+}, slices.Concat(callsOfWorkflows, callsOfReceiving)...)
 
 // prepared has the names of the contacts that exist at the start of a test round. In the
 // round "slow" the contact "read" has the external id "read-slow".
@@ -156,6 +157,9 @@ type faultScene struct {
 
 func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	t.Helper()
+	if opts.WebhookCAs == nil {
+		opts.WebhookCAs = x509.NewCertPool() // webhooks on the loopback are valid, and nothing is sent
+	}
 	s := &faultScene{p: product.Start(t, opts)}
 	sent := messages.Event{
 		ID: "event-of-faults", MessageID: messageID, Type: messages.Delivery, OccurredAt: s.p.Clock.Now().Add(-time.Hour), Recipient: "reader@example.com",
@@ -166,6 +170,7 @@ func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	}
 	s.fillMirror(t)
 	s.insertJourney(t)
+	s.insertReceived(t)
 	waiting := bulk.Job{ID: bulkID, Status: bulk.Queued, CreatedAt: s.p.Clock.Now()}
 	if err := bulkstore.NewJobStore(s.p.DB.DB).InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
 		t.Fatal(err)
@@ -208,6 +213,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.makeLists(t)
 	s.makeBroadcasts(t)
 	s.makeWorkflows(t)
+	s.makeReceiving(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }

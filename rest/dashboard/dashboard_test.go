@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailsettings"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
@@ -62,12 +63,13 @@ func TestGoldenContents(t *testing.T) {
 	sends, err13 := broadcasts.New(f, broadcasts.Config{})
 	receivers, err14 := webhooks.New(f, events.Webhooks{})
 	journeys, err15 := workflows.New(f, workflows.Config{})
-	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	received, err16 := receiving.New(f, receiving.Config{})
+	for _, err := range []error{err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15, err16} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, company)
+	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, outcomes, mail, credentials, receivers, received, company)
 	if err != nil {
 		t.Fatal(err)
 	}

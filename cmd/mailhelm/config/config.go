@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -90,6 +91,10 @@ type Config struct {
 	// WebhookCAs are the certificate authorities trusted for webhook endpoints; nil means the
 	// system's.
 	WebhookCAs *x509.CertPool
+	// MailHost is the public name of this server in MX records, and ReceiveSESRegions are the
+	// regions in which Amazon SES receives. If both are empty, no receiving domain can be added.
+	MailHost          string
+	ReceiveSESRegions []string
 	// AmazonClient sends the requests to Amazon SES and Amazon SNS; nil means the default
 	// HTTP clients of Mailhelm.
 	AmazonClient *http.Client
@@ -214,6 +219,9 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 	return trusted, nil
 }
 
+// regionName matches the names of AWS regions.
+var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+
 // Check returns the first problem of the configuration: an invalid value, or two values
 // that contradict each other. The error names the flag. Check opens no file and no
 // connection, so the doctor command calls it too.
@@ -249,6 +257,14 @@ func (c Config) Check() error {
 	}
 	if _, _, err := c.SystemMail(); err != nil {
 		return err
+	}
+	if c.MailHost != "" && !core.IsEmail("postmaster@"+c.MailHost) {
+		return fmt.Errorf("--mail-host %s: must be the name of a host, such as mx.example.com", c.MailHost)
+	}
+	for _, region := range c.ReceiveSESRegions {
+		if !regionName.MatchString(region) {
+			return fmt.Errorf("--receive-ses-regions %s: must be a region such as eu-central-1", region)
+		}
 	}
 	if c.OTLPEndpoint != "" {
 		if err := tracing.CheckEndpoint(c.OTLPEndpoint); err != nil {

@@ -39,6 +39,9 @@ type Settings struct {
 
 	WebhookNetworks []string `name:"webhook-networks" help:"Private networks in CIDR form, separated by commas, in which people may have webhook endpoints, on any port. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"listen"`
 
+	MailHost          string   `name:"mail-host" help:"Public name of this server in the MX records of receiving domains, whose mail must reach --smtp-addr on port 25. Without it and --receive-ses-regions, no receiving domain can be added." placeholder:"HOST" group:"mail"`
+	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"mail"`
+
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
@@ -66,6 +69,7 @@ func (s Settings) Server() Config {
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
+		MailHost: s.MailHost, ReceiveSESRegions: s.ReceiveSESRegions,
 		SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
 	}
 }

@@ -122,6 +122,9 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
 	}
+	if h.stores.objects, err = openObjects(h.cfg, h.addresses.Public, h.stores.master); err != nil {
+		return err
+	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
@@ -173,7 +176,8 @@ func (h *Host) follow(simulated *simulatedevents.Events) {
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
-	h.unfollow = func() { unfollowEvents(); unsend(); unfollowKeys() }
+	unreceive := h.stores.received.Follow(h.cfg.Role)
+	h.unfollow = func() { unfollowEvents(); unreceive(); unsend(); unfollowKeys() }
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is

@@ -12,11 +12,13 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -59,6 +61,11 @@ type stores struct {
 	links *unsubscribe.Links
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
+	// received has what receives, publishes and delivers the mail of receiving domains.
+	// newDomains sets it.
+	received *mailin.Domains
+	// objects keeps received mail.
+	objects objects.Stores
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
 	dispatcher *dispatch.Dispatcher
 	// journeys moves the runs of workflows and sends their messages. It is nil in a process
