@@ -41,7 +41,8 @@ type Settings struct {
 
 	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which people may have buckets for received mail, on any port and without TLS. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"listen"`
 
-	InboxDomain string `name:"inbox-domain" help:"Domain of the addresses of temporary inboxes. Its MX record must name this server." default:"inbox.localhost" placeholder:"DOMAIN" group:"mail"`
+	InboxDomain       string   `name:"inbox-domain" help:"Domain of the addresses of temporary inboxes. Its MX record must name this server." default:"inbox.localhost" placeholder:"DOMAIN" group:"mail"`
+	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"mail"`
 
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
@@ -80,7 +81,7 @@ func (s Settings) Server() Config {
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, BucketNetworks: s.BucketNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		InboxDomain: s.InboxDomain, SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
 		RspamdURL: s.RspamdURL, Clamd: s.Clamd,
-		DNSServers: s.DNSServers, MailHost: s.MailHost, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
+		DNSServers: s.DNSServers, MailHost: s.MailHost, ReceiveSESRegions: s.ReceiveSESRegions, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
 	}
 }
 

@@ -66,15 +66,14 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), triggers, s.hooks}, Clock: cfg.Clock,
 		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
 	})
-	s.handover = newHandover(cfg, s, sendingAccount, recorded)
+	s.received, s.handover = newReceived(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
 	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
 	return catalogue.Domains{
-		Account:     sendingAccount,
-		Messages:    recorded,
+		Receiving: s.received.Operations, Account: sendingAccount, Messages: recorded,
 		Reports:     figures,
 		Suppression: judged,
 		Channels:    through,
@@ -196,10 +195,10 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	})
 }
 
-// openIncoming opens the parts of the server that receive mail.
-func openIncoming(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) (*incoming.Parts, error) {
-	return incoming.Open(incoming.Needs{
+// incomingNeeds returns what the parts that receive mail need.
+func incomingNeeds(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) incoming.Needs {
+	return incoming.Needs{
 		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Received: inboundstore.NewQueue(s.db.DB),
 		Buckets: s.db.MailBuckets(s.master), Transactor: s.db, Channels: s.db.Channels(), Claims: s.db.VerifiedSenders(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
-	})
+	}
 }

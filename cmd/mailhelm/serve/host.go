@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
@@ -121,10 +122,14 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
 	}
-	if h.stores.incoming, err = openIncoming(h.cfg, h.stores, h.addresses.Public, metrics); err != nil {
+	needs := incomingNeeds(h.cfg, h.stores, h.addresses.Public, metrics)
+	if h.stores.incoming, err = incoming.Open(needs); err != nil {
 		return err
 	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
+	if err := h.stores.incoming.Receive(needs, h.stores.received); err != nil {
+		return err
+	}
 	h.domains.Inboxes = h.stores.incoming.Inboxes
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
@@ -178,7 +183,8 @@ func (h *Host) follow(simulated *simulatedevents.Events) {
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
-	h.unfollow = func() { unfollowEvents(); unsend(); unreceive(); unfollowKeys() }
+	unfollowDomains := h.stores.received.Follow(h.cfg.Role)
+	h.unfollow = func() { unfollowEvents(); unfollowDomains(); unsend(); unreceive(); unfollowKeys() }
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/inbound"
@@ -95,12 +96,14 @@ func Open(n Needs) (*Parts, error) {
 		Objects: mailObjects{p.Stores}, Sealer: n.Master, Waiting: p.Waiting, Queue: n.Queue,
 		Domain: n.Config.MailDomain(), BaseURL: n.Public.API, FetchURL: n.Public.Fetch, Clock: n.Config.Clock, Log: n.Config.Log,
 	})
-	p.router = inbound.Routers{inboxes.NewRouter(n.Store, n.Config.MailDomain(), n.Config.Clock)}
-	if err := p.openProcessing(n); err != nil {
-		p.Close()
-		return nil, err
-	}
 	return p, nil
+}
+
+// Receive makes what accepts and processes messages, after what receives the mail of domains is
+// there. Call it once, before [Parts.Receiver] and [Parts.Follow].
+func (p *Parts) Receive(n Needs, domains *mailin.Domains) error {
+	p.router = inbound.Routers{inboxes.NewRouter(n.Store, n.Config.MailDomain(), n.Config.Clock), domains.Router}
+	return p.openProcessing(n, domains.Destination)
 }
 
 // Close closes connections to buckets.

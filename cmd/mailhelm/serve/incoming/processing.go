@@ -9,7 +9,7 @@ import (
 )
 
 // openProcessing creates what accepts messages and what processes them.
-func (p *Parts) openProcessing(n Needs) error {
+func (p *Parts) openProcessing(n Needs, domains inbound.Destination) error {
 	spam, virus, err := scanners.Open(n.Config, n.Metrics)
 	if err != nil {
 		return err
@@ -17,7 +17,9 @@ func (p *Parts) openProcessing(n Needs) error {
 	judge := judging.Judge{Authenticator: newAuthenticator(n.Config), Spam: spam, Virus: virus, Log: n.Config.Log}
 	p.processor = processing.New(processing.Config{
 		Queue: n.Received, Stores: p.Stores, Transactor: n.Transactor, Judge: judge.Judge, Clock: n.Config.Clock, Log: n.Config.Log,
-		Destinations: map[inbound.Kind]inbound.Destination{inbound.ToInbox: p.Inboxes.Destination()},
+		Destinations: map[inbound.Kind]inbound.Destination{
+			inbound.ToInbox: p.Inboxes.Destination(), inbound.ToDomain: domains, inbound.ToDeletedDomain: domains,
+		},
 	})
 	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Wake: p.processor.Wake, Log: n.Config.Log})
 	return nil
