@@ -53,7 +53,7 @@ func (l *Locator) Of(ctx context.Context, orgID string) (Store, error) {
 
 // At returns the store with an id. See [Stores].
 func (l *Locator) At(ctx context.Context, orgID, storeID string) (Store, error) {
-	if storeID == FilesID {
+	if storeID == FilesID || storeID == "" {
 		return l.cfg.Files(orgID), nil
 	}
 	return l.find(place{orgID, storeID}, func() (StoredBucket, error) { return l.cfg.Buckets.Bucket(ctx, orgID, storeID) })

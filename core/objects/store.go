@@ -54,7 +54,7 @@ type Stores interface {
 	// Of returns the store for new objects of an organization.
 	Of(ctx context.Context, orgID string) (Store, error)
 	// At returns the store with an id, which Store.ID returned earlier, for the objects that
-	// are in it. It fails with not_found if the organization has no such store.
+	// are in it; "" means FilesID. It fails with not_found if the organization has no such store.
 	At(ctx context.Context, orgID, storeID string) (Store, error)
 }
 

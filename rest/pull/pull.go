@@ -9,6 +9,7 @@ package pull
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/throttle"
 	"github.com/mailhelm/mailhelm/rest"
 )
@@ -39,7 +41,8 @@ type Inboxes interface {
 // Objects serves the content of received mail by signed links.
 type Objects interface {
 	// ServeLink answers a request for a link. It fails, and has then written nothing, with
-	// core.CodeNotFound for a token that is not valid.
+	// core.CodeNotFound for a token that is not valid, and with objects.ErrUnavailable if the
+	// content cannot be read now.
 	ServeLink(w http.ResponseWriter, r *http.Request, token string) error
 }
 
@@ -184,8 +187,11 @@ func (h *host) object(w http.ResponseWriter, r *http.Request, token string) erro
 		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Links to content of mail take GET and HEAD."}
 	}
 	err := h.cfg.Objects.ServeLink(w, r, token)
-	if core.IsNotFound(err) {
-		err = errNoLink()
+	switch {
+	case core.IsNotFound(err):
+		return errNoLink()
+	case errors.Is(err, objects.ErrUnavailable):
+		return core.TemporarilyUnavailable(err)
 	}
 	return err
 }
