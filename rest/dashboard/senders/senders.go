@@ -214,9 +214,7 @@ func (h *Room) one(w http.ResponseWriter, r *http.Request, v people.Visitor, ref
 		data.When = h.When(*c.VerifiedAt)
 	}
 	title := frame.PlainName(c.Email)
-	h.Show(w, r, v, status, frame.Screen{Page: "sender", Title: title, Notice: notices.NoticeOf(r), Problem: problem, Data: data, Head: frame.Head{
-		Title: title, Parents: []frame.Link{{Path: Path, Name: "Verified senders"}},
-	}})
+	h.Show(w, r, v, status, frame.Screen{Page: "sender", Title: title, Notice: notices.NoticeOf(r), Problem: problem, Data: data, Head: frame.Head{Title: title}})
 }
 
 // confirmOne verifies an address with the code of the form.
