@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/testsends"
@@ -54,6 +56,8 @@ var changesFor = map[string]map[string]any{
 	"contacts_archive upstream_unavailable":  {"email": "one@example.com"},
 	"contacts_identify upstream_unavailable": {"email": "new@example.com", "external_id": nil},
 
+	"verified_senders_create conflict": {"email": takenSender},
+
 	"workflows_author not_found":          {"key": nil},
 	"workflows_author conflict":           {"key": "retired"},
 	"workflows_author stale_content_hash": {"source": "workflow"},
@@ -82,7 +86,9 @@ func TestDeclaredFailuresHappen(t *testing.T) {
 					continue
 				}
 				// A race needs two calls at once: TestALostClaimHasRetryAfter provokes it.
-				if code != core.CodeContactClaimRace {
+				// This server has a mail server: TestVerifiedSendersNeedAMailServer has none.
+				withoutMail := op.Info().Name == "verified_senders_create" && code == core.CodeUpstreamUnavailable
+				if code != core.CodeContactClaimRace && !withoutMail {
 					d.provoke(t, op, code)
 					provoked++
 				}
@@ -135,6 +141,21 @@ func (d *declaredFailures) useUpTestSends(t *testing.T) {
 	}
 }
 
+// useUpStarts uses up the codes that the API key may request in this hour.
+func (d *declaredFailures) useUpStarts(t *testing.T) {
+	t.Helper()
+	now := d.Clock.Now()
+	for range senders.StartsPerHour {
+		err := d.DB.InTx(t.Context(), func(ctx context.Context) error {
+			_, err := d.DB.SenderStarts().AddStart(ctx, d.keyID(t), now, now.Add(-time.Hour), senders.StartsPerHour)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // forgetTestSends lets the organization make test sends again.
 func (d *declaredFailures) forgetTestSends(t *testing.T) {
 	t.Helper()
@@ -157,6 +178,7 @@ func (d *declaredFailures) provoke(t *testing.T, op core.Operation, code core.Co
 		defer d.forgetTestSends(t)
 		d.disableInboxes(t, true)
 		defer d.disableInboxes(t, false)
+		d.useUpStarts(t)
 	}
 	at := slices.IndexFunc(rest.Routes(), func(r rest.Route) bool { return r.Operation == op.Info().Name })
 	if at < 0 {

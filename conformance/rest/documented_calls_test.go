@@ -16,10 +16,12 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/objects"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
@@ -116,11 +118,44 @@ func (d *documentedCalls) addTags(t *testing.T) {
 	}
 }
 
+// takenSender is an address that another member has verified.
+const takenSender = "taken@example.com"
+
+// addSenders stores a verified sender of the API key, and one of another member.
+func (d *documentedCalls) addSenders(t *testing.T) {
+	t.Helper()
+	now := d.Clock.Now()
+	person, err := d.DB.Users().UserByEmail(t.Context(), d.UserEmail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.ids[examples.SenderID] = core.NewID()
+	for _, c := range []senders.Claim{
+		{ID: d.ids[examples.SenderID], Owner: d.keyID(t), Email: "grace@example.com"}, {ID: core.NewID(), Owner: person.ID, Email: takenSender},
+	} {
+		c.VerifiedAt, c.CreatedAt, c.CodeExpiresAt = &now, now, now
+		if stored, err := d.DB.VerifiedSenders().InsertClaim(t.Context(), d.OrgID, c); err != nil || !stored {
+			t.Fatalf("no verified sender: %v", err)
+		}
+	}
+}
+
+// keyID returns the id of the live API key.
+func (d *documentedCalls) keyID(t *testing.T) string {
+	t.Helper()
+	name, ok := access.ParseAPIKey(d.Live.APIKey)
+	keys, err := d.DB.Keys().APIKeys(t.Context(), name.Environment, name.Prefix)
+	if !ok || err != nil || len(keys) != 1 {
+		t.Fatalf("API keys: %v, %v", keys, err)
+	}
+	return keys[0].ID
+}
+
 // newDocumented starts a product and creates the objects.
 func newDocumented(t *testing.T) *documentedCalls {
 	t.Helper()
 	// Which recipients got mail in the last 30 days depends on the date.
-	a := start(t, product.Options{Past: true, StartsAt: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC)})
+	a := start(t, product.Options{Past: true, Mail: true, StartsAt: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC)})
 	d := &documentedCalls{api: a, token: a.Token(t, a.MCPURL), ids: map[string]string{}, ended: map[string]string{}, home: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(d.home, ".curlrc"), []byte("write-out = \"\\n%{http_code}\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -130,6 +165,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 	}
 	d.ids[examples.AttributeID] = a.attributeID(t, "city")
 	d.addTags(t)
+	d.addSenders(t)
 	d.ids[examples.PropertyID] = d.created(t, "/v1/activity-properties", `{"activity_name":"order_placed","property":"currency","type":"string"}`, "id")
 	d.ids[examples.JobID] = d.created(t, "/v1/contacts/bulk", `{"contacts":[{"email":"first@example.com"},{"email":"second@example.com"}]}`, "job_id")
 	a.do(t, "POST", "/v1/activities", `[{"name":"order_placed","email":"`+a.Contact+`","properties":{"total":18,"currency":"EUR"}}]`).want(202)

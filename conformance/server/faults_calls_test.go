@@ -133,6 +133,9 @@ var listed = append([]call{
 	{"topics_delete", "DELETE", "/v1/topics/delete", "", refused},
 	{"audience_get_schema", "", "", `{}`, refused},
 
+	{"verified_senders_create", "POST", "/v1/verified-senders", `{"email":"ROUND@example.com"}`, untouched},
+	{"verified_senders_confirm", "POST", "/v1/verified-senders/" + readSender + "/confirm", `{"code":"123456"}`, untouched},
+	{"verified_senders_delete", "DELETE", "/v1/verified-senders/" + deleteSender, "", untouched},
 	{"inboxes_create", "POST", "/v1/inboxes", `{"label":"ROUND"}`, untouched},
 	{"inboxes_update", "PATCH", "/v1/inboxes/" + readInbox, `{"label":"ROUND"}`, untouched},
 	{"inboxes_delete", "DELETE", "/v1/inboxes/" + deleteInbox, "", untouched},
@@ -168,6 +171,7 @@ func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	if opts.WebhookCAs == nil {
 		opts.WebhookCAs = x509.NewCertPool() // webhooks on the loopback are valid, and nothing is sent
 	}
+	opts.Mail = true // a server without mail cannot verify senders
 	s := &faultScene{p: product.Start(t, opts)}
 	sent := messages.Event{
 		ID: "event-of-faults", MessageID: messageID, Type: messages.Delivery, OccurredAt: s.p.Clock.Now().Add(-time.Hour), Recipient: "reader@example.com",
@@ -224,6 +228,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.makeWorkflows(t)
 	s.forgetMints(t)
 	s.makeReceiving(t)
+	s.renewSenders(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }

@@ -18,7 +18,7 @@ func (s *Senders) confirm() core.Operation {
 		Title: "Confirm a sender",
 		Purpose: "Verifies an address with the code that was mailed to it. Five wrong codes lock the claim; then call verified_senders_create again. " +
 			"A verified address stays verified, whatever the code. Returns the claim.",
-		Example: `{"id": "01900000-0000-7000-8000-000000000000", "code": "123456"}`,
+		Example: `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a106", "code": "123456"}`,
 		Effect:  core.Writes,
 		// A stored call would contain a hash of the code. A repetition changes nothing anyway.
 		IgnoresKey: true,

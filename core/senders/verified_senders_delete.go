@@ -16,7 +16,7 @@ func (s *Senders) delete() core.Operation {
 		Name:    "verified_senders_delete",
 		Title:   "Remove a verified sender",
 		Purpose: "Removes one of your verified or claimed addresses. To undo it, verify the address again. It does not change inboxes that name the address.",
-		Example: `{"id": "01900000-0000-7000-8000-000000000000"}`,
+		Example: `{"id": "0198c7a2-5d3e-7a01-8b00-2f61c0d4a106"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.InboxesManage},
 		Fails:   []core.Code{core.CodeNotFound},

@@ -38,7 +38,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), DynamicRegistration: true, Recipients: demodata.Recipients, Log: log, Build: config.Build(cli.Build())}
+	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), DynamicRegistration: true, Recipients: demodata.Recipients, Letters: &mailbox{out: p.Stderr}, Log: log, Build: config.Build(cli.Build())}
 	if c.Port > 0 {
 		cfg.Listen = config.PortRow(c.Port)
 	}

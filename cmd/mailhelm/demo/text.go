@@ -76,6 +76,7 @@ Call a tool:
 
 %s
 
+Mail that this server would send to people, such as codes that verify senders and links that reset passwords, is shown here.
 Ctrl-C stops the demo.
 `
 

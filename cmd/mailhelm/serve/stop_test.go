@@ -22,8 +22,8 @@ const (
 	untilEnd = 60 // number of accepted events after which the host is stopped
 )
 
-// senders are concurrent clients. Each posts events of new messages until a request fails.
-type senders struct {
+// eventPosters are concurrent clients. Each posts events of new messages until a request fails.
+type eventPosters struct {
 	address string
 	client  *http.Client
 	at      time.Time
@@ -34,7 +34,7 @@ type senders struct {
 	running      sync.WaitGroup
 }
 
-func (s *senders) start(ctx context.Context) {
+func (s *eventPosters) start(ctx context.Context) {
 	for i := range posters {
 		s.running.Go(func() {
 			for n := 0; s.post(ctx, fmt.Sprintf("poster-%d-%d", i, n)); n++ {
@@ -44,7 +44,7 @@ func (s *senders) start(ctx context.Context) {
 }
 
 // post posts a delivery event and reports whether the server accepted it with status 202.
-func (s *senders) post(ctx context.Context, id string) bool {
+func (s *eventPosters) post(ctx context.Context, id string) bool {
 	at := s.at.UTC().Format(time.RFC3339)
 	body := `{"eventType":"Delivery","mail":{"timestamp":"` + at + `","messageId":"` + id + `","source":"a@b.example","destination":["c@d.example"]},` +
 		`"delivery":{"timestamp":"` + at + `","recipients":["c@d.example"]}}`
@@ -102,7 +102,7 @@ func stopUnderLoad(t *testing.T, postgres, patient bool) {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: posters}
-	s := &senders{
+	s := &eventPosters{
 		address: ingest.Address(h.Addresses().API, "busy-path"), at: now.Add(-time.Minute), enough: make(chan struct{}),
 		client: &http.Client{Transport: transport, Timeout: time.Minute},
 	}
@@ -130,7 +130,7 @@ func stopUnderLoad(t *testing.T, postgres, patient bool) {
 
 // check checks that every accepted event is stored, and that the reports count exactly the
 // stored events.
-func (s *senders) check(t *testing.T, h *Host, orgID string) {
+func (s *eventPosters) check(t *testing.T, h *Host, orgID string) {
 	t.Helper()
 	missing := 0
 	for _, id := range s.acknowledged {
