@@ -177,7 +177,7 @@ var codes = []CodeInfo{
 	{
 		CodeReceivingDomainNotOwned, 422, "Receiving domain not owned", false,
 		"The domain is neither a verified sending domain of the organization nor below one, so it may belong to another.",
-		"Verify the domain or one above it in the sending account, wait for the next sync, and try again. `GET /v1/identities` lists the verified domains.",
+		"Verify the domain or one above it in the sending account, wait for the next sync, and try again.",
 	},
 	{
 		CodeInboundNotDeployed, 422, "Receiving not set up", false,
@@ -187,7 +187,7 @@ var codes = []CodeInfo{
 	{
 		CodeWebhookNotSet, 422, "No webhook", false,
 		"The receiving domain has no webhook, so it has no secret to rotate.",
-		"Set a webhook first with `PUT /v1/inbound/domains/{domain}/webhook`; its answer has the secret.",
+		"Set a webhook first; the answer has its secret.",
 	},
 	{
 		CodeRateLimited, 429, "Too many requests", true,

@@ -16,7 +16,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -283,7 +282,7 @@ func (db *DB) ReceivingDomains() receiving.Store { return receivingstore.New(db.
 func (db *DB) ReceivedLog() receivingstore.LogStore { return receivingstore.NewLog(db.DB) }
 
 // ReceivingRoutes returns the store of what is published of receiving domains.
-func (db *DB) ReceivingRoutes() routing.Store { return receivingstore.NewRouting(db.DB) }
+func (db *DB) ReceivingRoutes() receiving.RoutingStore { return receivingstore.NewRouting(db.DB) }
 
 // ReceivedDeliveries returns the store of contents and deliveries of received mail.
 func (db *DB) ReceivedDeliveries() receivingstore.DeliveryStore {

@@ -194,6 +194,7 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.DNS != "" {
 		cfg.DNSServers = []string{opts.DNS}
 	}
+	cfg.MailHost = "mx.example.net"
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox

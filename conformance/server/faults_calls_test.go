@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -137,7 +138,7 @@ var listed = append([]call{
 	{"inboxes_delete", "DELETE", "/v1/inboxes/" + deleteInbox, "", untouched},
 	{"inbox_pull_tokens_create", "POST", "/v1/inboxes/" + readInbox + "/pull-tokens", `{"label":"ROUND"}`, untouched},
 	{"inbox_pull_tokens_revoke", "DELETE", "/v1/inboxes/" + readInbox + "/pull-tokens/" + deleteProperty, "", untouched},
-}, callsOfWorkflows...)
+}, slices.Concat(callsOfWorkflows, callsOfReceiving)...)
 
 // prepared has the names of the contacts that exist at the start of a test round. In the
 // round "slow" the contact "read" has the external id "read-slow".
@@ -164,6 +165,9 @@ type faultScene struct {
 
 func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	t.Helper()
+	if opts.WebhookCAs == nil {
+		opts.WebhookCAs = x509.NewCertPool() // webhooks on the loopback are valid, and nothing is sent
+	}
 	s := &faultScene{p: product.Start(t, opts)}
 	sent := messages.Event{
 		ID: "event-of-faults", MessageID: messageID, Type: messages.Delivery, OccurredAt: s.p.Clock.Now().Add(-time.Hour), Recipient: "reader@example.com",
@@ -175,6 +179,7 @@ func newFaultScene(t *testing.T, opts product.Options) *faultScene {
 	s.fillMirror(t)
 	s.insertJourney(t)
 	s.insertInboxes(t)
+	s.insertReceived(t)
 	waiting := bulk.Job{ID: bulkID, Status: bulk.Queued, CreatedAt: s.p.Clock.Now()}
 	if err := bulkstore.NewJobStore(s.p.DB.DB).InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
 		t.Fatal(err)
@@ -218,6 +223,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.makeBroadcasts(t)
 	s.makeWorkflows(t)
 	s.forgetMints(t)
+	s.makeReceiving(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }

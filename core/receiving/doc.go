@@ -1,7 +1,16 @@
-// Package receiving manages the receiving domains of organizations: which DNS records they
-// need, whether these are published, their webhook and addresses, and the log of their mail.
+// Package receiving manages the receiving domains of organizations, and delivers their mail.
 //
-// Its folder routing publishes what receivers of mail must know of a domain, and finds the
-// route of an address. Its folder delivery logs the mail of a domain and sends it to the
-// webhook. Package core/inbound receives, judges and parses the mail.
+// [Receiving] has the operations: which DNS records a domain needs, whether they are published,
+// its webhook, its addresses, and the log of its mail. Package core/inbound receives, judges and
+// parses the mail.
+//
+// What receivers of mail must know is published. The [Publisher] writes the [Document] of a domain
+// after a change, with a version of the routing of all domains. The [Router] of each process keeps
+// the names of all published domains in memory, and reads every few seconds what has a later
+// version.
+//
+// [Destination] logs a message that was processed, and decides by the published document whether
+// it is delivered. The [Courier] of each process that runs jobs sends due deliveries to webhooks.
+// It leases one endpoint at a time, so that at most InFlight deliveries are sent to it. [Desk] has
+// what people do: test a webhook, and send messages again.
 package receiving

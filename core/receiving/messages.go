@@ -25,7 +25,7 @@ func (r *Receiving) messagesList() core.Operation {
 	return core.Declare(core.Op[ListMessagesIn, core.Page[Message]]{
 		Name:    "inbound_messages_list",
 		Title:   "List received messages",
-		Purpose: "Pages through the log of mail that came to receiving domains, newest first: one entry for each message and domain, with its verdicts and what became of it. It returns no bodies and no attachments; the webhook gets those.",
+		Purpose: "Pages through the log of mail that came to receiving domains, newest first: one entry for each message and domain, with its verdicts and its outcome. It returns no bodies and no attachments; the webhook gets those.",
 		Example: `{"domain": "in.roastery.example", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,

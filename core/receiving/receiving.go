@@ -6,7 +6,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 )
 
 // Config has the dependencies of [Receiving]. All fields are required, unless their comments
@@ -24,13 +23,12 @@ type Config struct {
 	Receivers Receivers
 	// Reserved are domains that receive mail for other purposes, such as that of temporary
 	// inboxes. They cannot be receiving domains.
-	Reserved   []string
-	DNS        channels.DNS
-	Hosts      routing.Hosts
-	Sealer     Sealer
-	Transactor core.Transactor
-	Clock      core.Clock
-	Logger     *slog.Logger
+	Reserved []string
+	DNS      channels.DNS
+	Hosts    Hosts
+	Sealer   Sealer
+	Clock    core.Clock
+	Logger   *slog.Logger
 	// Networks is true if the operator allows webhooks in private networks.
 	Networks bool
 	// Wake lets the publisher of this process look at once, after the transaction of a change;

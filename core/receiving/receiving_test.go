@@ -18,8 +18,6 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-const hook = "https://hooks.example.com/mail"
-
 func TestDomain(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -78,7 +78,7 @@ type MessageFilter struct {
 	Outcome           Outcome
 }
 
-// Outcome is what became of a message at a receiving domain.
+// Outcome says how far a message at a receiving domain came.
 type Outcome string
 
 // The outcomes. Received and Retrying wait for a delivery; the others are final, except that a
@@ -94,7 +94,7 @@ const (
 )
 
 // Message is the entry of a message in the log of a receiving domain: its envelope, its
-// subject and what became of it.
+// subject and its outcome.
 type Message struct {
 	ID         string           `json:"id" jsonschema:"format=uuid" jsonschema_description:"Id of the entry. It is the webhook-id of the deliveries."`
 	MessageID  string           `json:"message_id" voice:"ours" jsonschema_description:"Id of the message. Entries of several domains have the same for one message."`

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
 )
 
@@ -29,13 +28,13 @@ const (
 
 // Webhook is the endpoint to which the mail of a domain is sent, and which mail that is.
 type Webhook struct {
-	URL           string          `json:"url" voice:"untrusted"`
-	AllowPatterns []string        `json:"allow_patterns" voice:"untrusted" jsonschema_description:"Globs of local parts. Mail to others is logged as no_route. Empty: all mail is delivered."`
-	SpamPosture   routing.Posture `json:"spam_posture" jsonschema:"enum=tag,enum=drop" jsonschema_description:"What happens to mail with the spam verdict FAIL: tag delivers it with its verdict, drop does not deliver it."`
-	VirusPosture  routing.Posture `json:"virus_posture" jsonschema:"enum=tag,enum=drop" jsonschema_description:"The same for the virus verdict."`
-	Status        WebhookStatus   `json:"status" jsonschema:"enum=unset,enum=pending,enum=published,enum=invalid" jsonschema_description:"pending: in use within seconds, once the domain is verified. invalid: the URL was refused when it was published; save another."`
-	PublishedAt   *time.Time      `json:"published_at" jsonschema:"nullable"`
-	Error         *string         `json:"error" voice:"ours" jsonschema:"nullable" jsonschema_description:"Why the webhook is invalid."`
+	URL           string        `json:"url" voice:"untrusted"`
+	AllowPatterns []string      `json:"allow_patterns" voice:"untrusted" jsonschema_description:"Globs of local parts. Mail to others is logged as no_route. Empty: all mail is delivered."`
+	SpamPosture   Posture       `json:"spam_posture" jsonschema:"enum=tag,enum=drop" jsonschema_description:"What happens to mail with the spam verdict FAIL: tag delivers it with its verdict, drop does not deliver it."`
+	VirusPosture  Posture       `json:"virus_posture" jsonschema:"enum=tag,enum=drop" jsonschema_description:"The same for the virus verdict."`
+	Status        WebhookStatus `json:"status" jsonschema:"enum=unset,enum=pending,enum=published,enum=invalid" jsonschema_description:"pending: in use within seconds, once the domain is verified. invalid: the URL was refused when it was published; save another."`
+	PublishedAt   *time.Time    `json:"published_at" jsonschema:"nullable"`
+	Error         *string       `json:"error" voice:"ours" jsonschema:"nullable" jsonschema_description:"Why the webhook is invalid."`
 }
 
 // Limits of the patterns of a webhook.

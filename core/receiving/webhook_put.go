@@ -5,17 +5,16 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
 )
 
 // PutWebhookIn has the whole webhook of a domain.
 type PutWebhookIn struct {
 	DomainIn
-	WebhookURL    string          `json:"webhook_url" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"https URL that gets the mail. Its host must have only public addresses."`
-	AllowPatterns []string        `json:"allow_patterns,omitempty" jsonschema:"nullable,maxItems=100" jsonschema_description:"Globs of local parts without @: * is any text, ? one character, case has no meaning. Default: all mail is delivered."`
-	SpamPosture   routing.Posture `json:"spam_posture,omitempty" jsonschema:"enum=tag,enum=drop,default=tag" jsonschema_description:"Whether mail with the spam verdict FAIL is delivered with its verdict (tag) or not at all (drop)."`
-	VirusPosture  routing.Posture `json:"virus_posture,omitempty" jsonschema:"enum=tag,enum=drop,default=drop" jsonschema_description:"The same for the virus verdict."`
+	WebhookURL    string   `json:"webhook_url" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"https URL that gets the mail. Its host must have only public addresses."`
+	AllowPatterns []string `json:"allow_patterns,omitempty" jsonschema:"nullable,maxItems=100" jsonschema_description:"Globs of local parts without @: * is any text, ? one character, case has no meaning. Default: all mail is delivered."`
+	SpamPosture   Posture  `json:"spam_posture,omitempty" jsonschema:"enum=tag,enum=drop,default=tag" jsonschema_description:"Whether mail with the spam verdict FAIL is delivered with its verdict (tag) or not at all (drop)."`
+	VirusPosture  Posture  `json:"virus_posture,omitempty" jsonschema:"enum=tag,enum=drop,default=drop" jsonschema_description:"The same for the virus verdict."`
 }
 
 // DomainWithSecret is a domain after a change of its webhook.
@@ -66,7 +65,7 @@ func (r *Receiving) prepareWebhook(ctx context.Context, _ *core.Call, in PutWebh
 		return in, err
 	}
 	problem := r.Hosts.Resolve(ctx, in.WebhookURL)
-	if reason := routing.UnfitHost(problem); reason != "" {
+	if reason := unfitHost(problem); reason != "" {
 		return in, core.Invalid("webhook_url", reason)
 	}
 	if problem != standardhooks.NoProblem {
@@ -89,10 +88,10 @@ func (r *Receiving) putWebhook(ctx context.Context, c *core.Call, in PutWebhookI
 	}
 	d.Webhook = &Webhook{URL: in.WebhookURL, AllowPatterns: in.AllowPatterns, SpamPosture: in.SpamPosture, VirusPosture: in.VirusPosture, Status: Pending}
 	if d.Webhook.SpamPosture == "" {
-		d.Webhook.SpamPosture = routing.Tag
+		d.Webhook.SpamPosture = Tag
 	}
 	if d.Webhook.VirusPosture == "" {
-		d.Webhook.VirusPosture = routing.Drop
+		d.Webhook.VirusPosture = Drop
 	}
 	d.FailingSince = nil
 	out.Domain = d.changed(c.Now)

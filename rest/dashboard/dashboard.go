@@ -12,6 +12,7 @@ const (
 	groupSend         = "Send"
 	groupAudience     = "Audience"
 	groupInsight      = "Insight"
+	groupReceive      = "Receive"
 	groupDevelopers   = "Developers"
 	groupOrganization = "Organization"
 )
@@ -37,6 +38,8 @@ var Areas = []frame.Area{
 	{Group: groupInsight, Path: frame.Path + "/reports", Name: "Reports", Needs: members.MayViewAnalytics, Key: "r"},
 	{Group: groupInsight, Path: frame.Path + "/suppressions", Name: "Suppressions", Needs: members.MayViewSuppression},
 	{Group: groupInsight, Path: frame.Path + "/undeliverable", Name: "Undeliverable", Needs: members.MayViewUndeliverable, Key: "u"},
+	{Group: groupReceive, Path: frame.Path + "/receiving", Name: "Receiving domains", Needs: members.MayViewInbound},
+	{Group: groupReceive, Path: frame.Path + "/received-mail", Name: "Received mail", Needs: members.MayViewInbound},
 	{Group: groupDevelopers, Path: frame.Path + "/connect", Name: "Connect an assistant"},
 	{Group: groupDevelopers, Path: frame.Path + "/grants", Name: "Access"},
 	{Group: groupDevelopers, Path: frame.Path + "/clients", Name: "Applications", Needs: members.MayManageCredentials},

@@ -26,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailstorage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
@@ -67,12 +68,13 @@ func TestGoldenContents(t *testing.T) {
 	receivers, err14 := webhooks.New(f, events.Webhooks{})
 	journeys, err15 := workflows.New(f, workflows.Config{})
 	temporary, err17 := inboxes.New(f)
-	for _, err := range []error{err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	received, err18 := receiving.New(f, receiving.Config{})
+	for _, err := range []error{err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, temporary, company)
+	pages, err := dashboard.Mount(f, start, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, temporary, received, company)
 	if err != nil {
 		t.Fatal(err)
 	}

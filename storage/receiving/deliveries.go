@@ -10,8 +10,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/core/receiving/delivery"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -22,8 +20,8 @@ type DeliveryStore struct {
 }
 
 var (
-	_ delivery.Store = DeliveryStore{}
-	_ delivery.Queue = DeliveryStore{}
+	_ receiving.DeliveryStore = DeliveryStore{}
+	_ receiving.Queue         = DeliveryStore{}
 )
 
 // NewDeliveries returns the store of contents and deliveries on the database.
@@ -73,24 +71,24 @@ var (
 		DELETE FROM receiving_deliveries WHERE org_id = $1 AND domain_id = $2 AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 )
 
-func (s DeliveryStore) Published(ctx context.Context, t routing.Target) (routing.Document, bool, error) {
+func (s DeliveryStore) Published(ctx context.Context, t receiving.Target) (receiving.Document, bool, error) {
 	type row struct {
 		Document   string `db:"document"`
 		HasWebhook bool   `db:"has_webhook"`
 	}
 	found, err := engine.List[row](ctx, s.db, publishedDocument, t.OrgID, t.DomainID)
 	if err != nil || len(found) == 0 {
-		return routing.Document{}, false, err
+		return receiving.Document{}, false, err
 	}
-	var d routing.Document
+	var d receiving.Document
 	if err := json.Unmarshal([]byte(found[0].Document), &d); err != nil {
-		return routing.Document{}, false, fmt.Errorf("storage: routing: %w", err)
+		return receiving.Document{}, false, fmt.Errorf("storage: routing: %w", err)
 	}
 	d.Routed = d.Routed && found[0].HasWebhook
 	return d, true, nil
 }
 
-func (s DeliveryStore) Entities(ctx context.Context, t routing.Target, locals []string) (map[string]json.RawMessage, error) {
+func (s DeliveryStore) Entities(ctx context.Context, t receiving.Target, locals []string) (map[string]json.RawMessage, error) {
 	// PostgreSQL has no NUL in texts, so no address has one.
 	clean := slices.DeleteFunc(slices.Clone(locals), func(l string) bool { return slices.Contains([]byte(l), 0) })
 	parameter, err := engine.EncodeTexts(clean)
@@ -109,7 +107,7 @@ func (s DeliveryStore) Entities(ctx context.Context, t routing.Target, locals []
 	return entities, err
 }
 
-func (s DeliveryStore) Add(ctx context.Context, orgID string, e delivery.Entry) (bool, error) {
+func (s DeliveryStore) Add(ctx context.Context, orgID string, e receiving.LogEntry) (bool, error) {
 	added := false
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		var err error
@@ -160,7 +158,7 @@ func (s DeliveryStore) insertMessage(ctx context.Context, orgID string, m receiv
 }
 
 // insertDelivery inserts a delivery that is due, unless there is one.
-func (s DeliveryStore) insertDelivery(ctx context.Context, orgID string, m receiving.Message, w delivery.Wanted, due time.Time) error {
+func (s DeliveryStore) insertDelivery(ctx context.Context, orgID string, m receiving.Message, w receiving.Wanted, due time.Time) error {
 	recipients, err := engine.EncodeTexts(w.Recipients)
 	if err != nil {
 		return err
@@ -213,7 +211,7 @@ func (s DeliveryStore) Message(ctx context.Context, orgID, id string) (receiving
 	return first(found), err
 }
 
-func (s DeliveryStore) Resendable(ctx context.Context, t routing.Target, from, to time.Time, after *receiving.Message, limit int) ([]receiving.Message, error) {
+func (s DeliveryStore) Resendable(ctx context.Context, t receiving.Target, from, to time.Time, after *receiving.Message, limit int) ([]receiving.Message, error) {
 	at, id := engine.At(from), ""
 	if after != nil {
 		at, id = engine.At(after.ReceivedAt), after.ID
@@ -221,7 +219,7 @@ func (s DeliveryStore) Resendable(ctx context.Context, t routing.Target, from, t
 	return engine.ListParsed(ctx, s.db, messageRow.message, resendableMessages, t.OrgID, t.DomainID, at, id, engine.At(to), limit)
 }
 
-func (s DeliveryStore) Requeue(ctx context.Context, orgID string, m receiving.Message, wanted *delivery.Wanted, state receiving.State) error {
+func (s DeliveryStore) Requeue(ctx context.Context, orgID string, m receiving.Message, wanted *receiving.Wanted, state receiving.State) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if wanted != nil {
 			if err := s.insertDelivery(ctx, orgID, m, *wanted, state.OccurredAt); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -72,8 +71,8 @@ type domainRow struct {
 	CheckAt       *engine.Time            `db:"check_at"`
 	URL           string                  `db:"webhook_url"`
 	Patterns      string                  `db:"patterns"`
-	Spam          routing.Posture         `db:"spam_posture"`
-	Virus         routing.Posture         `db:"virus_posture"`
+	Spam          receiving.Posture       `db:"spam_posture"`
+	Virus         receiving.Posture       `db:"virus_posture"`
 	WebhookStatus receiving.WebhookStatus `db:"webhook_status"`
 	WebhookError  string                  `db:"webhook_error"`
 	PublishedAt   *engine.Time            `db:"published_at"`

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/core/receiving/delivery"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -47,11 +45,11 @@ var (
 		WHERE org_id = $2 AND id = $3 AND (failing_since IS NULL OR NOT slow)`)
 )
 
-func (s DeliveryStore) Due(ctx context.Context, slow bool, now time.Time, limit int) ([]routing.Target, error) {
+func (s DeliveryStore) Due(ctx context.Context, slow bool, now time.Time, limit int) ([]receiving.Target, error) {
 	return targets(ctx, s.db, dueWebhooks, slow, engine.At(now), engine.At(now), limit)
 }
 
-func (s DeliveryStore) Lease(ctx context.Context, t routing.Target, now, until time.Time) (delivery.Endpoint, bool, error) {
+func (s DeliveryStore) Lease(ctx context.Context, t receiving.Target, now, until time.Time) (receiving.Endpoint, bool, error) {
 	type row struct {
 		Domain string `db:"domain"`
 		URL    string `db:"webhook_url"`
@@ -60,18 +58,18 @@ func (s DeliveryStore) Lease(ctx context.Context, t routing.Target, now, until t
 	}
 	found, err := engine.List[row](ctx, s.db, leaseWebhook, engine.At(until), engine.At(now), t.OrgID, t.DomainID, engine.At(now))
 	if err != nil || len(found) == 0 {
-		return delivery.Endpoint{}, false, err
+		return receiving.Endpoint{}, false, err
 	}
 	r := found[0]
-	return delivery.Endpoint{Target: t, Domain: r.Domain, URL: r.URL, Secret: r.Secret, Lease: r.Lease}, true, nil
+	return receiving.Endpoint{Target: t, Domain: r.Domain, URL: r.URL, Secret: r.Secret, Lease: r.Lease}, true, nil
 }
 
-func (s DeliveryStore) Extend(ctx context.Context, e delivery.Endpoint, until time.Time) (bool, error) {
+func (s DeliveryStore) Extend(ctx context.Context, e receiving.Endpoint, until time.Time) (bool, error) {
 	n, err := s.db.Exec(ctx, extendLease, engine.At(until), e.OrgID, e.DomainID, e.Lease, e.URL, e.Secret)
 	return n == 1, err
 }
 
-func (s DeliveryStore) Release(ctx context.Context, e delivery.Endpoint, now time.Time) error {
+func (s DeliveryStore) Release(ctx context.Context, e receiving.Endpoint, now time.Time) error {
 	_, err := s.db.Exec(ctx, releaseLease, engine.At(now), e.OrgID, e.DomainID, e.Lease)
 	return err
 }
@@ -87,8 +85,8 @@ type itemRow struct {
 	Test       bool   `db:"test"`
 }
 
-func (r itemRow) item() (delivery.Item, error) {
-	item := delivery.Item{ID: r.ID, MessageID: r.MessageID, Test: r.Test, Attempts: r.Attempts, Tries: r.Tries}
+func (r itemRow) item() (receiving.Item, error) {
+	item := receiving.Item{ID: r.ID, MessageID: r.MessageID, Test: r.Test, Attempts: r.Attempts, Tries: r.Tries}
 	var err error
 	if item.Recipients, err = engine.DecodeTexts(r.Recipients); err != nil {
 		return item, err
@@ -99,11 +97,11 @@ func (r itemRow) item() (delivery.Item, error) {
 	return item, nil
 }
 
-func (s DeliveryStore) Items(ctx context.Context, e delivery.Endpoint, now time.Time, limit int) ([]delivery.Item, error) {
+func (s DeliveryStore) Items(ctx context.Context, e receiving.Endpoint, now time.Time, limit int) ([]receiving.Item, error) {
 	return engine.ListParsed(ctx, s.db, itemRow.item, dueItems, e.OrgID, e.DomainID, engine.At(now), limit)
 }
 
-func (s DeliveryStore) Settle(ctx context.Context, results []delivery.Result) error {
+func (s DeliveryStore) Settle(ctx context.Context, results []receiving.Result) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		for _, r := range results {
 			if err := s.settle(ctx, r); err != nil {
@@ -115,7 +113,7 @@ func (s DeliveryStore) Settle(ctx context.Context, results []delivery.Result) er
 }
 
 // settle stores one result.
-func (s DeliveryStore) settle(ctx context.Context, r delivery.Result) error {
+func (s DeliveryStore) settle(ctx context.Context, r receiving.Result) error {
 	n, err := s.db.Exec(ctx, settleDelivery, engine.OptionalAt(r.DueAt), r.OrgID, r.DomainID, r.Item.ID, r.Item.Attempts)
 	if err != nil || n == 0 {
 		return err

@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // RoutingStore stores what is published of receiving domains.
 type RoutingStore struct{ db *engine.DB }
 
-var _ routing.Store = RoutingStore{}
+var _ receiving.RoutingStore = RoutingStore{}
 
 // NewRouting returns the store of the routing on the database.
 func NewRouting(db *engine.DB) RoutingStore { return RoutingStore{db} }
@@ -58,52 +57,52 @@ var (
 		DELETE FROM receiving_domains WHERE org_id = $1 AND deleted_at < $2 AND publish_at IS NULL`)
 )
 
-func (s RoutingStore) Changed(ctx context.Context, now time.Time, limit int) ([]routing.Target, error) {
+func (s RoutingStore) Changed(ctx context.Context, now time.Time, limit int) ([]receiving.Target, error) {
 	return targets(ctx, s.db, changedDomains, engine.At(now), limit)
 }
 
 // targets returns the domains that a statement selects.
-func targets(ctx context.Context, db *engine.DB, s *engine.Statement, args ...any) ([]routing.Target, error) {
+func targets(ctx context.Context, db *engine.DB, s *engine.Statement, args ...any) ([]receiving.Target, error) {
 	type row struct {
 		OrgID string `db:"org_id"`
 		ID    string `db:"id"`
 	}
-	return engine.ListAs(ctx, db, func(r row) routing.Target { return routing.Target{OrgID: r.OrgID, DomainID: r.ID} }, s, args...)
+	return engine.ListAs(ctx, db, func(r row) receiving.Target { return receiving.Target{OrgID: r.OrgID, DomainID: r.ID} }, s, args...)
 }
 
 // changeRow is what is to be published of a domain.
 type changeRow struct {
-	OrgID    string           `db:"org_id"`
-	ID       string           `db:"id"`
-	Domain   string           `db:"domain"`
-	Revision int              `db:"revision"`
-	Deleted  bool             `db:"deleted"`
-	Status   receiving.Status `db:"status"`
-	URL      string           `db:"webhook_url"`
-	Patterns string           `db:"patterns"`
-	Spam     routing.Posture  `db:"spam_posture"`
-	Virus    routing.Posture  `db:"virus_posture"`
+	OrgID    string            `db:"org_id"`
+	ID       string            `db:"id"`
+	Domain   string            `db:"domain"`
+	Revision int               `db:"revision"`
+	Deleted  bool              `db:"deleted"`
+	Status   receiving.Status  `db:"status"`
+	URL      string            `db:"webhook_url"`
+	Patterns string            `db:"patterns"`
+	Spam     receiving.Posture `db:"spam_posture"`
+	Virus    receiving.Posture `db:"virus_posture"`
 }
 
-func (r changeRow) change() (routing.Change, error) {
-	c := routing.Change{
-		Target: routing.Target{OrgID: r.OrgID, DomainID: r.ID}, Name: r.Domain, Revision: r.Revision, Deleted: r.Deleted,
+func (r changeRow) change() (receiving.Change, error) {
+	c := receiving.Change{
+		Target: receiving.Target{OrgID: r.OrgID, DomainID: r.ID}, Name: r.Domain, Revision: r.Revision, Deleted: r.Deleted,
 		Verified: r.Status == receiving.Verified, URL: r.URL,
 	}
 	if r.URL == "" {
 		return c, nil
 	}
 	patterns, err := engine.DecodeTexts(r.Patterns)
-	c.Document = routing.Document{Routed: true, Patterns: patterns, Spam: r.Spam, Virus: r.Virus}
+	c.Document = receiving.Document{Routed: true, Patterns: patterns, Spam: r.Spam, Virus: r.Virus}
 	return c, err
 }
 
-func (s RoutingStore) Change(ctx context.Context, t routing.Target) (routing.Change, bool, error) {
+func (s RoutingStore) Change(ctx context.Context, t receiving.Target) (receiving.Change, bool, error) {
 	found, err := engine.ListParsed(ctx, s.db, changeRow.change, changeOfDomain, t.OrgID, t.DomainID)
 	return first(found), len(found) > 0, err
 }
 
-func (s RoutingStore) Publish(ctx context.Context, p routing.Publication) error {
+func (s RoutingStore) Publish(ctx context.Context, p receiving.Publication) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		current, err := engine.Values[int](ctx, s.db, lockChange, p.OrgID, p.DomainID)
 		if err != nil || len(current) == 0 || current[0] != p.Revision {
@@ -123,7 +122,7 @@ func (s RoutingStore) Publish(ctx context.Context, p routing.Publication) error 
 }
 
 // statusOf returns the state of the webhook after a publication.
-func statusOf(p routing.Publication) receiving.WebhookStatus {
+func statusOf(p receiving.Publication) receiving.WebhookStatus {
 	switch {
 	case p.URL == "":
 		return receiving.Unset
@@ -134,7 +133,7 @@ func statusOf(p routing.Publication) receiving.WebhookStatus {
 }
 
 // write writes the route and the addresses of a domain.
-func (s RoutingStore) write(ctx context.Context, p routing.Publication) error {
+func (s RoutingStore) write(ctx context.Context, p receiving.Publication) error {
 	version, err := engine.Values[int](ctx, s.db, nextRoutingVersion)
 	if err != nil {
 		return err
@@ -157,12 +156,12 @@ func (s RoutingStore) write(ctx context.Context, p routing.Publication) error {
 	return err
 }
 
-func (s RoutingStore) PutOff(ctx context.Context, c routing.Change, until time.Time) error {
+func (s RoutingStore) PutOff(ctx context.Context, c receiving.Change, until time.Time) error {
 	_, err := s.db.Exec(ctx, putOffChange, engine.At(until), c.OrgID, c.DomainID, c.Revision)
 	return err
 }
 
-func (s RoutingStore) Since(ctx context.Context, version int) ([]routing.Entry, error) {
+func (s RoutingStore) Since(ctx context.Context, version int) ([]receiving.RouteEntry, error) {
 	type row struct {
 		Domain    string       `db:"domain"`
 		OrgID     string       `db:"org_id"`
@@ -170,8 +169,8 @@ func (s RoutingStore) Since(ctx context.Context, version int) ([]routing.Entry, 
 		RemovedAt *engine.Time `db:"removed_at"`
 		Version   int          `db:"version"`
 	}
-	return engine.ListAs(ctx, s.db, func(r row) routing.Entry {
-		return routing.Entry{Target: routing.Target{OrgID: r.OrgID, DomainID: r.DomainID}, Name: r.Domain, RemovedAt: engine.OptionalTime(r.RemovedAt), Version: r.Version}
+	return engine.ListAs(ctx, s.db, func(r row) receiving.RouteEntry {
+		return receiving.RouteEntry{Target: receiving.Target{OrgID: r.OrgID, DomainID: r.DomainID}, Name: r.Domain, RemovedAt: engine.OptionalTime(r.RemovedAt), Version: r.Version}
 	}, routesSince, version)
 }
 

@@ -24,6 +24,7 @@ type Command struct {
 	Keys       signingCommands    `cmd:"" help:"List and rotate the keys that sign access tokens."`
 	Account    accountCommands    `cmd:"" help:"Manage sending accounts."`
 	Webhook    webhookCommands    `cmd:"" help:"Manage endpoints that receive message events."`
+	Received   receivedCommands   `cmd:"" help:"Send received mail to webhooks again."`
 	Production productionCommands `cmd:"" help:"Close requests for production access."`
 	Audit      auditCommands      `cmd:"" help:"Read the audit log."`
 }

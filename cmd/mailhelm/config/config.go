@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -96,6 +97,9 @@ type Config struct {
 	// BucketNetworks are private networks, in CIDR form, in which people may have buckets for
 	// received mail. The public Internet is always allowed.
 	BucketNetworks []string
+	// ReceiveSESRegions are the regions in which Amazon SES receives mail for receiving domains,
+	// used without MailHost.
+	ReceiveSESRegions []string
 	// AmazonClient sends the requests to Amazon SES and Amazon SNS; nil means the default
 	// HTTP clients of Mailhelm.
 	AmazonClient *http.Client
@@ -255,6 +259,9 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 // names below localhost lead to the machine (RFC 6761 section 6.3).
 func (c Config) MailDomain() string { return cmp.Or(c.InboxDomain, "inbox.localhost") }
 
+// regionName matches the names of AWS regions.
+var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+
 // Check returns the first problem of the configuration: an invalid value, or two values
 // that contradict each other. The error names the flag. Check opens no file and no
 // connection, so the doctor command calls it too.
@@ -305,6 +312,11 @@ func (c Config) Check() error {
 	}
 	if err := c.checkReceiver(); err != nil {
 		return err
+	}
+	for _, region := range c.ReceiveSESRegions {
+		if !regionName.MatchString(region) {
+			return fmt.Errorf("--receive-ses-regions %s: must be a region such as eu-central-1", region)
+		}
 	}
 	if c.OTLPEndpoint != "" {
 		if err := tracing.CheckEndpoint(c.OTLPEndpoint); err != nil {

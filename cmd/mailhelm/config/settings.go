@@ -46,13 +46,14 @@ type Settings struct {
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
-	RspamdURL  string   `name:"rspamd-url" help:"rspamd that judges received mail, as the address of its normal worker: http://127.0.0.1:11333. Without it the spam verdict is DISABLED." placeholder:"URL" group:"mail" secret:"url"`
-	Clamd      string   `name:"clamd" help:"clamd of ClamAV that scans received mail for malware, as host:port or unix:/path. Without it the virus verdict is DISABLED." placeholder:"ADDRESS" group:"mail"`
-	DNSServers []string `name:"dns-servers" help:"Name servers for the checks of received mail (SPF, DKIM, DMARC), as host:port, separated by commas. Default: those of the system. With none, these verdicts are DISABLED." placeholder:"HOST:PORT" group:"receiving"`
-	MailHost   string   `name:"mail-host" help:"Host name of the SMTP server for incoming mail, which the MX records of receiving domains name." placeholder:"HOST" group:"receiving"`
-	SMTPName   string   `name:"smtp-name" help:"Host name in the greeting of the SMTP server for incoming mail. Default: the mail host, or the host of the app URL." placeholder:"HOST" group:"receiving"`
-	SMTPCert   string   `name:"smtp-cert" help:"PEM file with the certificate chain of the SMTP server for incoming mail. Changes apply at once. Default: a self-signed certificate, made at each start." placeholder:"FILE" group:"receiving"`
-	SMTPKey    string   `name:"smtp-key" help:"PEM file with the key of that certificate." placeholder:"FILE" group:"receiving"`
+	RspamdURL         string   `name:"rspamd-url" help:"rspamd that judges received mail, as the address of its normal worker: http://127.0.0.1:11333. Without it the spam verdict is DISABLED." placeholder:"URL" group:"mail" secret:"url"`
+	Clamd             string   `name:"clamd" help:"clamd of ClamAV that scans received mail for malware, as host:port or unix:/path. Without it the virus verdict is DISABLED." placeholder:"ADDRESS" group:"mail"`
+	DNSServers        []string `name:"dns-servers" help:"Name servers for the checks of received mail (SPF, DKIM, DMARC), as host:port, separated by commas. Default: those of the system. With none, these verdicts are DISABLED." placeholder:"HOST:PORT" group:"receiving"`
+	MailHost          string   `name:"mail-host" help:"Host name of the SMTP server for incoming mail, which the MX records of receiving domains name." placeholder:"HOST" group:"receiving"`
+	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"receiving"`
+	SMTPName          string   `name:"smtp-name" help:"Host name in the greeting of the SMTP server for incoming mail. Default: the mail host, or the host of the app URL." placeholder:"HOST" group:"receiving"`
+	SMTPCert          string   `name:"smtp-cert" help:"PEM file with the certificate chain of the SMTP server for incoming mail. Changes apply at once. Default: a self-signed certificate, made at each start." placeholder:"FILE" group:"receiving"`
+	SMTPKey           string   `name:"smtp-key" help:"PEM file with the key of that certificate." placeholder:"FILE" group:"receiving"`
 
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
 
@@ -80,7 +81,7 @@ func (s Settings) Server() Config {
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, BucketNetworks: s.BucketNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		InboxDomain: s.InboxDomain, SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
 		RspamdURL: s.RspamdURL, Clamd: s.Clamd,
-		DNSServers: s.DNSServers, MailHost: s.MailHost, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
+		DNSServers: s.DNSServers, MailHost: s.MailHost, ReceiveSESRegions: s.ReceiveSESRegions, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
 	}
 }
 

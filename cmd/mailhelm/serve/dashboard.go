@@ -39,6 +39,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailstorage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
@@ -82,6 +83,7 @@ func newDashboard(
 	b.add(b.developers(principals))
 	b.add(inboxes.New(around))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
+	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err
 	}

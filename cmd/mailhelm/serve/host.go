@@ -126,6 +126,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
 	h.domains.Inboxes = h.stores.incoming.Inboxes
+	h.stores.incoming.ReceiveDomains(h.stores.received.Router, h.stores.received.Destination)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
@@ -178,7 +179,8 @@ func (h *Host) follow(simulated *simulatedevents.Events) {
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
-	h.unfollow = func() { unfollowEvents(); unsend(); unreceive(); unfollowKeys() }
+	undeliver := h.stores.received.Follow(h.cfg.Role)
+	h.unfollow = func() { unfollowEvents(); unsend(); unreceive(); undeliver(); unfollowKeys() }
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"github.com/mailhelm/mailhelm/core/receiving"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -51,6 +52,10 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 		From: s.db.Activities(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, webhooks.PurgeWorker(s.db.Webhooks(), s.db.Orgs().OrgIDs, cfg.Clock))
+	engine.AddWorker(queue, domains.Receiving.VerifyWorker())
+	engine.AddWorker(queue, receiving.PurgeWorker(receiving.PurgeConfig{
+		Store: s.db.ReceivedDeliveries(), Routing: s.db.ReceivingRoutes(), Objects: s.incoming.Stores, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+	}))
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
@@ -66,6 +67,9 @@ type stores struct {
 	incoming *incoming.Parts
 	// handover passes mail to the sending accounts. newDomains sets it.
 	handover *handover.Handover
+	// received has what receives, publishes and delivers the mail of receiving domains.
+	// newDomains sets it.
+	received *mailin.Domains
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
 	dispatcher *dispatch.Dispatcher
 	// journeys moves the runs of workflows and sends their messages. It is nil in a process

@@ -17,8 +17,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inbound/inboundtest"
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/core/receiving/delivery"
-	"github.com/mailhelm/mailhelm/core/receiving/routing"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
@@ -39,10 +37,10 @@ type World struct {
 	DB        *storage.DB
 	OrgID     string
 	Receiving *receiving.Receiving
-	Publisher *routing.Publisher
-	Router    *routing.Router
-	Courier   *delivery.Courier
-	Desk      delivery.Desk
+	Publisher *receiving.Publisher
+	Router    *receiving.Router
+	Courier   *receiving.Courier
+	Desk      receiving.Desk
 	Stores    *inboundtest.Stores
 	Endpoint  *Endpoint
 	Names     *Names
@@ -74,14 +72,14 @@ func NewFor(t testing.TB, db *storage.DB, orgID string) *World {
 	w.Receiving = receiving.New(receiving.Config{
 		Store: db.ReceivingDomains(), Log: db.ReceivedLog(), Ending: db.ReceivedLog(), Identities: identities{}, DNS: w.Names, Hosts: w.Names,
 		Region:    func(context.Context, string) (string, error) { return "eu-central-1", nil },
-		Receivers: receiving.Receivers{MailHost: MailHost}, Reserved: []string{"inbox.example.com"}, Sealer: w.Sealer, Transactor: db, Clock: w.Clock, Logger: log,
+		Receivers: receiving.Receivers{MailHost: MailHost}, Reserved: []string{"inbox.example.com"}, Sealer: w.Sealer, Clock: w.Clock, Logger: log,
 	})
-	w.Publisher = routing.NewPublisher(routing.Config{Store: db.ReceivingRoutes(), Hosts: w.Names, Clock: w.Clock, Log: log})
-	w.Router = routing.NewRouter(db.ReceivingRoutes(), w.Clock, log)
-	w.Courier = delivery.NewCourier(delivery.CourierConfig{
+	w.Publisher = receiving.NewPublisher(receiving.PublisherConfig{Store: db.ReceivingRoutes(), Hosts: w.Names, Clock: w.Clock, Log: log})
+	w.Router = receiving.NewRouter(db.ReceivingRoutes(), w.Clock, log)
+	w.Courier = receiving.NewCourier(receiving.CourierConfig{
 		Queue: db.ReceivedDeliveries(), Store: db.ReceivedDeliveries(), Objects: w.Stores, Sealer: w.Sealer, Sender: w.Endpoint, Clock: w.Clock, Log: log,
 	})
-	w.Desk = delivery.Desk{Domains: db.ReceivingDomains(), Store: db.ReceivedDeliveries(), Transactor: db, Audit: db.Audit(), Clock: w.Clock}
+	w.Desk = receiving.Desk{Domains: db.ReceivingDomains(), Store: db.ReceivedDeliveries(), Transactor: db, Audit: db.Audit(), Clock: w.Clock}
 	w.operations = Operations{}
 	for _, op := range w.Receiving.Operations() {
 		w.operations[op.Info().Name] = op
@@ -209,7 +207,7 @@ func (w *World) Receive(t testing.TB, m inbound.Message, addresses ...string) bo
 		routes = append(routes, route)
 	}
 	keep := false
-	destination := delivery.NewDestination(w.DB.ReceivedDeliveries(), w.Clock, nil)
+	destination := receiving.NewDestination(w.DB.ReceivedDeliveries(), w.Clock, nil)
 	err := w.DB.InTx(t.Context(), func(ctx context.Context) error {
 		var err error
 		keep, err = destination.Deliver(ctx, m, routes)
@@ -295,7 +293,7 @@ func (n *Names) IsPublished(_ context.Context, _ string, r channels.Record) (boo
 	return n.published[r.Type+" "+r.Name+" "+r.Value], n.failure
 }
 
-// Resolve implements routing.Hosts.
+// Resolve implements receiving.Hosts.
 func (n *Names) Resolve(_ context.Context, url string) standardhooks.Problem {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -316,7 +314,7 @@ func (e *Endpoint) Answer(f func(standardhooks.Request) standardhooks.Answer) {
 	e.answer = f
 }
 
-// Post implements delivery.Sender.
+// Post implements receiving.Sender.
 func (e *Endpoint) Post(_ context.Context, r standardhooks.Request) standardhooks.Answer {
 	e.mu.Lock()
 	e.requests = append(e.requests, r)
@@ -336,8 +334,8 @@ func (e *Endpoint) Requests() []standardhooks.Request {
 }
 
 // PurgeConfig returns the configuration of the purge job.
-func (w *World) PurgeConfig() delivery.PurgeConfig {
-	return delivery.PurgeConfig{
+func (w *World) PurgeConfig() receiving.PurgeConfig {
+	return receiving.PurgeConfig{
 		Store: w.DB.ReceivedDeliveries(), Routing: w.DB.ReceivingRoutes(), Objects: w.Stores, Clock: w.Clock, Log: slog.New(slog.DiscardHandler),
 		Orgs: func(context.Context) ([]string, error) { return []string{w.OrgID}, nil },
 	}

@@ -37,13 +37,15 @@ type Parts struct {
 	Waiting *inboxes.Waiting
 	Inboxes *inboxes.Inboxes
 
-	stored    *mailstores.Received
-	router    inbound.Router
-	spool     *spool.Spooler
-	processor *processing.Processor
-	notices   Notices
-	cfg       config.Config
-	public    config.Public
+	stored *mailstores.Received
+	router inbound.Routers
+	// destinations has the destinations of processed mail by the kind of its routes.
+	destinations map[inbound.Kind]inbound.Destination
+	spool        *spool.Spooler
+	processor    *processing.Processor
+	notices      Notices
+	cfg          config.Config
+	public       config.Public
 }
 
 // Store stores inboxes.

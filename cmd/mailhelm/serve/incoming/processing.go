@@ -15,10 +15,18 @@ func (p *Parts) openProcessing(n Needs) error {
 		return err
 	}
 	judge := judging.Judge{Authenticator: newAuthenticator(n.Config), Spam: spam, Virus: virus, Log: n.Config.Log}
+	p.destinations = map[inbound.Kind]inbound.Destination{inbound.ToInbox: p.Inboxes.Destination()}
 	p.processor = processing.New(processing.Config{
 		Queue: n.Received, Stores: p.Stores, Transactor: n.Transactor, Judge: judge.Judge, Clock: n.Config.Clock, Log: n.Config.Log,
-		Destinations: map[inbound.Kind]inbound.Destination{inbound.ToInbox: p.Inboxes.Destination()},
+		Destinations: p.destinations,
 	})
 	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Wake: p.processor.Wake, Log: n.Config.Log})
 	return nil
+}
+
+// ReceiveDomains lets the parts also receive mail for receiving domains. Call it before the parts
+// are used.
+func (p *Parts) ReceiveDomains(r inbound.Router, d inbound.Destination) {
+	p.router = append(p.router, r)
+	p.destinations[inbound.ToDomain], p.destinations[inbound.ToDeletedDomain] = d, d
 }

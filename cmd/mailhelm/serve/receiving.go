@@ -1,0 +1,16 @@
+package serve
+
+import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
+)
+
+// newReceived returns what receives, publishes and delivers the mail of receiving domains.
+func newReceived(cfg config.Config, s *stores) *mailin.Domains {
+	deliveries, log := s.db.ReceivedDeliveries(), s.db.ReceivedLog()
+	return mailin.New(cfg, mailin.Stores{
+		Domains: s.db.ReceivingDomains(), Log: log, Ending: log, Routes: s.db.ReceivingRoutes(), Deliveries: deliveries, Queue: deliveries, Identities: s.db.Channels(),
+		Objects: s.incoming.Stores, Transactor: s.db, Audit: s.db.Audit(), Sealer: s.master, DNS: outgoing.NewDNS(s.connections),
+	})
+}
