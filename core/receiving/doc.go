@@ -13,4 +13,10 @@
 // it is delivered. The [Courier] of each process that runs jobs sends due deliveries to webhooks.
 // It leases one endpoint at a time, so that at most InFlight deliveries are sent to it. [Desk] has
 // what people do: test a webhook, and send messages again.
+//
+// # Size
+//
+// The operations, the routing and the deliveries of receiving domains share one vocabulary: the
+// domain, its webhook and the log of its mail. As packages of their own they would import one
+// another in a chain, and chains of imports are limited too.
 package receiving

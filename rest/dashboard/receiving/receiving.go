@@ -39,7 +39,8 @@ type Config struct {
 	Desk receiving.Desk
 }
 
-// Receiving has the pages about receiving domains; see dashboard.Room.
+// Receiving has the pages about receiving domains; see dashboard.Room. It has many methods because
+// each page and each form has its own, and all share the domain of the path.
 type Receiving struct {
 	Config
 	*frame.Pages

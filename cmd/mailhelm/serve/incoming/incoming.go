@@ -39,7 +39,7 @@ type Parts struct {
 	Inboxes *inboxes.Inboxes
 
 	stored    *mailstores.Received
-	router    inbound.Router
+	router    inbound.Routers
 	spool     *spool.Spooler
 	processor *processing.Processor
 	notices   Notices

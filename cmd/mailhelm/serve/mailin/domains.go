@@ -67,7 +67,7 @@ func New(cfg config.Config, s Stores) *Domains {
 	d.Operations = receiving.New(receiving.Config{
 		Store: s.Domains, Log: s.Log, Ending: s.Ending, Identities: s.Identities, Region: regionFrom(s.Identities),
 		Receivers: receiving.Receivers{MailHost: cfg.MailHost, Regions: cfg.ReceiveSESRegions}, DNS: s.DNS, Hosts: sender, Sealer: s.Sealer,
-		Clock: cfg.Clock, Logger: cfg.Log, Networks: private, Wake: d.Publisher.Wake,
+		Reserved: []string{cfg.MailDomain()}, Clock: cfg.Clock, Logger: cfg.Log, Networks: private, Wake: d.Publisher.Wake,
 	})
 	return d
 }
