@@ -1,18 +1,21 @@
 package inbound
 
-import "github.com/mailhelm/mailhelm/core/mailauth"
+// Verdict is the result of one check of a message, in the words that Amazon SES uses. Package
+// mailauth has the same words for the checks that it makes.
+type Verdict string
 
-// Verdict is the result of one check of a message, in the words that Amazon SES uses.
-type Verdict = mailauth.Verdict
-
-// The verdicts; see package mailauth. ProcessingFailed means that the check could not be made,
-// and Disabled that this server does not make it.
+// The verdicts.
 const (
-	Pass             = mailauth.Pass
-	Fail             = mailauth.Fail
-	Gray             = mailauth.Gray
-	ProcessingFailed = mailauth.ProcessingFailed
-	Disabled         = mailauth.Disabled
+	Pass Verdict = "PASS"
+	Fail Verdict = "FAIL"
+	// Gray means that the check could not decide, for example because the domain publishes no
+	// policy.
+	Gray Verdict = "GRAY"
+	// ProcessingFailed means that the check could not be made, for example because a scanner did
+	// not answer.
+	ProcessingFailed Verdict = "PROCESSING_FAILED"
+	// Disabled means that this server does not make the check.
+	Disabled Verdict = "DISABLED"
 )
 
 // Verdicts has the verdict of each check.

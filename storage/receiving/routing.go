@@ -33,7 +33,7 @@ var (
 	// nextRoutingVersion locks the row until the transaction ends, so versions are committed in
 	// their order and no reader misses one.
 	nextRoutingVersion = engine.Register("next version of routing", `
-		UPDATE receiving_routing SET version = version + 1 WHERE id = 1 RETURNING version`)
+		INSERT INTO receiving_routing (id, version) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET version = receiving_routing.version + 1 RETURNING version`)
 	putRoute = engine.Register("put route", `
 		INSERT INTO receiving_routes (org_id, domain, domain_id, document, version) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (domain) DO UPDATE SET org_id = EXCLUDED.org_id, domain_id = EXCLUDED.domain_id, document = EXCLUDED.document,

@@ -72,7 +72,6 @@ CREATE TABLE receiving_routes (
 CREATE INDEX receiving_routes_version ON receiving_routes (version);
 CREATE INDEX receiving_routes_by_domain ON receiving_routes (org_id, domain_id);
 CREATE TABLE receiving_routing (id bigint NOT NULL PRIMARY KEY, version bigint NOT NULL);
-INSERT INTO receiving_routing (id, version) VALUES (1, 0);
 
 -- The log of mail to receiving domains: one row for each message and domain. recipients and
 -- recipient_keys are JSON arrays of addresses, as written and in lower case.

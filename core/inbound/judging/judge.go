@@ -38,7 +38,7 @@ func (j Judge) Judge(ctx context.Context, e inbound.Envelope, raw []byte) inboun
 		RemoteIP: e.RemoteIP, Helo: e.Helo, MailFrom: e.Sender, Message: bytes.NewReader(raw), Size: int64(len(raw)),
 	})
 	checks.Wait()
-	v.SPF, v.DKIM, v.DMARC = authenticated.SPF.Verdict(), authenticated.DKIM.Verdict(), authenticated.DMARC.Verdict()
+	v.SPF, v.DKIM, v.DMARC = inbound.Verdict(authenticated.SPF.Verdict()), inbound.Verdict(authenticated.DKIM.Verdict()), inbound.Verdict(authenticated.DMARC.Verdict())
 	return v
 }
 
