@@ -81,7 +81,8 @@ func (x *Reader) poll(ctx context.Context, i Inbox, q Query, ended func(Status) 
 			// Messages of another process whose notice was lost are found now.
 			return x.read(ctx, i, q)
 		}
-		if i, err = x.Store.Inbox(ctx, i.OrgID, i.ID); err != nil {
+		apart(func() { i, err = x.Store.Inbox(ctx, i.OrgID, i.ID) })
+		if err != nil {
 			return Arrived{}, err
 		}
 		q.After = max(q.After, atoi(arrived.Cursor))
@@ -97,7 +98,13 @@ func atoi(cursor string) int {
 }
 
 // read returns the messages after a cursor that match, without waiting.
-func (x *Reader) read(ctx context.Context, i Inbox, q Query) (Arrived, error) {
+func (x *Reader) read(ctx context.Context, i Inbox, q Query) (arrived Arrived, err error) {
+	apart(func() { arrived, err = x.scan(ctx, i, q) })
+	return arrived, err
+}
+
+// scan is read on the stack of the caller.
+func (x *Reader) scan(ctx context.Context, i Inbox, q Query) (Arrived, error) {
 	arrived := Arrived{Messages: []MessageView{}, ExpiresAt: i.ExpiresAt}
 	after, scanned := q.After, 0
 	for len(arrived.Messages) == 0 && scanned < maxScanned {

@@ -27,7 +27,9 @@ func (x *Inboxes) inboxesMessages() core.Operation {
 		Scopes:  []core.Scope{core.InboxesView},
 		Fails:   []core.Code{core.CodeNotFound, core.CodeInboxExpired},
 		Do: func(ctx context.Context, c *core.Call, in MessagesIn) (Arrived, error) {
-			found, err := x.visible(ctx, c.Principal, in.ID)
+			var found Inbox
+			var err error
+			apart(func() { found, err = x.visible(ctx, c.Principal, in.ID) })
 			if err != nil {
 				return Arrived{}, err
 			}

@@ -22,7 +22,9 @@ type Summary struct {
 // revoked link and for that of a deleted inbox, and with core.CodeInboxExpired for that of an
 // expired inbox. One query decides it for each, so that the times do not differ either.
 func (x *Reader) pulled(ctx context.Context, secret string) (Inbox, error) {
-	found, err := x.Tokens.InboxByToken(ctx, access.HashSecret(secret))
+	var found Inbox
+	var err error
+	apart(func() { found, err = x.Tokens.InboxByToken(ctx, access.HashSecret(secret)) })
 	if err != nil {
 		return Inbox{}, err
 	}
