@@ -8,7 +8,7 @@ import (
 )
 
 // groupNames are the headings of the navigation, in order.
-var groupNames = []string{"Get started", "Assistants", "Sending", "Audience", "API", "Operation", reference.Group}
+var groupNames = []string{"Get started", "Assistants", "Sending", "Receiving", "Audience", "API", "Operation", reference.Group}
 
 // group is a heading of the navigation with its articles.
 type group struct {

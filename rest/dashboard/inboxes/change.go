@@ -147,7 +147,7 @@ func (h *Inboxes) listLinks(w http.ResponseWriter, r *http.Request, v people.Vis
 		data.Rows = append(data.Rows, row)
 	}
 	h.Show(w, r, v, status, frame.Screen{Page: "links", Title: "Pull links", Notice: notices.NoticeOf(r), Problem: problem, Data: data, Head: frame.Head{
-		Parents: []frame.Link{i.link()}, Lead: "Whoever has a pull link reads the messages of this inbox, without signing in, until the inbox ends.",
+		Parents: []frame.Link{i.link()}, Lead: "A pull link reads the messages of this inbox, without signing in, until the inbox ends.",
 	}})
 }
 

@@ -75,5 +75,6 @@ var exampleMessages = map[core.Code]string{
 	core.CodeOverloaded:                   "Too many calls are waiting, so this one was refused. Nothing was stored.",
 	core.CodeTemporarilyUnavailable:       "Mailhelm's own storage cannot process the call now.",
 	core.CodeInternalError:                "Something failed on our side.",
+	core.CodeInboxExpired:                 "The inbox expired, and its messages are deleted.",
 	core.CodeWrongHost:                    "The fetch host accepts no credentials.",
 }
