@@ -197,7 +197,7 @@ func TestPurge(t *testing.T) {
 		}
 		w.advance(time.Minute)
 		for id, want := range map[string]inboxes.Status{expiring.ID: inboxes.Expired, deleted.ID: inboxes.Deleted} {
-			w.refused(core.CodeInboxExpired, w.ann, "inboxes_messages", `{"id": "`+id+`"}`)
+			_ = w.refused(core.CodeInboxExpired, w.ann, "inboxes_messages", `{"id": "`+id+`"}`)
 			if got := w.read(id); got.Status != want || got.MessageCount != 3 {
 				t.Errorf("%+v", got)
 			}
@@ -235,7 +235,7 @@ func TestPurge(t *testing.T) {
 		w.must(work(ctx, inboxes.PurgeArgs{}))
 		pulled(expiring, core.CodeNotFound)
 		for _, m := range []inboxes.MintedView{expiring, deleted, living} {
-			w.refused(core.CodeNotFound, w.ann, "inboxes_get", `{"id": "`+m.ID+`"}`)
+			_ = w.refused(core.CodeNotFound, w.ann, "inboxes_get", `{"id": "`+m.ID+`"}`)
 			if left, err := db.Inboxes().PullTokens(ctx, org, m.ID); err != nil || len(left) != 0 {
 				t.Errorf("tokens are left: %v, %v", left, err)
 			}

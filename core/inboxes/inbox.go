@@ -9,8 +9,8 @@ import (
 
 // The limits of inboxes.
 const (
-	// MinTTL, MaxTTL and DefaultTTL are lives of inboxes in seconds.
-	MinTTL, MaxTTL, DefaultTTL = 60, 3600, 600
+	// DefaultTTL is the life of an inbox in seconds, if the call states none.
+	DefaultTTL = 600
 	// MaxWait is how long a poll waits at most.
 	MaxWait = 25 * time.Second
 	// MaxLabel is the maximum length of a label in characters.

@@ -148,7 +148,7 @@ func TestPlatformMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
 	w.ann.Org.PlatformMode = true
-	w.refused(core.CodeValidationFailed, w.ann, "inboxes_create", `{}`)
+	_ = w.refused(core.CodeValidationFailed, w.ann, "inboxes_create", `{}`)
 	w.refused(core.CodeValidationFailed, w.ann, "inboxes_create", `{"account_ref": "a", "allowed_senders": ["no address"]}`)
 	m := w.mint(`{"account_ref": "a", "allowed_senders": ["@anything.example"]}`)
 	if m.RestrictionSource != inboxes.Platform || m.AccountRef != "a" {

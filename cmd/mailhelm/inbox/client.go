@@ -103,7 +103,7 @@ func (c client) poll(ctx context.Context, target string, end time.Time) ([]byte,
 	for {
 		answer, err := c.call(ctx, http.MethodGet, target, nil)
 		refused, ok := errors.AsType[*refusal](err)
-		if !ok || refused.after <= 0 || time.Now().Add(refused.after).After(end) {
+		if !ok || refused.after <= 0 || core.SystemClock().Add(refused.after).After(end) {
 			return answer, err
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // Command is `mailhelm inbox`.
@@ -88,7 +89,7 @@ const longestWait = 25 * time.Second
 
 // Run waits for mail and prints it. It fails if none comes.
 func (c *Wait) Run(p *cli.Program) error {
-	end := time.Now().Add(c.Timeout)
+	end := core.SystemClock().Add(c.Timeout)
 	query := url.Values{}
 	for name, value := range map[string]string{"match_sender": c.Sender, "match_subject": c.Subject, "match_contains": c.Contains} {
 		if value != "" {
@@ -97,7 +98,7 @@ func (c *Wait) Run(p *cli.Program) error {
 	}
 	cursor := strconv.Itoa(c.After)
 	for {
-		wait := min(longestWait, max(0, time.Until(end)))
+		wait := min(longestWait, max(0, end.Sub(core.SystemClock())))
 		query.Set("after", cursor)
 		query.Set("wait", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 		answer, err := c.poll(p.Ctx, "/v1/inboxes/"+url.PathEscape(c.ID)+"/messages?"+query.Encode(), end)
@@ -111,7 +112,7 @@ func (c *Wait) Run(p *cli.Program) error {
 		if arrived.Messages > 0 {
 			return c.print(p, answer)
 		}
-		if !time.Now().Before(end) {
+		if !core.SystemClock().Before(end) {
 			if err := c.print(p, answer); err != nil {
 				return err
 			}
