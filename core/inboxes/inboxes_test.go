@@ -149,7 +149,7 @@ func TestPlatformMode(t *testing.T) {
 	w := newWorld(t, storagetest.SQLite(t))
 	w.ann.Org.PlatformMode = true
 	_ = w.refused(core.CodeValidationFailed, w.ann, "inboxes_create", `{}`)
-	w.refused(core.CodeValidationFailed, w.ann, "inboxes_create", `{"account_ref": "a", "allowed_senders": ["no address"]}`)
+	_ = w.refused(core.CodeValidationFailed, w.ann, "inboxes_create", `{"account_ref": "a", "allowed_senders": ["no address"]}`)
 	m := w.mint(`{"account_ref": "a", "allowed_senders": ["@anything.example"]}`)
 	if m.RestrictionSource != inboxes.Platform || m.AccountRef != "a" {
 		t.Errorf("%+v", m)
@@ -208,7 +208,7 @@ func TestVisibility(t *testing.T) {
 		if got := w.read(shared.ID); got.Label != "mine" || got.Visibility != inboxes.Private {
 			t.Errorf("%+v", got)
 		}
-		w.refused(core.CodeNotFound, bob, "inboxes_get", `{"id": "`+shared.ID+`"}`)
+		_ = w.refused(core.CodeNotFound, bob, "inboxes_get", `{"id": "`+shared.ID+`"}`)
 	})
 }
 
@@ -254,7 +254,7 @@ func TestPullTokens(t *testing.T) {
 			w.advance(time.Second)
 			last = as[inboxes.MintedTokenView](w, w.ann, "inbox_pull_tokens_create", id+`, "label": "extra"}`)
 		}
-		w.refused(core.CodeConflict, w.ann, "inbox_pull_tokens_create", id+`}`)
+		_ = w.refused(core.CodeConflict, w.ann, "inbox_pull_tokens_create", id+`}`)
 		for range 2 { // it may be repeated
 			as[core.Deleted](w, w.ann, "inbox_pull_tokens_revoke", id+`, "token_id": "`+last.ID+`"}`)
 		}
@@ -267,7 +267,7 @@ func TestPullTokens(t *testing.T) {
 			t.Errorf("revoked: %v", err)
 		}
 		w.advance(time.Hour)
-		w.refused(core.CodeInboxExpired, w.ann, "inbox_pull_tokens_create", id+`}`)
+		_ = w.refused(core.CodeInboxExpired, w.ann, "inbox_pull_tokens_create", id+`}`)
 	})
 }
 
