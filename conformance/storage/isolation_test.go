@@ -26,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/tags"
@@ -66,6 +67,7 @@ type ownedObjects struct {
 	property activities.Property
 	segment  segments.Segment
 	tag      tags.Tag
+	sender   senders.Claim
 	sent     broadcasts.Broadcast
 	endpoint webhooks.Endpoint
 	delivery webhooks.Delivery
@@ -125,6 +127,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownSegments(t, db)
 	o.ownChannels(t, db)
 	o.ownTags(t, db)
+	o.ownSender(t, db)
 	o.ownBuckets(t, db)
 	o.ownMessage(t, db)
 	o.ownActivity(t, db)
@@ -196,6 +199,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.segmentState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
 	seen = append(seen, o.tagState(t, db)...)
+	seen = append(seen, o.senderState(t, db)...)
 	seen = append(seen, o.bucketState(t, db)...)
 	seen = append(seen, o.activityState(t, db)...)
 	seen = append(seen, o.broadcastState(t, db)...)
