@@ -141,5 +141,5 @@ type Extracted struct {
 type Link struct {
 	URL string `json:"url" voice:"untrusted"`
 	// Kind is what the link is for.
-	Kind string `json:"kind" voice:"ours" jsonschema_description:"What the link is for, such as confirm, sign_in, reset_password or other."`
+	Kind string `json:"kind" voice:"ours" jsonschema_description:"What the link is for, such as confirm, sign_in, reset, unsubscribe or other."`
 }
