@@ -114,6 +114,10 @@ var domainEdges = map[[2]string]string{
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"objects", "cache"}:               "the stores of organizations are cached for five seconds",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"inbound", "mailauth"}:            "SPF, DKIM and DMARC are verdicts of received mail",
+	{"inbound", "objects"}:             "received mail is stored as objects",
+	{"inbound", "groupcommit"}:         "messages of concurrent clients are queued and delivered together",
+	{"inbound", "workpool"}:            "accepted messages are processed by a pool",
 	{"inboxes", "access"}:              "pull links are secrets of the same form as other links",
 	{"inboxes", "cache"}:               "addresses of inboxes are cached for the receiver",
 	{"inboxes", "inbound"}:             "inboxes are a destination of received mail",
@@ -186,6 +190,9 @@ var domainParts = map[string]string{
 	"core/inbound/parse":        "reading the content of received mail",
 	"core/inboxes/extract":      "one-time codes and links in received mail",
 	"core/mailauth/dmarc":       "the rules of DMARC: records, the tree walk and alignment",
+	"core/inbound/judging":      "the verdicts of a received message",
+	"core/inbound/processing":   "how accepted messages are judged, parsed and delivered",
+	"core/inbound/spool":        "how received messages are made durable",
 	"core/inbound/payload":      "the JSON form of received messages",
 	"core/workflows/diagram":    "drawings of workflows as SVG",
 	"core/workflows/engine":     "what a run of a workflow does next",
@@ -215,6 +222,7 @@ var commandFamilies = []string{"admin", "connecting", "demo", "doctor", "importi
 // purpose. None of them uses a network protocol, a database or an SDK. The rule does not
 // apply to adapters, the subfolders of a domain.
 var coreModules = map[string]string{
+	"golang.org/x/sync/semaphore":           "a limit for the memory of messages that are processed",
 	"github.com/go-json-experiment/json":    "strict JSON and its canonical form",
 	"github.com/google/uuid":                "identifiers",
 	"github.com/invopop/jsonschema":         "schemas from Go types",

@@ -60,7 +60,7 @@ func (p *Processor) process(ctx context.Context, t inbound.Task) error {
 }
 
 // lost ends a task without a message. The spool deletes a message if it cannot tell whether its
-// task was queued; the client was told to send it again.
+// task was queued; the client sends it again.
 func (p *Processor) lost(ctx context.Context, t inbound.Task) error {
 	p.cfg.Log.WarnContext(ctx, "received mail has no message in the store", "org_id", t.OrgID, "message_id", t.Envelope.ID)
 	_, err := p.cfg.Queue.Settle(ctx, t, nil)

@@ -88,8 +88,8 @@ func read(message []byte) (notification, error) {
 	return n, nil
 }
 
-// receivedAt returns the time at which SES received the message, or now if the notification has
-// none that can be read or one in the future.
+// receivedAt returns the time at which SES received the message, or now if it is missing, cannot be
+// read or is in the future.
 func (n notification) receivedAt(now time.Time) time.Time {
 	at, err := time.Parse(time.RFC3339, n.Receipt.Timestamp)
 	if err != nil || at.After(now) {
