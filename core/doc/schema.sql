@@ -77,7 +77,7 @@ CREATE TABLE api_keys (
 	scopes text NOT NULL,
 	created_at bigint NOT NULL,
 	revoked_at bigint,
-	expires_at bigint,
+	expires_at bigint, owner bytetext NOT NULL DEFAULT '',
 	PRIMARY KEY (org_id, id)
 );
 
@@ -935,6 +935,137 @@ CREATE TABLE received_mail (
 
 CREATE INDEX received_mail_due ON received_mail (due_at, id);
 
+CREATE TABLE receiving_addresses (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	local_part bytetext NOT NULL,
+	metadata text NOT NULL,
+	listed boolean NOT NULL,
+	published boolean NOT NULL,
+	created_at bigint NOT NULL,
+	deleted_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX receiving_addresses_by_domain ON receiving_addresses (org_id, domain_id, created_at, id);
+
+CREATE UNIQUE INDEX receiving_addresses_live ON receiving_addresses (org_id, domain_id, local_part) WHERE deleted_at IS NULL;
+
+CREATE TABLE receiving_contents (
+	org_id bytetext NOT NULL,
+	message_id bytetext NOT NULL,
+	content text NOT NULL,
+	expires_at bigint NOT NULL,
+	PRIMARY KEY (org_id, message_id)
+);
+
+CREATE INDEX receiving_contents_expired ON receiving_contents (org_id, expires_at);
+
+CREATE TABLE receiving_deliveries (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	message_id bytetext NOT NULL,
+	recipients text NOT NULL,
+	entities text NOT NULL,
+	attempts bigint NOT NULL,
+	tries bigint NOT NULL,
+	due_at bigint,
+	PRIMARY KEY (org_id, domain_id, id)
+);
+
+CREATE INDEX receiving_deliveries_due ON receiving_deliveries (org_id, domain_id, due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE receiving_domains (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain bytetext NOT NULL,
+	status bytetext NOT NULL,
+	last_error text NOT NULL,
+	region bytetext NOT NULL,
+	cross_region boolean NOT NULL,
+	records text NOT NULL,
+	check_at bigint,
+	webhook_url text NOT NULL,
+	patterns text NOT NULL,
+	spam_posture bytetext NOT NULL,
+	virus_posture bytetext NOT NULL,
+	webhook_status bytetext NOT NULL,
+	webhook_error text NOT NULL,
+	published_at bigint,
+	secret bytea,
+	secret_number bigint NOT NULL,
+	revision bigint NOT NULL,
+	publish_at bigint,
+	failing_since bigint,
+	slow boolean NOT NULL,
+	served_at bigint NOT NULL,
+	leased_until bigint NOT NULL,
+	lease bigint NOT NULL,
+	created_at bigint NOT NULL,
+	deleted_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX receiving_domains_check ON receiving_domains (check_at) WHERE check_at IS NOT NULL;
+
+CREATE UNIQUE INDEX receiving_domains_name ON receiving_domains (domain) WHERE deleted_at IS NULL;
+
+CREATE INDEX receiving_domains_publish ON receiving_domains (publish_at) WHERE publish_at IS NOT NULL;
+
+CREATE TABLE receiving_messages (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	domain bytetext NOT NULL,
+	message_id bytetext NOT NULL,
+	sender text NOT NULL,
+	sender_key text NOT NULL,
+	recipients text NOT NULL,
+	recipient_keys text NOT NULL,
+	subject text NOT NULL,
+	verdicts text NOT NULL,
+	outcome bytetext NOT NULL,
+	test boolean NOT NULL,
+	size bigint NOT NULL,
+	received_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX receiving_messages_by_domain ON receiving_messages (org_id, domain_id, received_at, id);
+
+CREATE INDEX receiving_messages_by_message ON receiving_messages (org_id, message_id);
+
+CREATE INDEX receiving_messages_newest ON receiving_messages (org_id, received_at, id);
+
+CREATE TABLE receiving_routes (
+	domain bytetext NOT NULL PRIMARY KEY,
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	document text NOT NULL,
+	removed_at bigint,
+	version bigint NOT NULL
+);
+
+CREATE INDEX receiving_routes_by_domain ON receiving_routes (org_id, domain_id);
+
+CREATE INDEX receiving_routes_version ON receiving_routes (version);
+
+CREATE TABLE receiving_routing (id bigint NOT NULL PRIMARY KEY, version bigint NOT NULL);
+
+CREATE TABLE receiving_states (
+	org_id bytetext NOT NULL,
+	message bytetext NOT NULL,
+	id bytetext NOT NULL,
+	state bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	detail text NOT NULL,
+	http_status bigint NOT NULL,
+	PRIMARY KEY (org_id, message, occurred_at, id)
+);
+
 CREATE TABLE recovery_codes (
 	user_id bytetext NOT NULL,
 	hash bytea NOT NULL,
@@ -1333,6 +1464,30 @@ CREATE TABLE users (
 	password_hash text NOT NULL,
 	created_at bigint NOT NULL
 );
+
+CREATE TABLE verified_sender_starts (
+	owner bytetext NOT NULL PRIMARY KEY,
+	started text NOT NULL
+);
+
+CREATE TABLE verified_senders (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	owner bytetext NOT NULL,
+	email text NOT NULL,
+	address bytetext NOT NULL,
+	start_id bytetext NOT NULL,
+	code_hash bytea,
+	code_expires_at bigint NOT NULL,
+	wrong_codes bigint NOT NULL,
+	verified_at bigint,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE UNIQUE INDEX verified_senders_by_address ON verified_senders (org_id, address);
+
+CREATE INDEX verified_senders_of_owner ON verified_senders (org_id, owner, created_at, id);
 
 CREATE TABLE visitor_ids (
 	org_id bytetext NOT NULL,
