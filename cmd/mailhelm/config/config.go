@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/x509"
 	"fmt"
-	"github.com/mailhelm/mailhelm/core/letters"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/oauth/proxies"

@@ -44,7 +44,7 @@ type Settings struct {
 	InboxDomain       string   `name:"inbox-domain" help:"Domain of the addresses of temporary inboxes. Its MX record must name this server." default:"inbox.localhost" placeholder:"DOMAIN" group:"mail"`
 	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"mail"`
 
-	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
+	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password and codes that verify senders: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
 	RspamdURL  string   `name:"rspamd-url" help:"rspamd that judges received mail, as the address of its normal worker: http://127.0.0.1:11333. Without it the spam verdict is DISABLED." placeholder:"URL" group:"mail" secret:"url"`
