@@ -30,6 +30,9 @@ var tagDescriptions = map[string]string{ //nolint:gosec // no credentials
 	"workflows":           "Journeys that contacts take step by step, and the runs of contacts through them.",
 	"broadcasts":          "Messages to the members of a list or segment, and the results of their sends.",
 	"tags":                "Tags of templates and broadcasts, which are set on the dashboard.",
+	"inbound":             "Domains at which the organization receives mail: their webhooks, their addresses, and the log of received mail.",
+	"inboxes":             "Temporary inboxes: addresses that receive mail for a limited time, and the messages there.",
+	"inbox":               "Pull links, with which a program without a credential reads one temporary inbox.",
 	"verified-senders":    "Addresses that people have proven to own, for inboxes that receive from them only.",
 	serviceTag:            "Documents about the service itself. They need no credential.",
 }

@@ -67,6 +67,9 @@ type Options struct {
 	// DNS is the address of the name server for the checks of received mail; "" means that
 	// they are not made.
 	DNS string
+	// NoMailHost starts the product without the host name that MX records of receiving domains
+	// name, so that it receives no mail for domains.
+	NoMailHost bool
 	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -194,7 +197,9 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.DNS != "" {
 		cfg.DNSServers = []string{opts.DNS}
 	}
-	cfg.MailHost = "mx.example.net"
+	if !opts.NoMailHost {
+		cfg.MailHost = "mx.example.net"
+	}
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox

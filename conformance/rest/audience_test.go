@@ -241,8 +241,9 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 }
 
 // harmlessDeletes has the operations of DELETE routes that test credentials may call. A new
-// pull link replaces a revoked one.
-var harmlessDeletes = []string{"inbox_pull_tokens_revoke"}
+// pull link replaces a revoked one. A caller deletes only its own verified senders, and can
+// verify them again.
+var harmlessDeletes = []string{"inbox_pull_tokens_revoke", "verified_senders_delete"}
 
 // TestTestCredentialsDestroyNoDefinitions checks that test credentials may create and
 // change lists, topics and attributes. Every DELETE route except the harmless ones must

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -155,7 +156,9 @@ func (d *documentedCalls) keyID(t *testing.T) string {
 func newDocumented(t *testing.T) *documentedCalls {
 	t.Helper()
 	// Which recipients got mail in the last 30 days depends on the date.
-	a := start(t, product.Options{Past: true, Mail: true, StartsAt: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC)})
+	a := start(t, product.Options{
+		Past: true, Mail: true, WebhookCAs: x509.NewCertPool(), StartsAt: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC),
+	})
 	d := &documentedCalls{api: a, token: a.Token(t, a.MCPURL), ids: map[string]string{}, ended: map[string]string{}, home: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(d.home, ".curlrc"), []byte("write-out = \"\\n%{http_code}\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -182,6 +185,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 	d.nameRun(t)
 	d.ids[examples.InboxID] = examples.InboxID
 	d.addInbox(t, examples.InboxID, d.Clock.Now().AddDate(0, 1, 0))
+	d.addReceiving(t)
 	return d
 }
 

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"crypto/x509"
 	"net/http"
 	"slices"
 	"strings"
@@ -171,6 +172,7 @@ func needs(a *api) []need {
 		{"GET", "/v1/identities", "", core.IdentitiesView, 200},
 		{"GET", "/v1/tracking-domains", "", core.TrackingView, 200},
 		{"GET", "/v1/templates", "", core.TemplatesView, 200},
+		{"POST", "/v1/inbound/domains", `{"domain":"in.unknown.example"}`, core.InboundManage, 422},
 		{"POST", "/v1/broadcasts", `{"name":"Scopes","html":"<p>Hello</p>","subject":"Hello","audience_kind":"list","audience_id":"newsletter"}`, core.BroadcastsManage, 201},
 	}
 }
@@ -209,6 +211,25 @@ func callsAboutMissingObjects() []need {
 		{"POST", "/v1/broadcasts/none/send", `{}`, core.BroadcastsManage, 404},
 		{"GET", "/v1/broadcasts/none/results", "", core.BroadcastsView, 404},
 		{"DELETE", "/v1/broadcasts/none", "", core.BroadcastsManage, 404},
+		{"GET", "/v1/inbound/domains/none.example", "", core.InboundView, 404},
+		{"DELETE", "/v1/inbound/domains/none.example", "", core.InboundManage, 404},
+		{"POST", "/v1/inbound/domains/none.example/verify", "", core.InboundManage, 404},
+		{"PUT", "/v1/inbound/domains/none.example/webhook", `{"webhook_url":"` + loopbackHook + `"}`, core.InboundManage, 404},
+		{"DELETE", "/v1/inbound/domains/none.example/webhook", "", core.InboundManage, 404},
+		{"POST", "/v1/inbound/domains/none.example/webhook/rotate-secret", "", core.InboundManage, 404},
+		{"GET", "/v1/inbound/domains/none.example/addresses", "", core.InboundView, 404},
+		{"POST", "/v1/inbound/domains/none.example/addresses", `{}`, core.InboundManage, 404},
+		{"DELETE", "/v1/inbound/domains/none.example/addresses/support", "", core.InboundManage, 404},
+		{"GET", "/v1/inbound/messages/none", "", core.InboundView, 404},
+		{"GET", "/v1/inboxes/none", "", core.InboxesView, 404},
+		{"PATCH", "/v1/inboxes/none", `{"label":"scope"}`, core.InboxesManage, 404},
+		{"DELETE", "/v1/inboxes/none", "", core.InboxesManage, 404},
+		{"GET", "/v1/inboxes/none/messages", "", core.InboxesView, 404},
+		{"GET", "/v1/inboxes/none/pull-tokens", "", core.InboxesView, 404},
+		{"POST", "/v1/inboxes/none/pull-tokens", `{}`, core.InboxesManage, 404},
+		{"DELETE", "/v1/inboxes/none/pull-tokens/none", "", core.InboxesManage, 404},
+		{"POST", "/v1/verified-senders/none/confirm", `{"code":"123456"}`, core.InboxesManage, 404},
+		{"DELETE", "/v1/verified-senders/none", "", core.InboxesManage, 404},
 	}
 }
 
@@ -246,7 +267,8 @@ func ordinaryNeeds(t *testing.T, a *api) []need {
 // with all scopes except the route's.
 func TestScopes(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
+	// Codes for verified senders need a mail server, and webhooks on this machine need CAs.
+	a := start(t, product.Options{Mail: true, WebhookCAs: x509.NewCertPool()})
 	nothing := a.as(a.mint(t))
 	nothing.do(t, "GET", "/v1/_scopes", "").want(200)
 	for _, n := range slices.Concat(needs(a), callsAboutMissingObjects(), ordinaryNeeds(t, a)) {

@@ -22,7 +22,7 @@ func (r *Receiving) domainsCreate() core.Operation {
 		Name:    "inbound_domains_create",
 		Title:   "Add a receiving domain",
 		Purpose: "Records a domain to receive mail at. Returns the DNS records to publish, which are then checked in the background. It refuses with `conflict` a domain that is recorded. It publishes no record and sets no webhook.",
-		Example: `{"domain": "support.roastery.example"}`,
+		Example: `{"domain": "support.example.com"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.InboundManage},
 		Fails:   []core.Code{core.CodeReceivingDomainNotOwned, core.CodeInboundNotDeployed},

@@ -11,7 +11,7 @@ func (r *Receiving) domainsDelete() core.Operation {
 		Name:    "inbound_domains_delete",
 		Title:   "Delete a receiving domain",
 		Purpose: "Deletes a receiving domain with its webhook, its addresses and the stored content of its mail, irreversibly. Mail that still comes is logged as unknown_domain for 30 days, then refused. It does not remove DNS records or entries of the log.",
-		Example: `{"domain": "orders.roastery.example"}`,
+		Example: `{"domain": "former.example.com"}`,
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.InboundManage},
 		Fails:   []core.Code{core.CodeNotFound},

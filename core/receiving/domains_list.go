@@ -32,7 +32,7 @@ func (r *Receiving) domainsGet() core.Operation {
 		Name:    "inbound_domains_get",
 		Title:   "Read a receiving domain",
 		Purpose: "Reads one receiving domain by its name or id. It does not check the DNS; inbound_domains_verify does.",
-		Example: `{"domain": "in.roastery.example"}`,
+		Example: `{"domain": "in.example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.InboundView},

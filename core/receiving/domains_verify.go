@@ -22,7 +22,7 @@ func (r *Receiving) domainsVerify() core.Operation {
 		Name:    "inbound_domains_verify",
 		Title:   "Check a receiving domain",
 		Purpose: "Checks now whether the DNS has the records of a receiving domain, and returns the domain. Use it after publishing the records; the background check does the same within minutes or, later, hours. It checks a verified domain no more.",
-		Example: `{"domain": "orders.roastery.example"}`,
+		Example: `{"domain": "orders.example.com"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.InboundManage},
 		Fails:   []core.Code{core.CodeNotFound},

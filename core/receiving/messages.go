@@ -26,7 +26,7 @@ func (r *Receiving) messagesList() core.Operation {
 		Name:    "inbound_messages_list",
 		Title:   "List received messages",
 		Purpose: "Pages through the log of mail that came to receiving domains, newest first: one entry for each message and domain, with its verdicts and its outcome. It returns no bodies and no attachments; the webhook gets those.",
-		Example: `{"domain": "in.roastery.example", "limit": 2}`,
+		Example: `{"domain": "in.example.com", "limit": 2}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListMessagesIn) core.Cost {

@@ -45,7 +45,7 @@ func (r *Receiving) webhookPut() core.Operation {
 		Title: "Set the webhook of a receiving domain",
 		Purpose: "Replaces the whole webhook of a receiving domain: its URL, which local parts are delivered, and what happens to spam and malware. " +
 			"Returns the domain, and the signing secret only if the domain had no webhook. It takes effect within seconds. It does not change the secret of a webhook that exists.",
-		Example: `{"domain": "in.roastery.example", "webhook_url": "https://example.com/mail", "allow_patterns": ["support", "orders-*"]}`,
+		Example: `{"domain": "in.example.com", "webhook_url": "https://example.com/mail", "allow_patterns": ["support", "orders-*"]}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.InboundManage},
 		Fails:   []core.Code{core.CodeNotFound},

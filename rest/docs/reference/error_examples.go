@@ -75,6 +75,9 @@ var exampleMessages = map[core.Code]string{
 	core.CodeOverloaded:                   "Too many calls are waiting, so this one was refused. Nothing was stored.",
 	core.CodeTemporarilyUnavailable:       "Mailhelm's own storage cannot process the call now.",
 	core.CodeInternalError:                "Something failed on our side.",
+	core.CodeReceivingDomainNotOwned:      "No verified sending domain of the organization is \"in.example.org\" or a domain above it.",
+	core.CodeInboundNotDeployed:           "This installation receives no mail for domains.",
+	core.CodeWebhookNotSet:                "The receiving domain orders.example.com has no webhook.",
 	core.CodeInboxExpired:                 "The inbox expired, and its messages are deleted.",
 	core.CodeWrongHost:                    "The fetch host accepts no credentials.",
 }
