@@ -139,6 +139,12 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("webhook deliveries", "deliveries", deliveryMembers, "acme", hook)
 	run("webhook resend", "", deliveryMembers, "acme", hook, delivery)
 	run("webhook delete", "", "deleted", "acme", hook)
+	run("org mail-storage show", "", "kind org_id", "acme")
+	run("org mail-storage set", "", "kind org_id", "acme", "--files")
+	run("org mail-storage test", "", "findings ok org_id", "acme")
+	message := s.receiveMail(org, "in.example.com")
+	run("received resend", "", "resent", "acme", message)
+	run("received replay", "", "resent", "acme", "in.example.com", "--from", "2026-03-01T12:00:00Z", "--to", "2026-03-01T13:00:00Z")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }
@@ -183,7 +189,8 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +
 			"oauth_client.blocked oauth_client.unblocked " +
 			"account.connected account.ingest_key_created account.template_version_set account.disconnected production_access.denied " +
-			"webhook.created webhook.edited webhook.secret_rotated webhook.tested webhook.resent webhook.deleted"
+			"webhook.created webhook.edited webhook.secret_rotated webhook.tested webhook.resent webhook.deleted " +
+			"inbound_message.resent inbound_messages.resent"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the log holds\n%s, want\n%s", got, want)
 		}
@@ -203,7 +210,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 }
 
 // adminCommands returns the names of all commands under `mailhelm admin`, such as "org
-// create".
+// create" and "org mail-storage show".
 func adminCommands(t *testing.T) []string {
 	t.Helper()
 	parser, err := kong.New(&commands{})
@@ -213,9 +220,8 @@ func adminCommands(t *testing.T) []string {
 	var found []string
 	for _, leaf := range parser.Model.Leaves(true) {
 		if path := strings.TrimPrefix(leaf.Path(), "admin "); path != leaf.Path() {
-			group, command, _ := strings.Cut(path, " ")
-			command, _, _ = strings.Cut(command, " ") // its arguments follow
-			found = append(found, group+" "+command)
+			command, _, _ := strings.Cut(path, " <") // its arguments follow
+			found = append(found, command)
 		}
 	}
 	if len(found) < 25 {
