@@ -2,6 +2,7 @@ package attacks_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -42,13 +43,11 @@ func (c mailClient) sendCommand(line string) int {
 	return code
 }
 
-func TestNoMailIsTakenOrRelayed(t *testing.T) {
-	t.Parallel()
-	p := product.Start(t, product.Options{})
-	c := dialMail(t, p)
-	if code, _, err := c.ReadResponse(220); err != nil {
-		t.Fatalf("greeting: %d %v", code, err)
-	}
+// refusesAll sends mail for addresses that the product does not receive mail for, and
+// commands that would reveal its users or let the client pose as another. The product must
+// refuse all of them.
+func (c mailClient) refusesAll(t *testing.T, p *product.Product) {
+	t.Helper()
 	c.sendCommand("EHLO attacker")
 	c.sendCommand("MAIL FROM:<>")
 	for _, to := range []string{p.Contact, p.UserEmail, "postmaster", "a@evil.example", "%s%n@x", "@a,@b:c@d", `"a\r\nRCPT TO:<b@c>"@d`} {
@@ -56,8 +55,50 @@ func TestNoMailIsTakenOrRelayed(t *testing.T) {
 			t.Errorf("RCPT TO %s: %d", to, code)
 		}
 	}
-	for _, line := range []string{"DATA", "BDAT 5 LAST\r\nhello", "AUTH PLAIN AGEAYg==", "STARTTLS", "VRFY " + p.UserEmail, "EXPN all", "XCLIENT ADDR=127.0.0.1"} {
-		if code := c.sendCommand(line); code != 0 && code < 250 || code == 250 || code > 252 && code < 500 {
+	// The chunk of BDAT ends with the line break of sendCommand, so that each code is of its line.
+	for _, line := range []string{"DATA", "BDAT 7 LAST\r\nhello", "AUTH PLAIN AGEAYg==", "VRFY " + p.UserEmail, "EXPN all", "XCLIENT ADDR=127.0.0.1"} {
+		if code := c.sendCommand(line); code != 252 && code < 500 { // 252 neither confirms nor denies (RFC 5321)
+			t.Errorf("%q: %d", line, code)
+		}
+	}
+}
+
+// TestNoMailIsTakenOrRelayed sends mail and commands to the mail server of the product,
+// without and with TLS.
+func TestNoMailIsTakenOrRelayed(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	c := dialMail(t, p)
+	if code, _, err := c.ReadResponse(220); err != nil {
+		t.Fatalf("greeting: %d %v", code, err)
+	}
+	c.refusesAll(t, p)
+	if code := c.sendCommand("STARTTLS"); code != 220 {
+		t.Fatalf("STARTTLS: %d", code)
+	}
+	// RFC 3207 lets mail servers have any certificate.
+	encrypted := tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true})
+	if err := encrypted.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mailClient{encrypted, textproto.NewReader(bufio.NewReader(encrypted))}.refusesAll(t, p)
+}
+
+// TestNoCommandIsTakenInsteadOfTLS sends commands in plain text where the handshake of TLS
+// must be. The product must answer none.
+func TestNoCommandIsTakenInsteadOfTLS(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	c := dialMail(t, p)
+	if code, _, err := c.ReadResponse(220); err != nil {
+		t.Fatalf("greeting: %d %v", code, err)
+	}
+	c.sendCommand("EHLO attacker")
+	if code := c.sendCommand("STARTTLS"); code != 220 {
+		t.Fatalf("STARTTLS: %d", code)
+	}
+	for _, line := range []string{"EHLO attacker", "NOOP"} {
+		if code := c.sendCommand(line); code != 0 {
 			t.Errorf("%q: %d", line, code)
 		}
 	}
