@@ -94,6 +94,9 @@ type Config struct {
 	// WebhookCAs are the certificate authorities trusted for webhook endpoints; nil means the
 	// system's.
 	WebhookCAs *x509.CertPool
+	// WebhookNames looks up the hosts of webhooks when they are saved and published, and
+	// WebhookResolver when messages are sent to them; nil means the resolver of the system.
+	WebhookNames, WebhookResolver *net.Resolver
 	// BucketNetworks are private networks, in CIDR form, in which people may have buckets for
 	// received mail. The public Internet is always allowed.
 	BucketNetworks []string

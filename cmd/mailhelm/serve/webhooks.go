@@ -27,7 +27,7 @@ func sendWebhooks(cfg config.Config, s *stores) func() {
 	}
 	courier := webhooks.Courier{
 		Queue: s.db.WebhookQueue(), Transactor: s.db, Audit: s.db.Audit(), Sealer: s.master,
-		Sender: post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs}), Clock: cfg.Clock, Log: cfg.Log,
+		Sender: post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver}), Clock: cfg.Clock, Log: cfg.Log,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

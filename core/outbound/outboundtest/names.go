@@ -25,7 +25,7 @@ type Names struct {
 
 // NewNames starts a DNS server, which runs until the test ends. Each answer is a list of IP
 // addresses separated by commas. An empty answer means that the name does not exist.
-func NewNames(t *testing.T, answers ...string) *Names {
+func NewNames(t testing.TB, answers ...string) *Names {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

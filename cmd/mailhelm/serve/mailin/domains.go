@@ -54,9 +54,11 @@ func New(cfg config.Config, s Stores) *Domains {
 	if err != nil { // Check refuses such a configuration
 		cfg.Log.Error("private networks of webhook endpoints are not allowed", "error", err)
 	}
-	sender, private := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs}), len(networks) > 0
+	private := len(networks) > 0
+	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver})
+	hosts := post.New(post.Config{Allowed: networks, Resolver: cfg.WebhookNames})
 	d := &Domains{
-		Publisher: receiving.NewPublisher(receiving.PublisherConfig{Store: s.Routes, Hosts: sender, Networks: private, Clock: cfg.Clock, Log: cfg.Log}),
+		Publisher: receiving.NewPublisher(receiving.PublisherConfig{Store: s.Routes, Hosts: hosts, Networks: private, Clock: cfg.Clock, Log: cfg.Log}),
 		Router:    receiving.NewRouter(s.Routes, cfg.Clock, cfg.Log),
 		Courier: receiving.NewCourier(receiving.CourierConfig{
 			Queue: s.Queue, Store: s.Deliveries, Objects: s.Objects, Sealer: s.Sealer, Sender: sender, Clock: cfg.Clock, Log: cfg.Log,
@@ -66,7 +68,7 @@ func New(cfg config.Config, s Stores) *Domains {
 	d.Desk = receiving.Desk{Domains: s.Domains, Store: s.Deliveries, Transactor: s.Transactor, Audit: s.Audit, Clock: cfg.Clock, Wake: d.Courier.Wake}
 	d.Operations = receiving.New(receiving.Config{
 		Store: s.Domains, Log: s.Log, Ending: s.Ending, Identities: s.Identities, Region: regionFrom(s.Identities),
-		Receivers: receiving.Receivers{MailHost: cfg.MailHost, Regions: cfg.ReceiveSESRegions}, DNS: s.DNS, Hosts: sender, Sealer: s.Sealer,
+		Receivers: receiving.Receivers{MailHost: cfg.MailHost, Regions: cfg.ReceiveSESRegions}, DNS: s.DNS, Hosts: hosts, Sealer: s.Sealer,
 		Reserved: []string{cfg.MailDomain()}, Clock: cfg.Clock, Logger: cfg.Log, Networks: private, Wake: d.Publisher.Wake,
 	})
 	return d
