@@ -200,9 +200,9 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	if !opts.NoMailHost {
 		cfg.MailHost = "mx.example.net"
-	// Hosts of webhooks have public addresses when they are checked, and none when messages are
-	// sent, so that no test reaches the Internet. Literal addresses are looked up nowhere.
-	cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
+		// Hosts of webhooks have public addresses when they are checked, and none when messages are
+		// sent, so that no test reaches the Internet. Literal addresses are looked up nowhere.
+		cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
 	}
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
