@@ -119,7 +119,7 @@ func TestLogFilters(t *testing.T) {
 		}
 		for filter, want := range map[string]int{
 			``: 3, `"limit":2`: 2, `"outcome":"no_route"`: 1, `"outcome":"RECEIVED"`: 2, `"sender":"two@SENDER.example"`: 1, `"recipient":"A1X@in.example.com"`: 1,
-			`"recipient":"a1"`: 0, `"domain":"in.example.com"`: 3, `"domain":"` + id + `"`: 3, `"domain":"other.example.com"`: 0,
+			`"recipient":"a1"`: 0, `"domain":"in.example.com"`: 3, `"domain":"` + id + `"`: 3, `"domain":"other.example.com"`: 0, `"domain":"` + core.NewID() + `"`: 0,
 			`"from":"2026-03-01T12:01:00Z"`: 2, `"to":"2026-03-01T12:01:00Z"`: 1, `"from":"2026-03-01T12:01:00Z","to":"2026-03-01T12:02:00Z","outcome":"received"`: 1,
 		} {
 			if got := w.Want(t, "inbound_messages_list", `{`+filter+`}`)["data"].([]any); len(got) != want {

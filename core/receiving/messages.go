@@ -50,10 +50,12 @@ func (r *Receiving) listMessages(ctx context.Context, c *core.Call, in ListMessa
 		f.Domain = reference(in.Domain)
 		if core.IsID(f.Domain) {
 			d, err := r.Store.Domain(ctx, org, f.Domain)
-			if err != nil {
+			switch {
+			case err == nil:
+				f.Domain = d.Domain
+			case !core.IsNotFound(err): // an unknown id finds no message, like an unknown name
 				return core.Page[Message]{}, err
 			}
-			f.Domain = d.Domain
 		}
 	}
 	return core.ReadPage(in.filterText(), in.Cursor, in.Limit, func(after *core.After, limit int) ([]Message, error) {
