@@ -279,7 +279,8 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 // writeTexts calls the operations that have an argument email. Operations without an
 // external id in their path are called once, for the contact of the batch. Operations with
 // an external id are called once for each text, with the text as the external id if the
-// text is allowed there. Operations that archive are called last.
+// text is allowed there. Operations that archive are called last. verified_senders_create is
+// not called: it reads and writes no contact, and refuses the sixth call of an hour.
 func (w world) writeTexts(t *testing.T, batch []hostile) {
 	t.Helper()
 	shown, values := map[string]bool{}, map[string]any{}
@@ -288,7 +289,7 @@ func (w world) writeTexts(t *testing.T, batch []hostile) {
 	}
 	for _, s := range subjects() {
 		members := s.input.Members()
-		if !slices.Contains(members, "email") || s.Effect == core.Destroys {
+		if !slices.Contains(members, "email") || s.Effect == core.Destroys || s.Name == "verified_senders_create" {
 			continue
 		}
 		arguments := map[string]any{"email": batchAddress(batch)}

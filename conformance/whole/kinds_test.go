@@ -116,6 +116,9 @@ var names = map[string][]kind{
 	"topic_id":      {topicName},
 	"from_identity": {senderAddress},
 	"recipients[]":  {contactAddress},
+
+	"local_part": {receivingAddress},
+	"token_id":   {pullTokenID},
 }
 
 // namesOf has more kinds of objects that a member can name, in addition to the kinds in
@@ -129,6 +132,11 @@ var namesOf = map[string][]kind{
 	"activities_ name":        {activityName},
 	"broadcasts_ id":          {broadcastID},
 	"workflows_ id":           {workflowID, workflowKey},
+	"inboxes_ id":             {inboxID},
+	"inbox_pull_tokens_ id":   {inboxID},
+	"verified_senders_ id":    {claimID},
+	"inbound_ domain":         {receivingDomain, receivingDomainID},
+	"inbound_ message_id":     {receivedMessage},
 	"segments_ source":        {predicateOfAttribute, predicateOfList, predicateOfSegment, predicateOfProperty},
 
 	// The answer of workflows_author has a hash of the source.
@@ -183,6 +191,18 @@ var namesNothing = map[string]string{
 	"display_name": "words about a definition of the caller's own",
 	"key":          "a name that the caller makes, or one that is ignored",
 
+	"webhook_url":       "a URL of the caller's own webhook",
+	"allow_patterns[]":  "patterns for the caller's own addresses",
+	"metadata{}":        "the caller's own data about an address",
+	"sender":            "an address that is looked for in the caller's own mail",
+	"account_ref":       "the caller's own id of a customer",
+	"allowed_senders[]": "addresses that need not be anybody's",
+	"label":             "words about an inbox or a link of the caller's own",
+	"match_sender":      "an address that is looked for in the caller's own inbox",
+	"match_subject":     "words that are looked for in the caller's own inbox",
+	"match_contains":    "words that are looked for in the caller's own inbox",
+	"code":              "the digits of a mail to the caller",
+
 	"attribute_value": "a value that is looked for in the caller's own contacts",
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
@@ -194,6 +214,9 @@ var companions = map[string]map[string]any{
 	"templates_author slug": {"html": "<p>Hello</p>", "subject": "Hello"},
 
 	"workflows_dry_run contact_id, asked by agents": {"source": ownWorkflow},
+
+	"inbound_webhook_replace domain": publicWebhook,
+	"verified_senders_confirm id":    anyCode,
 
 	"templates_test_send slug":          tested,
 	"broadcasts_test_send id":           tested,
@@ -285,6 +308,13 @@ var otherwise = map[string]expectedAnswer{
 	"messages_search channel":            {404, "not_found", "agents name a channel, and are told that there is none"},
 	"reports_get_sending_health channel": {404, "not_found", "agents name a channel, and are told that there is none"},
 	"recipients_messages email":          {200, "", "nobody mailed it"},
+
+	"inbound_domains_create domain":                     {422, "receiving_domain_not_owned", "no domain above it is verified"},
+	"inbound_domains_create domain receiving domain id": {422, "validation_failed", "is no name of a domain"},
+	"inbound_addresses_create local_part":               {201, "", "makes an address of the caller's own"},
+	"inbound_addresses_delete local_part":               {204, "", "deleting no address is no error"},
+	"inbox_pull_tokens_revoke token_id":                 {204, "", "revoking no link is no error"},
+	"verified_senders_create email":                     {202, "", "mails a code to the address"},
 
 	"broadcasts_create name":            {201, "", "makes a draft of the caller's own"},
 	"broadcasts_create audience_id":     {422, "validation_failed", "the member is wrong"},

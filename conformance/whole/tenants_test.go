@@ -87,7 +87,7 @@ func foreignCases(t *testing.T) []foreignCase {
 // the other organization's data does not change.
 func TestOtherOrganizationsObjectsAreNotFound(t *testing.T) {
 	t.Parallel()
-	product.Once(t, func(t *testing.T, p *product.Product) {
+	product.OnceWith(t, product.Options{Mail: true}, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		for cases := range slices.Chunk(foreignCases(t), casesPerComparison) {
 			// new tokens, because a token lasts an hour of the test clock
@@ -121,7 +121,7 @@ func (w world) checkForeign(t *testing.T, c foreignCase, foreign string) {
 			if beside == "name" && strings.HasPrefix(s.Name, "attributes_") {
 				return fmt.Sprintf("own_%s_%03d", which, number)
 			}
-			if beside == "id" || beside == "broadcast_id" || beside == "slug" {
+			if beside == "id" || beside == "broadcast_id" || beside == "slug" || beside == "domain" {
 				return w.ownFor(t, s, own)
 			}
 			return own
@@ -176,6 +176,10 @@ func (w world) ownFor(t *testing.T, s subject, own string) string {
 		return w.template(t)
 	case "broadcasts_preview", "broadcasts_test_send":
 		return w.broadcast(t, w.p.OrgID, "Own")
+	case "inbox_pull_tokens_revoke":
+		return w.inbox(t, w.p.OrgID).ID
+	case "inbound_addresses_create", "inbound_addresses_delete":
+		return w.receivingDomain(t, w.p.OrgID, "own-"+core.NewID()+".elsewhere.example").Domain
 	case "workflows_dry_run", "workflows_timeline":
 		return w.workflow(t, w.p.OrgID, "own-"+core.NewID()).ID
 	}
