@@ -198,12 +198,10 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.DNS != "" {
 		cfg.DNSServers = []string{opts.DNS}
 	}
-	if !opts.NoMailHost {
-		cfg.MailHost = "mx.example.net"
-		// Hosts of webhooks have public addresses when they are checked, and none when messages are
-		// sent, so that no test reaches the Internet. Literal addresses are looked up nowhere.
-		cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
-	}
+	cfg.MailHost = opts.mailHost()
+	// Hosts of webhooks have public addresses when they are checked, and none when messages are
+	// sent, so that no test reaches the Internet. Literal addresses are looked up nowhere.
+	cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox
@@ -246,6 +244,14 @@ func Start(t testing.TB, opts Options) *Product {
 		p.MakePast(t)
 	}
 	return p
+}
+
+// mailHost returns the host name that MX records of receiving domains name.
+func (o Options) mailHost() string {
+	if o.NoMailHost {
+		return ""
+	}
+	return "mx.example.net"
 }
 
 // use sets the fields of the product that belong to a running host.
