@@ -195,6 +195,7 @@ var worst = map[string]string{
 	"GET messages_list":               "/v1/messages?identity=nowhere.example&status=Delivery&template=welcome&limit=200",
 	"tool messages_search":            `{"status":"Delivery","template":"welcome","limit":50}`,
 	"GET activities_list":             "/v1/activities?name=faults&contact=read-ROUND%40example.com&limit=200",
+	"GET inbound_messages_list":       "/v1/inbound/messages?domain=in.example.com&recipient=x%40in.example.com&sender=reader%40example.com&outcome=no_route&limit=200",
 	"POST segments_preview_predicate": `{"source":` + quoted(attack("nothing")) + `}`,
 	"tool segments_preview_predicate": `{"source":` + quoted(attack("nothing")) + `}`,
 	"GET reports_deliverability":      "/v1/reports/deliverability?from=2025-01-01T00:00:00Z",
