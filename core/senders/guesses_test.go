@@ -37,7 +37,7 @@ func TestConcurrentGuesses(t *testing.T) {
 				t.Error(e.Message)
 			}
 		}
-		if len(left) != senders.MaxWrongCodes { // each was told another number of attempts
+		if len(left) != senders.MaxWrongCodes { // each got another number of attempts
 			t.Errorf("compared: %v", left)
 		}
 		for message, n := range left {
