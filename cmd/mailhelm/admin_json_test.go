@@ -139,14 +139,20 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("webhook deliveries", "deliveries", deliveryMembers, "acme", hook)
 	run("webhook resend", "", deliveryMembers, "acme", hook, delivery)
 	run("webhook delete", "", "deleted", "acme", hook)
+	administeredMail(s, org, run)
+	run("audit list", "events", auditMembers, "acme")
+	return ran
+}
+
+// administeredMail runs the commands about received mail of the organization acme.
+func administeredMail(s shell, org string, run func(command, list, members string, arguments ...string) map[string]any) {
+	s.t.Helper()
 	run("org mail-storage show", "", "kind org_id", "acme")
 	run("org mail-storage set", "", "kind org_id", "acme", "--files")
 	run("org mail-storage test", "", "findings ok org_id", "acme")
 	message := s.receiveMail(org, "in.example.com")
 	run("received resend", "", "resent", "acme", message)
 	run("received replay", "", "resent", "acme", "in.example.com", "--from", "2026-03-01T12:00:00Z", "--to", "2026-03-01T13:00:00Z")
-	run("audit list", "events", auditMembers, "acme")
-	return ran
 }
 
 // TestEveryAdminCommandSpeaksJSON checks that every admin command with --json prints one
