@@ -131,6 +131,15 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("account disconnect", "", "connected org_id", "acme")
 	s.askForProduction(org)
 	run("production deny", "", "org_id status", "acme")
+	administeredHook(run)
+	administeredMail(s, org, run)
+	run("audit list", "events", auditMembers, "acme")
+	return ran
+}
+
+// administeredHook runs the commands about a webhook of the organization acme.
+func administeredHook(run func(command, list, members string, arguments ...string) map[string]any) {
+	text := func(object map[string]any, member string) string { return fmt.Sprint(object[member]) }
 	hook := text(run("webhook create", "", webhookMembers+" secret", "acme", "--url", "https://127.0.0.1/hook", "--events", "bounced"), "id")
 	run("webhook list", "webhooks", webhookMembers, "acme")
 	run("webhook update", "", webhookMembers, "acme", hook, "--description", "CRM")
@@ -139,9 +148,6 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("webhook deliveries", "deliveries", deliveryMembers, "acme", hook)
 	run("webhook resend", "", deliveryMembers, "acme", hook, delivery)
 	run("webhook delete", "", "deleted", "acme", hook)
-	administeredMail(s, org, run)
-	run("audit list", "events", auditMembers, "acme")
-	return ran
 }
 
 // administeredMail runs the commands about received mail of the organization acme.
