@@ -35,14 +35,14 @@ func checkSilent(t *testing.T, c call, got answer) {
 }
 
 // checkFaultLog checks that the log contains the error code of refused calls, and neither
-// a secret key nor an email address.
+// a secret key, a signing secret of a webhook nor an email address.
 func checkFaultLog(t *testing.T, log string) {
 	t.Helper()
 	if !strings.Contains(log, "upstream_unavailable") {
 		t.Errorf("the log does not say what was refused: %.1000s", log)
 	}
 	for line := range strings.Lines(log) {
-		for _, private := range []string{secretKey, providersAddress, "suppressed@", "suppressed%40", "reader@", "read-", "put-", "patch-", "delete-", "archive-", "upsert-", "new-", "gone-", "named-", "visitor-", "bulk-"} {
+		for _, private := range []string{secretKey, providersAddress, "whsec_", "suppressed@", "suppressed%40", "reader@", "read-", "put-", "patch-", "delete-", "archive-", "upsert-", "new-", "gone-", "named-", "visitor-", "bulk-"} {
 			if strings.Contains(line, private) {
 				t.Errorf("the log holds %q: %.600s", private, line)
 				return
