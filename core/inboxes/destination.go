@@ -38,8 +38,8 @@ func (d Destination) Deliver(ctx context.Context, m inbound.Message, routes []in
 		s.Extracted = d.Extract(m)
 	}
 	added, err := d.Messages.AddReceived(ctx, i.OrgID, i.ID, s)
-	if err != nil || !added {
-		return true, err
+	if err != nil || !added { // the inbox has the message with other objects
+		return false, err
 	}
 	return true, d.Store.CountReceived(ctx, i.OrgID, i.ID, 1, 0)
 }

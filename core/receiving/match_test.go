@@ -1,12 +1,13 @@
 package receiving_test
 
 import (
-	"github.com/mailhelm/mailhelm/core/receiving"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core/receiving"
 )
 
 func TestMatch(t *testing.T) {

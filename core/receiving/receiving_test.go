@@ -40,10 +40,10 @@ func TestDomain(t *testing.T) {
 		if all := w.Want(t, "inbound_domains_list", `{}`)["data"].([]any); len(all) != 1 {
 			t.Errorf("%v", all)
 		}
-		w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.com"}`, core.CodeConflict)
+		_ = w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.com"}`, core.CodeConflict)
 		other := receivingtest.New(t, db)
-		w.Refuse(t, "inbound_domains_get", `{"domain":"other.example.com"}`, core.CodeNotFound)
-		other.Refuse(t, "inbound_domains_get", `{"domain":"`+id+`"}`, core.CodeNotFound)
+		_ = w.Refuse(t, "inbound_domains_get", `{"domain":"other.example.com"}`, core.CodeNotFound)
+		_ = other.Refuse(t, "inbound_domains_get", `{"domain":"`+id+`"}`, core.CodeNotFound)
 		taken := other.Refuse(t, "inbound_domains_create", `{"domain":"in.example.com"}`, core.CodeConflict)
 		if strings.Contains(taken.Error(), w.OrgID) {
 			t.Error(taken)

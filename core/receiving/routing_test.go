@@ -3,13 +3,13 @@ package receiving_test
 import (
 	"context"
 	"errors"
-	"github.com/mailhelm/mailhelm/core/receiving"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/core/receiving/receivingtest"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
 	"github.com/mailhelm/mailhelm/storage"

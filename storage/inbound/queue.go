@@ -67,6 +67,7 @@ func (r taskRow) task() (inbound.Task, error) {
 	return t, nil
 }
 
+// Add implements [inbound.Queue].
 func (q Queue) Add(ctx context.Context, tasks []inbound.Task) error {
 	rows := make([]taskRow, len(tasks))
 	for i, t := range tasks {
@@ -86,10 +87,12 @@ func (q Queue) Add(ctx context.Context, tasks []inbound.Task) error {
 	return err
 }
 
+// Claim implements [inbound.Queue].
 func (q Queue) Claim(ctx context.Context, now, until time.Time, limit int) ([]inbound.Task, error) {
 	return engine.ListParsed(ctx, q.db, taskRow.task, claimReceived, engine.At(until), engine.At(now), limit)
 }
 
+// Settle implements [inbound.Queue].
 func (q Queue) Settle(ctx context.Context, t inbound.Task, discard []string) (bool, error) {
 	if len(discard) == 0 {
 		n, err := q.db.Exec(ctx, deleteReceived, t.OrgID, t.Envelope.ID, t.Attempts)
@@ -103,11 +106,13 @@ func (q Queue) Settle(ctx context.Context, t inbound.Task, discard []string) (bo
 	return n > 0, err
 }
 
+// PutOff implements [inbound.Queue].
 func (q Queue) PutOff(ctx context.Context, t inbound.Task, due time.Time) error {
 	_, err := q.db.Exec(ctx, putOffReceived, engine.At(due), t.OrgID, t.Envelope.ID, t.Attempts)
 	return err
 }
 
+// Backlog implements [inbound.Queue].
 func (q Queue) Backlog(ctx context.Context) (int, time.Time, error) {
 	type row struct {
 		Messages int          `db:"messages"`

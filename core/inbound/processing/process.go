@@ -82,7 +82,7 @@ func read(ctx context.Context, store objects.Store, t inbound.Task) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	defer body.Close() //nolint:errcheck // everything was read
+	defer body.Close()
 	raw := make([]byte, t.Envelope.Size)
 	if _, err := io.ReadFull(body, raw); err != nil {
 		return nil, fmt.Errorf("inbound: read message: %w", err)

@@ -58,7 +58,7 @@ func (r Receiver) Receive(ctx context.Context, orgID string, message []byte) err
 	if err != nil {
 		return err
 	}
-	defer body.Close() //nolint:errcheck // it was read to its end, or the message is not accepted
+	defer body.Close()
 	return r.Intake.Accept(ctx, inbound.Envelope{
 		ID: idOf(orgID, n.Mail.MessageID), Sender: senderOf(n.Mail.Source), Routes: routes, Judged: n.verdicts(), ReceivedAt: n.receivedAt(r.Clock()),
 	}, &limited{body, MaxMessage})
