@@ -69,8 +69,10 @@ func TestVerifiedSendersNeedAMailServer(t *testing.T) {
 	}
 	machine := a.as(a.Token(t, a.BaseURL))
 	for _, call := range [][3]string{
-		{"GET", "/v1/verified-senders", ""}, {"POST", "/v1/verified-senders", `{"email":"box@example.com"}`},
-		{"POST", "/v1/verified-senders/" + core.NewID() + "/confirm", `{"code":"123456"}`}, {"DELETE", "/v1/verified-senders/" + core.NewID(), ""},
+		{"GET", "/v1/verified-senders", ""},
+		{"POST", "/v1/verified-senders", `{"email":"box@example.com"}`},
+		{"POST", "/v1/verified-senders/" + core.NewID() + "/confirm", `{"code":"123456"}`},
+		{"DELETE", "/v1/verified-senders/" + core.NewID(), ""},
 	} {
 		if got := machine.do(t, call[0], call[1], call[2]).want(422); !strings.Contains(string(got.body), `"authorization"`) {
 			t.Errorf("%s %s: %s", call[0], call[1], got.body)

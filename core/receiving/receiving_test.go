@@ -49,7 +49,7 @@ func TestDomain(t *testing.T) {
 			t.Error(taken)
 		}
 		w.Want(t, "inbound_domains_delete", `{"domain":"`+id+`"}`)
-		w.Refuse(t, "inbound_domains_delete", `{"domain":"`+id+`"}`, core.CodeNotFound)
+		_ = w.Refuse(t, "inbound_domains_delete", `{"domain":"`+id+`"}`, core.CodeNotFound)
 		if again := other.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`); again["id"] == id {
 			t.Error("the id of the deleted domain")
 		}
@@ -64,10 +64,10 @@ func TestDomainRefusals(t *testing.T) {
 		if name == "com" {
 			code = core.CodeValidationFailed
 		}
-		w.Refuse(t, "inbound_domains_create", `{"domain":"`+name+`"}`, code)
+		_ = w.Refuse(t, "inbound_domains_create", `{"domain":"`+name+`"}`, code)
 	}
 	for _, name := range []string{"a@b.example.com", "-x.example.com", "a..example.com", "10.0.0.1", "x y.example.com", strings.Repeat("a.", 125) + "example.com", "inbox.example.com"} {
-		w.Refuse(t, "inbound_domains_create", `{"domain":"`+name+`"}`, core.CodeValidationFailed)
+		_ = w.Refuse(t, "inbound_domains_create", `{"domain":"`+name+`"}`, core.CodeValidationFailed)
 	}
 	// An identity that is not verified does not hide the verified one above it.
 	if got := w.Want(t, "inbound_domains_create", `{"domain":"x.sub.example.com"}`); len(got["records"].([]any)) != 1 {
@@ -76,7 +76,7 @@ func TestDomainRefusals(t *testing.T) {
 	w.Want(t, "inbound_domains_create", `{"domain":"müller.example.com"}`)
 	w.Want(t, "inbound_domains_get", `{"domain":"xn--mller-kva.example.com"}`)
 	w.Receiving.Receivers = receiving.Receivers{}
-	w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.com"}`, core.CodeInboundNotDeployed)
+	_ = w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.com"}`, core.CodeInboundNotDeployed)
 }
 
 // TestProviderRecords checks the records of a domain that Amazon SES receives.
@@ -98,7 +98,7 @@ func TestProviderRecords(t *testing.T) {
 	if got := w.Want(t, "inbound_domains_verify", `{"domain":"in.example.org"}`); got["last_error"] != "missing CNAME t1._domainkey.example.org" || got["records"].([]any)[0].(map[string]any)["verified"] != true {
 		t.Errorf("%v", got)
 	}
-	w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.net"}`, core.CodeReceivingDomainNotOwned)
+	_ = w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.net"}`, core.CodeReceivingDomainNotOwned)
 }
 
 // values returns the values of the records of a domain.
@@ -131,7 +131,7 @@ func TestVerification(t *testing.T) {
 		verify("verified", nil)
 		w.Names.Fail(errors.New("no route to host"))
 		verify("verified", nil) // it is final, and asks no name server
-		w.Refuse(t, "inbound_domains_verify", `{"domain":"other.example.com"}`, core.CodeNotFound)
+		_ = w.Refuse(t, "inbound_domains_verify", `{"domain":"other.example.com"}`, core.CodeNotFound)
 	})
 }
 
@@ -196,7 +196,7 @@ func TestWebhook(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := receivingtest.New(t, db)
 		w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
-		w.Refuse(t, "inbound_webhook_rotate_secret", `{"domain":"in.example.com"}`, core.CodeWebhookNotSet)
+		_ = w.Refuse(t, "inbound_webhook_rotate_secret", `{"domain":"in.example.com"}`, core.CodeWebhookNotSet)
 		first := w.Want(t, "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`","allow_patterns":["Support-*","support-*"," a?"]}`)
 		secret, _ := first["hmac_secret"].(string)
 		if !secretForm.MatchString(secret) {
@@ -281,8 +281,8 @@ func TestWebhookRefusals(t *testing.T) {
 			t.Errorf("%q: %v", pattern, refused.Fields)
 		}
 	}
-	w.Refuse(t, "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`","spam_posture":"bounce"}`, core.CodeValidationFailed)
-	w.Refuse(t, "inbound_webhook_replace", `{"domain":"other.example.com","webhook_url":"`+hook+`"}`, core.CodeNotFound)
+	_ = w.Refuse(t, "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`","spam_posture":"bounce"}`, core.CodeValidationFailed)
+	_ = w.Refuse(t, "inbound_webhook_replace", `{"domain":"other.example.com","webhook_url":"`+hook+`"}`, core.CodeNotFound)
 }
 
 var generated = regexp.MustCompile(`^a-[0-9a-hjkmnp-tv-z]{24}$`)
@@ -296,7 +296,7 @@ func TestAddresses(t *testing.T) {
 		if made["address"] != "order-1@in.example.com" || made["local_part"] != "order-1" || !cmp.Equal(made["metadata"], map[string]any{"order": 1.0, "tags": []any{"a"}}) {
 			t.Errorf("%v", made)
 		}
-		w.Refuse(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"order-1"}`, core.CodeConflict)
+		_ = w.Refuse(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"order-1"}`, core.CodeConflict)
 		w.Advance(time.Second)
 		random := w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com"}`)
 		if !generated.MatchString(random["local_part"].(string)) || !cmp.Equal(random["metadata"], map[string]any{}) {
@@ -314,9 +314,9 @@ func TestAddresses(t *testing.T) {
 			t.Error("the id of the deleted address")
 		}
 		for _, wrong := range []string{`"local_part":"a-x"`, `"local_part":"A-X"`, `"local_part":".x"`, `"local_part":"x y"`, `"local_part":"x@y"`, `"local_part":"x*"`, `"local_part":"ü"`, `"metadata":{"x":"` + strings.Repeat("y", 4090) + `"}`} {
-			w.Refuse(t, "inbound_addresses_create", `{"domain":"in.example.com",`+wrong+`}`, core.CodeValidationFailed)
+			_ = w.Refuse(t, "inbound_addresses_create", `{"domain":"in.example.com",`+wrong+`}`, core.CodeValidationFailed)
 		}
-		w.Refuse(t, "inbound_addresses_create", `{"domain":"none.example.com"}`, core.CodeNotFound)
+		_ = w.Refuse(t, "inbound_addresses_create", `{"domain":"none.example.com"}`, core.CodeNotFound)
 	})
 }
 
