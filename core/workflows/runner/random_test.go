@@ -31,7 +31,7 @@ const seedsInDatabase = 100
 // messages and contacts with those of a model without storage. Each seed is an organization.
 func TestRunsDoWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
-	seeds := 200
+	seeds := 100 // on each database
 	if storagetest.Full() {
 		seeds = 10_000
 	}
