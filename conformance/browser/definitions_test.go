@@ -53,7 +53,7 @@ func TestRoles(t *testing.T) {
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
 		tab := browser.Open(t, opts)
 		s.openSignedIn(tab, "/dashboard/members/invite")
-		if strings.Contains(tab.Text(), "inbound.manage") || !strings.Contains(tab.Text(), "contacts.manage") {
+		if strings.Contains(tab.Text(), "domain_auth.manage") || !strings.Contains(tab.Text(), "contacts.manage") {
 			t.Errorf("%s: permissions: %s", name, tab.Text())
 		}
 		if click := ".roles a[href$='role=marketer']"; opts.NoScript {
