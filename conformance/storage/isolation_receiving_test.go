@@ -49,7 +49,7 @@ func (o *ownedObjects) ownReceiving(t *testing.T, db *storage.DB) {
 		States:  []receiving.State{{State: receiving.Received, OccurredAt: now}},
 		Content: &m, ExpiresAt: later(60), Wanted: &receiving.Wanted{Recipients: []string{"same@x"}, Entities: map[string]json.RawMessage{}},
 	}
-	added, err := db.ReceivedDeliveries().Add(ctx, o.org, o.received.entry)
+	added, _, err := db.ReceivedDeliveries().Add(ctx, o.org, o.received.entry)
 	must(t, err)
 	if !added {
 		t.Fatal("the message was not added")

@@ -36,8 +36,10 @@ type DeliveryStore interface {
 	Published(ctx context.Context, t Target) (Document, bool, error)
 	// Entities returns the metadata of those local parts that are published addresses.
 	Entities(ctx context.Context, t Target, locals []string) (map[string]json.RawMessage, error)
-	// Add stores a message. It reports false and stores nothing if the id is stored already.
-	Add(ctx context.Context, orgID string, e LogEntry) (bool, error)
+	// Add stores a message. added is false, and nothing is stored, if the id is stored already.
+	// kept is false if the content is not stored, because there is none or the message has one of
+	// another copy.
+	Add(ctx context.Context, orgID string, e LogEntry) (added, kept bool, err error)
 	// Content returns the content of a message. It fails with core.CodeNotFound if it is deleted
 	// or was never stored.
 	Content(ctx context.Context, orgID, messageID string) (inbound.Message, error)

@@ -63,7 +63,7 @@ func (k Desk) SendTest(ctx context.Context, actor access.Actor, orgID, domainID 
 			return err
 		}
 		entry = testEntry(id, d, now)
-		_, err = k.Store.Add(ctx, orgID, entry)
+		_, _, err = k.Store.Add(ctx, orgID, entry)
 		return err
 	})
 	return entry.Message, err

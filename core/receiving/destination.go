@@ -55,21 +55,8 @@ func (d *Destination) Deliver(ctx context.Context, m inbound.Message, routes []i
 	if e.Wanted != nil || verdict.parked {
 		e.Content, e.ExpiresAt = &m, m.ReceivedAt.Add(Kept)
 	}
-	added, err := d.store.Add(ctx, t.OrgID, e)
-	if err != nil || added && e.Content == nil {
-		return false, err
-	}
-	return d.isStored(ctx, t.OrgID, m)
-}
-
-// isStored reports whether the stored content of a message has the objects of this copy. It has
-// others if the message came before, or for another domain of the organization.
-func (d *Destination) isStored(ctx context.Context, orgID string, m inbound.Message) (bool, error) {
-	found, err := d.store.Content(ctx, orgID, m.ID)
-	if core.IsNotFound(err) {
-		return false, nil
-	}
-	return err == nil && found.RawKey == m.RawKey, err
+	_, kept, err := d.store.Add(ctx, t.OrgID, e)
+	return kept, err
 }
 
 // Committed wakes the courier.

@@ -107,9 +107,9 @@ func (s DeliveryStore) Entities(ctx context.Context, t receiving.Target, locals 
 	return entities, err
 }
 
-func (s DeliveryStore) Add(ctx context.Context, orgID string, e receiving.LogEntry) (bool, error) {
-	added := false
-	err := s.db.InTx(ctx, func(ctx context.Context) error {
+func (s DeliveryStore) Add(ctx context.Context, orgID string, e receiving.LogEntry) (added, kept bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		kept = false
 		var err error
 		if added, err = s.insertMessage(ctx, orgID, e.Message); err != nil || !added {
 			return err
@@ -122,16 +122,18 @@ func (s DeliveryStore) Add(ctx context.Context, orgID string, e receiving.LogEnt
 			if err != nil {
 				return fmt.Errorf("storage: content of received message: %w", err)
 			}
-			if _, err := s.db.Exec(ctx, insertContent, orgID, e.Message.MessageID, string(content), engine.At(e.ExpiresAt)); err != nil {
+			stored, err := s.db.Exec(ctx, insertContent, orgID, e.Message.MessageID, string(content), engine.At(e.ExpiresAt))
+			if err != nil {
 				return err
 			}
+			kept = stored > 0
 		}
 		if e.Wanted == nil {
 			return nil
 		}
 		return s.insertDelivery(ctx, orgID, e.Message, *e.Wanted, e.Message.UpdatedAt)
 	})
-	return added, err
+	return added, kept, err
 }
 
 // insertMessage inserts the row of a message. It reports false if the id is stored.
