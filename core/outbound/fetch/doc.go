@@ -3,9 +3,9 @@
 // whose [Config] has the limits.
 //
 // A Fetcher follows no redirect, keeps no cookie, decompresses nothing, ignores proxy
-// settings of the environment, and opens one connection per request. It checks the IP
-// address of the connection itself. So a host name that first resolves to a public address
-// cannot lead to a private one.
+// settings of the environment, and opens one connection per request unless its Config says
+// otherwise. It checks the IP address of each connection itself. So a host name that first
+// resolves to a public address cannot lead to a private one.
 //
 // The package limits single requests. Callers limit concurrent requests with
 // [outbound.Slots], and have their own rules for URLs.

@@ -30,6 +30,10 @@ type Config struct {
 	MaxBody, MaxHeader int
 	// Content is the type of content that a response must have; the zero value allows any.
 	Content Content
+	// Reuse is how long a connection may be used for further requests to its host. A request
+	// that a host leaves unanswered on such a connection is repeated on another, so requests
+	// must be idempotent. Zero means one connection per request.
+	Reuse time.Duration
 	// UserAgent is the User-Agent header of requests.
 	UserAgent string
 
@@ -56,7 +60,11 @@ type Fetcher struct {
 // New returns a Fetcher.
 func New(config Config) *Fetcher {
 	transport := config.Transport
-	if transport == nil {
+	switch {
+	case transport != nil:
+	case config.Reuse > 0:
+		transport = &reusing{config: config, now: time.Now} //nolint:forbidigo // hosts and their DNS live in real time
+	default:
 		transport = newTransport(config)
 	}
 	return &Fetcher{config: config, transport: transport}
@@ -70,7 +78,10 @@ func newTransport(config Config) *http.Transport {
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: config.RootCAs, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    config.Time,
-		DisableKeepAlives:      true,
+		DisableKeepAlives:      config.Reuse == 0,
+		IdleConnTimeout:        config.Reuse,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: int64(config.MaxHeader),
 	}
@@ -145,7 +156,8 @@ type Response struct {
 
 // Send sends a request and returns the response, whatever its status and type of content.
 // Once the status has arrived, a slow, broken or longer body is no error: the part that
-// arrived is returned. Without a response it fails with the errors of [Fetcher.Do].
+// arrived is returned. A connection is only used again if its response ended within MaxBody.
+// Without a response it fails with the errors of [Fetcher.Do].
 func (f *Fetcher) Send(request *http.Request) (Response, error) {
 	ctx, cancel := context.WithTimeout(request.Context(), f.config.Time)
 	defer cancel()
@@ -154,8 +166,20 @@ func (f *Fetcher) Send(request *http.Request) (Response, error) {
 		return Response{}, err
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		// The body would be the connection itself, whose reads no context ends.
+		return Response{Status: response.StatusCode}, nil
+	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, int64(f.config.MaxBody)))
 	return Response{Status: response.StatusCode, Body: body}, nil
+}
+
+// CloseIdleConnections closes connections that are kept for further requests. Those in use are
+// closed after their requests.
+func (f *Fetcher) CloseIdleConnections() {
+	if r, ok := f.transport.(*reusing); ok {
+		r.CloseIdleConnections()
+	}
 }
 
 // read returns the whole body.

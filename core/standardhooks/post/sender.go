@@ -1,9 +1,12 @@
 // Package post sends webhooks over HTTP. It follows no redirect, checks the IP address of
-// each connection, and reads at most 64 KB of a response.
+// each connection, and reads at most 64 KB of a response. A connection is used for further
+// requests to its host for half a minute, so a change of the host's addresses applies after that
+// time.
 package post
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,12 +15,16 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/outbound"
 	"github.com/mailhelm/mailhelm/core/outbound/fetch"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
 )
+
+// reuse is how long a connection is used. Opening one takes several times as long as a request.
+const reuse = 30 * time.Second
 
 // The limits of a response in bytes, and of the part of its body that is kept.
 const (
@@ -35,6 +42,8 @@ type Config struct {
 	Roots *x509.CertPool
 	// Resolver looks up host names; nil means the resolver of the system.
 	Resolver *net.Resolver
+	// Timeout is the maximum duration of an attempt; 0 means [standardhooks.Timeout].
+	Timeout time.Duration
 }
 
 // Sender sends webhooks. It is safe for use by several goroutines.
@@ -51,7 +60,7 @@ func New(cfg Config) Sender {
 		resolver = net.DefaultResolver
 	}
 	return Sender{guard: guard, resolver: resolver, fetcher: fetch.New(fetch.Config{
-		Guard: guard, Schemes: []string{"https"}, Time: standardhooks.Timeout,
+		Guard: guard, Schemes: []string{"https"}, Time: cmp.Or(cfg.Timeout, standardhooks.Timeout), Reuse: reuse,
 		MaxBody: maxBody, MaxHeader: maxHeader, UserAgent: "Mailhelm (webhooks)", RootCAs: cfg.Roots, Resolver: cfg.Resolver,
 	})}
 }
@@ -69,6 +78,9 @@ func (s Sender) Post(ctx context.Context, r standardhooks.Request) standardhooks
 	}
 	return standardhooks.Answer{Status: response.Status, Text: core.Quotable(string(response.Body), maxText)}
 }
+
+// Close closes the connections that are not in use. The Sender can still be used.
+func (s Sender) Close() { s.fetcher.CloseIdleConnections() }
 
 // newRequest returns the signed HTTP request of an attempt.
 func newRequest(ctx context.Context, r standardhooks.Request) (*http.Request, error) {
