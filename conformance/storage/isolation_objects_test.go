@@ -38,6 +38,9 @@ func bucketCalls(o ownedObjects, org string) map[string]storeCall {
 		"Bucket": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.MailBuckets(masterKey(t, 1)).Bucket(t.Context(), org, o.bucket)
 		},
+		"AllBuckets": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.MailBuckets(masterKey(t, 1)).AllBuckets(t.Context(), org)
+		},
 		"HoldBuckets": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.MailBuckets(masterKey(t, 1)).HoldBuckets(t.Context(), org)
 		},

@@ -27,8 +27,10 @@ type BucketStore interface {
 	// Bucket returns a bucket by its id. It fails with not_found if the organization has no
 	// such bucket.
 	Bucket(ctx context.Context, orgID, id string) (StoredBucket, error)
-	// HoldBuckets returns all buckets, the oldest first. It locks them until the transaction
-	// ends, also if there are none.
+	// AllBuckets returns all buckets, also those not in use, the oldest first.
+	AllBuckets(ctx context.Context, orgID string) ([]StoredBucket, error)
+	// HoldBuckets is AllBuckets, and locks the buckets until the transaction ends, also if there
+	// are none.
 	HoldBuckets(ctx context.Context, orgID string) ([]StoredBucket, error)
 	// SaveBucket stores a bucket and replaces one with the same id.
 	SaveBucket(ctx context.Context, orgID string, b StoredBucket) error

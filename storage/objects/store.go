@@ -90,6 +90,11 @@ func (s Store) HoldBuckets(ctx context.Context, orgID string) ([]objects.StoredB
 	if _, err := s.db.Exec(ctx, holdBuckets, orgID); err != nil {
 		return nil, err
 	}
+	return s.AllBuckets(ctx, orgID)
+}
+
+// AllBuckets returns all buckets of an organization. See [objects.BucketStore].
+func (s Store) AllBuckets(ctx context.Context, orgID string) ([]objects.StoredBucket, error) {
 	rows, err := engine.List[bucketRow](ctx, s.db, bucketsOfOrg, orgID)
 	if err != nil {
 		return nil, err

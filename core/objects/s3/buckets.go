@@ -85,7 +85,9 @@ func New(cfg Config) *Buckets {
 
 // Open returns the store in a bucket. id is the id of the store. The bucket is checked; see
 // objects.Bucket.Checked. Open makes no connection.
-func (b *Buckets) Open(id string, bucket objects.Bucket) objects.Store {
+func (b *Buckets) Open(id string, bucket objects.Bucket) objects.Store { return b.open(id, bucket) }
+
+func (b *Buckets) open(id string, bucket objects.Bucket) *store {
 	options := s3.Options{
 		Region: bucket.Region, UsePathStyle: bucket.PathStyle, HTTPClient: b.client, AppID: "mailhelm",
 		Credentials: credentials.NewStaticCredentialsProvider(bucket.AccessKeyID, bucket.Secret, ""),

@@ -92,18 +92,24 @@ func (s *store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := objects.CheckKey(key); err != nil {
 		return nil, err
 	}
+	body, _, err := s.get(ctx, s.name(key))
+	return body, err
+}
+
+// get opens the object with a name in the bucket. It fails with not_found if there is none.
+func (s *store) get(ctx context.Context, name *string) (io.ReadCloser, *s3.GetObjectOutput, error) {
 	// The context ends when the caller closes the body. Until the answer begins, the transport
 	// limits the time.
 	bounded, cancel := context.WithTimeoutCause(ctx, readTimeout, errTooSlow)
-	out, err := s.client.GetObject(bounded, &s3.GetObjectInput{Bucket: &s.bucket.Name, Key: s.name(key)})
+	out, err := s.client.GetObject(bounded, &s3.GetObjectInput{Bucket: &s.bucket.Name, Key: name})
 	if err != nil {
 		defer cancel()
 		if isMissing(err) {
-			return nil, objects.NotFound()
+			return nil, nil, objects.NotFound()
 		}
-		return nil, failureOf(bounded, ctx, err)
+		return nil, nil, failureOf(bounded, ctx, err)
 	}
-	return &content{ReadCloser: out.Body, bounded: bounded, caller: ctx, cancel: cancel}, nil
+	return &content{ReadCloser: out.Body, bounded: bounded, caller: ctx, cancel: cancel}, out, nil
 }
 
 // content is the body of an object that is read.
