@@ -3,6 +3,8 @@ package ses
 import (
 	"encoding/base64"
 	"encoding/json"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -63,10 +65,14 @@ func IsReceived(message []byte) bool {
 }
 
 const (
-	maxMessageID  = 200 // bytes; those of SES have 40
-	maxRecipients = 100 // SES accepts no more for a message
+	maxRecipients = 500
 	maxAddress    = 320 // bytes
 )
+
+// messageIDs is the form of the ids of messages. Those of received mail have letters and digits.
+// The id is the end of the key of the object, so this form cannot be the end of a key of mail
+// that Mailhelm stored.
+var messageIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
 
 // read returns the notification in an SNS message. It fails with core.CodeValidationFailed.
 func read(message []byte) (notification, error) {
@@ -74,11 +80,11 @@ func read(message []byte) (notification, error) {
 	if err := json.Unmarshal(message, &n); err != nil || n.Type != received {
 		return n, core.Invalid("", "is not a notification of received mail by Amazon SES")
 	}
-	if n.Mail.MessageID == "" || len(n.Mail.MessageID) > maxMessageID {
-		return n, core.Invalid("mail.messageId", "must have 1 to 200 bytes")
+	if !messageIDs.MatchString(n.Mail.MessageID) {
+		return n, core.Invalid("mail.messageId", "must be the id of a received message: 16 to 200 letters, digits, hyphens and underscores")
 	}
 	if len(n.Receipt.Recipients) > maxRecipients {
-		return n, core.Invalid("receipt.recipients", "must have at most 100 addresses")
+		return n, core.Invalid("receipt.recipients", "must have at most 500 addresses")
 	}
 	for _, address := range append(n.Receipt.Recipients, n.Mail.Source) {
 		if len(address) > maxAddress {
@@ -101,6 +107,20 @@ func (n notification) receivedAt(now time.Time) time.Time {
 func (n notification) verdicts() *inbound.Verdicts {
 	r := n.Receipt
 	return &inbound.Verdicts{SPF: r.SPF.value(), DKIM: r.DKIM.value(), DMARC: r.DMARC.value(), Spam: r.Spam.value(), Virus: r.Virus.value()}
+}
+
+// object returns the bucket and the key of the message. It fails with core.CodeValidationFailed
+// for a notification of an action that stores no message, and for a key that SES would not have
+// chosen: SES appends the id of the message to the prefix of the receipt rule.
+func (n notification) object() (string, string, error) {
+	a := n.Receipt.Action
+	if a.Bucket == "" || a.ObjectKey == "" {
+		return "", "", core.Invalid("receipt.action", "must name the bucket and the object with the message: publish the notification by an S3 action of the receipt rule")
+	}
+	if !strings.HasSuffix(a.ObjectKey, n.Mail.MessageID) {
+		return "", "", core.Invalid("receipt.action.objectKey", "must end with the id of the message")
+	}
+	return a.Bucket, a.ObjectKey, nil
 }
 
 // inline returns the message in the notification, which an SNS action of SES puts there.

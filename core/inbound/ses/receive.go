@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/objects"
+	"golang.org/x/sync/singleflight"
 )
 
 // MaxMessage is the largest message that Amazon SES receives, in bytes.
@@ -19,13 +23,15 @@ const MaxMessage = 40 << 20
 
 // Buckets opens objects that Amazon SES has stored.
 type Buckets interface {
-	// OpenReceived returns the content of an object in the bucket of an organization. It fails
-	// with not_found if the organization has no such bucket, or the bucket no such object.
-	OpenReceived(ctx context.Context, orgID, bucket, key string) (io.ReadCloser, error)
+	// Open returns an object in the bucket of an organization. It fails with not_found if the
+	// organization has no such bucket, or the bucket no such object; with
+	// core.CodeValidationFailed for a key that may not be read; and with objects.ErrUnavailable
+	// if the bucket does not answer.
+	Open(ctx context.Context, orgID, bucket, key string) (objects.Deposit, error)
 }
 
-// Receiver takes notifications. All fields are required.
-type Receiver struct {
+// Config configures a [Receiver]. All fields are required.
+type Config struct {
 	Router  inbound.Router
 	Intake  inbound.Intake
 	Buckets Buckets
@@ -33,40 +39,114 @@ type Receiver struct {
 	Log     *slog.Logger
 }
 
+const (
+	// acceptTime is the time in which a message must be accepted. SNS waits for 15 seconds only
+	// and then sends the notification again, so a slow message is accepted without its request.
+	acceptTime = 2 * time.Minute
+	// running is how many messages are accepted at the same time, and runningOfOrg how many of
+	// one organization, whose bucket may be slow.
+	running      = 128
+	runningOfOrg = 16
+	// rememberedFor is how long the id of an accepted message is remembered. SNS sends a
+	// notification again for an hour at most.
+	rememberedFor = 65 * time.Minute
+	rememberedIDs = 100_000
+	// retryAfter is when a notification should come again that could not be accepted.
+	retryAfter = 20 * time.Second
+)
+
+// Receiver takes notifications. It is safe for concurrent use.
+type Receiver struct {
+	cfg     Config
+	flights singleflight.Group
+	slots   slots
+	// accepted has the ids of messages that this process accepted, so that a repeated
+	// notification costs nothing. Destinations ignore a message that another process accepted.
+	accepted *cache.Cache[string, struct{}]
+}
+
+// New returns a Receiver.
+func New(cfg Config) *Receiver {
+	return &Receiver{cfg: cfg, slots: newSlots(), accepted: cache.New[string, struct{}](rememberedIDs)}
+}
+
 // IsReceived reports whether an SNS message is a notification of received mail; see the function
 // of the same name.
-func (Receiver) IsReceived(message []byte) bool { return IsReceived(message) }
+func (*Receiver) IsReceived(message []byte) bool { return IsReceived(message) }
 
 // Receive accepts the message that a notification is about. It returns nil when the message is
 // durable, and also when none of its recipients has a route in the organization: SES receives
-// whole domains, so mail to unknown addresses is usual. It fails with core.CodeValidationFailed
-// for a notification that can never be accepted.
-func (r Receiver) Receive(ctx context.Context, orgID string, message []byte) error {
+// whole domains, so mail to unknown addresses is usual.
+//
+// It fails with core.CodeValidationFailed for a notification that can never be accepted. It fails
+// with core.CodeUpstreamUnavailable if the bucket is not one of the organization, has no such
+// object or does not answer: a person may correct that before SNS gives up. If ctx ends first,
+// Receive returns its error, and the message may still be accepted.
+func (r *Receiver) Receive(ctx context.Context, orgID string, message []byte) error {
 	n, err := read(message)
 	if err != nil {
 		return err
+	}
+	id := idOf(orgID, n.Mail.MessageID)
+	done := r.flights.DoChan(id, func() (_ any, err error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTime)
+		defer cancel()
+		defer func() { // a panic here would end the process, because it is not in the request's goroutine
+			if v := recover(); v != nil {
+				err = errors.New(core.PanicText(v))
+			}
+		}()
+		return nil, r.accept(ctx, orgID, id, n)
+	})
+	select {
+	case result := <-done:
+		return result.Err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// accept accepts a message, unless this process did so before.
+func (r *Receiver) accept(ctx context.Context, orgID, id string, n notification) error {
+	if _, known := r.accepted.Get(id, r.cfg.Clock()); known {
+		return nil
 	}
 	routes, err := r.routes(ctx, orgID, n.Receipt.Recipients)
 	if err != nil {
 		return err
 	}
 	if len(routes) == 0 {
-		r.Log.InfoContext(ctx, "mail received by Amazon SES has no recipient here", "org_id", orgID, "ses_message_id", n.Mail.MessageID)
+		r.cfg.Log.InfoContext(ctx, "mail received by Amazon SES has no recipient here", "org_id", orgID, "ses_message_id", n.Mail.MessageID)
 		return nil
 	}
+	leave, err := r.slots.enter(ctx, orgID)
+	if err != nil {
+		return later("Too many messages are being received.", err)
+	}
+	defer leave()
 	body, err := r.open(ctx, orgID, n)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	return r.Intake.Accept(ctx, inbound.Envelope{
-		ID: idOf(orgID, n.Mail.MessageID), Sender: senderOf(n.Mail.Source), Routes: routes, Judged: n.verdicts(), ReceivedAt: n.receivedAt(r.Clock()),
+	err = r.cfg.Intake.Accept(ctx, inbound.Envelope{
+		ID: id, Sender: senderOf(n.Mail.Source), Routes: routes, Judged: n.verdicts(), ReceivedAt: n.receivedAt(r.cfg.Clock()),
 	}, &limited{body, MaxMessage})
+	switch {
+	case errors.Is(err, errTooLarge):
+		return tooLarge()
+	case errors.Is(err, objects.ErrUnavailable), err != nil && ctx.Err() != nil:
+		return later("The message could not be read from the bucket or stored in time.", err)
+	case err != nil:
+		return err
+	}
+	r.accepted.Put(id, struct{}{}, r.cfg.Clock().Add(rememberedFor), r.accepted.Epoch())
+	return nil
 }
 
 // routes returns the routes of the recipients in the organization. Others are left out: the
 // account of one organization receives no mail for another.
-func (r Receiver) routes(ctx context.Context, orgID string, recipients []string) ([]inbound.Route, error) {
+func (r *Receiver) routes(ctx context.Context, orgID string, recipients []string) ([]inbound.Route, error) {
 	var routes []inbound.Route
 	seen := map[string]bool{}
 	for _, address := range recipients {
@@ -74,7 +154,7 @@ func (r Receiver) routes(ctx context.Context, orgID string, recipients []string)
 			continue
 		}
 		seen[address] = true
-		route, refusal, err := r.Router.Route(ctx, address)
+		route, refusal, err := r.cfg.Router.Route(ctx, address)
 		if err != nil {
 			return nil, fmt.Errorf("inbound: route of a recipient: %w", err)
 		}
@@ -86,19 +166,45 @@ func (r Receiver) routes(ctx context.Context, orgID string, recipients []string)
 }
 
 // open returns the message, from the notification or from the bucket.
-func (r Receiver) open(ctx context.Context, orgID string, n notification) (io.ReadCloser, error) {
+func (r *Receiver) open(ctx context.Context, orgID string, n notification) (io.ReadCloser, error) {
 	if n.Content != "" {
 		content, err := n.inline()
 		return io.NopCloser(bytes.NewReader(content)), err
 	}
-	if n.Receipt.Action.Bucket == "" || n.Receipt.Action.ObjectKey == "" {
-		return nil, core.Invalid("receipt.action", "must name the bucket and the object with the message: use an S3 action in the receipt rule")
-	}
-	body, err := r.Buckets.OpenReceived(ctx, orgID, n.Receipt.Action.Bucket, n.Receipt.Action.ObjectKey)
+	bucket, key, err := n.object()
 	if err != nil {
-		return nil, fmt.Errorf("inbound: message in the bucket: %w", err)
+		return nil, err
 	}
-	return body, nil
+	found, err := r.cfg.Buckets.Open(ctx, orgID, bucket, key)
+	switch {
+	case core.IsNotFound(err):
+		return nil, later("The message is not in a bucket that the organization uses for received mail, or the bucket has no such object.", err)
+	case errors.Is(err, objects.ErrUnavailable):
+		return nil, later("The bucket with the message does not answer or refuses the access key.", err)
+	case err != nil:
+		return nil, err
+	}
+	switch {
+	case found.Encrypted:
+		err = core.Invalid("receipt.action", "must store messages without message encryption: turn it off in the S3 action, and use the encryption of the bucket")
+	case found.Size > MaxMessage:
+		err = tooLarge()
+	}
+	if err != nil {
+		_ = found.Body.Close()
+		return nil, err
+	}
+	return found.Body, nil
+}
+
+// later returns the error for a message that cannot be accepted now. Its status 503 makes SNS
+// send the notification again.
+func later(why string, err error) *core.Error {
+	return &core.Error{Code: core.CodeUpstreamUnavailable, Message: why, Next: "Compare the bucket of the receipt rule with the mail storage of the organization, and test that.", RetryAfter: retryAfter, Err: err}
+}
+
+func tooLarge() *core.Error {
+	return core.Invalid("receipt.action.objectKey", "must name a message of at most 40 MB")
 }
 
 // idOf returns the id of a message, which is the same for each notification of it.
