@@ -174,6 +174,8 @@ var domainEdges = map[[2]string]string{
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
 	{"core/mailauth/verify", "cache"}:        "answers of DNS are remembered for seconds",
+	{"core/inbound/ses", "cache"}:            "the ids of accepted messages are remembered for an hour",
+	{"core/inbound/ses", "objects"}:          "messages are objects that Amazon SES stored",
 	{"core/inbound/smtpd", "throttle"}:       "messages of a network are limited",
 	{"core/letters/smtpmail", "sending"}:     "mail through the operator's SMTP server uses the client for customers' servers",
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",

@@ -50,8 +50,8 @@ type MailReceiver interface {
 	Receive(ctx context.Context, orgID string, message []byte) error
 }
 
-// Config has the dependencies of the handler. All fields except Simulator, Mail, Metrics and
-// Tracing are required.
+// Config has the dependencies of the handler. All fields except Simulator, Mail,
+// MailRegions, Metrics and Tracing are required.
 type Config struct {
 	Connections Connections
 	Events      Recorder
@@ -63,6 +63,10 @@ type Config struct {
 	// Mail takes notifications of received mail. If it is nil, they are refused as events that
 	// are not known.
 	Mail MailReceiver
+	// MailRegions are the regions in which Amazon SES receives mail. In each of them, the topic
+	// with the account and the name of a connection's topic may publish notifications of
+	// received mail: the topic of a receipt rule must be in the region that receives.
+	MailRegions []string
 	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
 	Clock   core.Clock

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -80,9 +81,9 @@ func readNotification(body []byte) (notification, error) {
 	return n, nil
 }
 
-// takeSNS verifies an Amazon SNS message, which must be from the connection's topic. It
-// then stores the event, confirms the subscription, or logs that the subscription was
-// removed.
+// takeSNS verifies an Amazon SNS message, which must be from a topic of the connection. It
+// then stores the event or the received mail, confirms the subscription, or logs that the
+// subscription was removed. Events of sent mail must be from the connection's own topic.
 func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
@@ -103,7 +104,10 @@ func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) 
 	switch {
 	case g.cfg.Mail != nil && g.cfg.Mail.IsReceived(event):
 		return g.receive(r.Context(), c.OrgID, event)
-	case !messages.IsSESNotice(event):
+	case messages.IsSESNotice(event):
+	case n.TopicARN != c.TopicARN:
+		return g.originError("the topic is only for received mail")
+	default:
 		return g.record(r.Context(), c.OrgID, event)
 	}
 	g.metrics.count("", "notice", 1)
@@ -122,7 +126,7 @@ func (g *ingest) publisherOf(c sending.Connection) Publisher {
 // verify checks the topic, the time and the signature of a message. The cheap checks come
 // first, so that a stranger who knows the path cannot cause fetches of certificates.
 func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
-	if c.TopicARN == "" || subtle.ConstantTimeCompare([]byte(n.TopicARN), []byte(c.TopicARN)) != 1 {
+	if !g.isTopicOf(c, n.TopicARN) {
 		return g.originError("the topic is not that of the connection")
 	}
 	at, err := time.Parse(time.RFC3339, n.Timestamp)
@@ -145,6 +149,32 @@ func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, 
 		return g.originError("the signature does not match")
 	}
 	return nil
+}
+
+// isTopicOf reports whether a topic is that of the connection, or the one for received mail
+// beside it: with the same account and name, in a region of [Config.MailRegions]. Only the owner
+// of the account can create that topic.
+func (g *ingest) isTopicOf(c sending.Connection, topic string) bool {
+	if c.TopicARN == "" {
+		return false
+	}
+	if subtle.ConstantTimeCompare([]byte(topic), []byte(c.TopicARN)) == 1 {
+		return true
+	}
+	own, region := splitTopic(c.TopicARN)
+	given, other := splitTopic(topic)
+	return g.cfg.Mail != nil && own != "" && own == given && region != other && slices.Contains(g.cfg.MailRegions, other)
+}
+
+// splitTopic returns the ARN of a topic without its region, and the region. Both are "" for
+// another text.
+func splitTopic(arn string) (string, string) {
+	// arn:partition:sns:region:account:name
+	parts := strings.Split(arn, ":")
+	if len(parts) != 6 || parts[0] != "arn" || parts[2] != "sns" || parts[3] == "" || parts[4] == "" || parts[5] == "" {
+		return "", ""
+	}
+	return strings.Join([]string{parts[0], parts[1], parts[2], parts[4], parts[5]}, ":"), parts[3]
 }
 
 // unreachable returns the error for a message that cannot be verified now, with status 503.
@@ -193,10 +223,10 @@ func isSigned(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	return false
 }
 
-// confirm confirms the subscription to the connection's Amazon SNS topic, by following the
-// link in the message n.
+// confirm confirms the subscription to the Amazon SNS topic of the verified message n, by
+// following its link.
 func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
-	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
+	err := p.Confirm(ctx, n.SubscribeURL, n.TopicARN)
 	if errors.Is(err, ErrUntrusted) {
 		return g.originError(err.Error())
 	}

@@ -19,6 +19,8 @@ type Received struct {
 	Files *files.Files
 	// Locator finds the store of an organization.
 	Locator *objects.Locator
+	// Deposits opens what other services put into the buckets of organizations.
+	Deposits objects.Deposits
 	// Settings has no Record, which the pages add.
 	Settings objects.Settings
 	buckets  *s3.Buckets
@@ -35,7 +37,7 @@ func Open(cfg config.Config, stored objects.BucketStore, transactor core.Transac
 	if err != nil {
 		return nil, err
 	}
-	r := &Received{Files: kept, buckets: buckets}
+	r := &Received{Files: kept, Deposits: objects.Deposits{Buckets: stored, Opener: buckets}, buckets: buckets}
 	r.Locator = objects.NewLocator(objects.LocatorConfig{Buckets: stored, Opener: buckets, Files: kept.Of, Clock: cfg.Clock})
 	r.Settings = objects.NewSettings(objects.SettingsConfig{
 		Buckets: stored, Opener: buckets, Files: func(orgID string) (objects.Store, error) { return kept.Of(orgID), nil },

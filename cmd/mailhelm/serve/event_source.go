@@ -12,7 +12,7 @@ import (
 )
 
 // eventSource returns the handler that receives events about sent mail from sending
-// accounts. It is served at the API's address. The API's authentication and rate limits do
+// accounts, and notifications of mail that Amazon SES received for them. It is served at the API's address. The API's authentication and rate limits do
 // not apply to it, because the senders have no Mailhelm credential. It authenticates each
 // event by the signature of the notification, or by the ingest key.
 func eventSource(
@@ -26,7 +26,8 @@ func eventSource(
 		Events:      messages.NewBatch(domains.Messages),
 		Amazon:      amazon,
 		Simulator:   simulated,
-		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics,
+		Mail:        s.incoming.FromSES, MailRegions: cfg.ReceiveSESRegions,
+		DocsURL: public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics,
 		Tracing: rest.NewTracing(seen.tracer, public.API, cfg.Clock),
 	})
 }

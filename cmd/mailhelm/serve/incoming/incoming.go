@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inbound/processing"
+	"github.com/mailhelm/mailhelm/core/inbound/ses"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 	"github.com/mailhelm/mailhelm/core/inbound/spool"
 	"github.com/mailhelm/mailhelm/core/inboxes"
@@ -37,6 +38,8 @@ type Parts struct {
 	// Waiting wakes polls for mail.
 	Waiting *inboxes.Waiting
 	Inboxes *inboxes.Inboxes
+	// FromSES takes notifications of mail that Amazon SES received. Receive sets it.
+	FromSES *ses.Receiver
 
 	stored    *mailstores.Received
 	router    inbound.Routers
@@ -100,10 +103,14 @@ func Open(n Needs) (*Parts, error) {
 }
 
 // Receive makes what accepts and processes messages, after what receives the mail of domains is
-// there. Call it once, before [Parts.Receiver] and [Parts.Follow].
+// there. Call it once, before the other methods and the use of FromSES.
 func (p *Parts) Receive(n Needs, domains *mailin.Domains) error {
 	p.router = inbound.Routers{inboxes.NewRouter(n.Store, n.Config.MailDomain(), n.Config.Clock), domains.Router}
-	return p.openProcessing(n, domains.Destination)
+	if err := p.openProcessing(n, domains.Destination); err != nil {
+		return err
+	}
+	p.FromSES = ses.New(ses.Config{Router: p.router, Intake: p.spool, Buckets: p.stored.Deposits, Clock: n.Config.Clock, Log: n.Config.Log})
+	return nil
 }
 
 // Close closes connections to buckets.
