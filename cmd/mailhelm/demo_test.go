@@ -28,6 +28,7 @@ func TestDemo(t *testing.T) {
 		before = d
 		checkPrintedMembers(t, d)
 		checkDemoData(t, d)
+		checkDemoMail(t, d)
 		created := request(t, http.MethodPost, d["base_url"]+"/v1/contacts", d["api_key"], `{"email":"kept@example.com"}`)
 		if created.status != http.StatusCreated {
 			t.Fatalf("create: %d %s", created.status, created.body)
@@ -43,6 +44,7 @@ func TestDemo(t *testing.T) {
 	t.Run("second start", func(t *testing.T) {
 		second, after := launchDemo(t, dir)
 		checkSecondStart(t, dir, before, after)
+		checkDemoMail(t, after)
 		second.exit()
 	})
 	t.Run("printed commands", func(t *testing.T) {

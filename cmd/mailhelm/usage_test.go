@@ -147,3 +147,20 @@ func TestHelpCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpGroupsSettings checks that the settings of received mail stand together in the help
+// of the command serve.
+func TestHelpGroupsSettings(t *testing.T) {
+	t.Parallel()
+	r := runWith(t, nil, "serve", "--help")
+	_, group, found := strings.Cut(r.stdout, "\nReceiving mail:\n")
+	group, _, _ = strings.Cut(group, "\n\n")
+	if !found {
+		t.Fatalf("the help has no group for received mail:\n%s", r.stdout)
+	}
+	for _, flag := range strings.Fields("inbox-domain mail-host smtp-addr smtp-name smtp-cert smtp-key dns-servers rspamd-url clamd bucket-networks receive-ses-regions") {
+		if !strings.Contains(group, "--"+flag+"=") {
+			t.Errorf("--%s stands elsewhere", flag)
+		}
+	}
+}

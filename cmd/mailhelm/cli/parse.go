@@ -31,7 +31,7 @@ func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 			{Key: "process", Title: "Process:"},
 			{Key: "clients", Title: "OAuth clients:"},
 			{Key: "mail", Title: "Mail to people:"},
-			{Key: "receiving", Title: "Received mail:"},
+			{Key: "receiving", Title: "Receiving mail:"},
 			{Key: "public", Title: "Public addresses (sent to clients; access tokens are bound to them):"},
 			{Key: "listen", Title: "Listening (on the loopback by default):"},
 		}),

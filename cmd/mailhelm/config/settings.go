@@ -39,21 +39,20 @@ type Settings struct {
 
 	WebhookNetworks []string `name:"webhook-networks" help:"Private networks in CIDR form, separated by commas, in which people may have webhook endpoints, on any port. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"listen"`
 
-	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which people may have buckets for received mail, on any port and without TLS. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"listen"`
-
-	InboxDomain       string   `name:"inbox-domain" help:"Domain of the addresses of temporary inboxes. Its MX record must name this server." default:"inbox.localhost" placeholder:"DOMAIN" group:"mail"`
-	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"mail"`
-
 	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password and codes that verify senders: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
 	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
 
-	RspamdURL  string   `name:"rspamd-url" help:"rspamd that judges received mail, as the address of its normal worker: http://127.0.0.1:11333. Without it the spam verdict is DISABLED." placeholder:"URL" group:"mail" secret:"url"`
-	Clamd      string   `name:"clamd" help:"clamd of ClamAV that scans received mail for malware, as host:port or unix:/path. Without it the virus verdict is DISABLED." placeholder:"ADDRESS" group:"mail"`
-	DNSServers []string `name:"dns-servers" help:"Name servers for the checks of received mail (SPF, DKIM, DMARC), as host:port, separated by commas. Default: those of the system. With none, these verdicts are DISABLED." placeholder:"HOST:PORT" group:"receiving"`
-	MailHost   string   `name:"mail-host" help:"Host name of the SMTP server for incoming mail, which the MX records of receiving domains name." placeholder:"HOST" group:"receiving"`
-	SMTPName   string   `name:"smtp-name" help:"Host name in the greeting of the SMTP server for incoming mail. Default: the mail host, or the host of the app URL." placeholder:"HOST" group:"receiving"`
-	SMTPCert   string   `name:"smtp-cert" help:"PEM file with the certificate chain of the SMTP server for incoming mail. Changes apply at once. Default: a self-signed certificate, made at each start." placeholder:"FILE" group:"receiving"`
-	SMTPKey    string   `name:"smtp-key" help:"PEM file with the key of that certificate." placeholder:"FILE" group:"receiving"`
+	InboxDomain       string   `name:"inbox-domain" help:"Domain of the addresses of temporary inboxes. Its MX record must name this server." default:"inbox.localhost" placeholder:"DOMAIN" group:"receiving"`
+	MailHost          string   `name:"mail-host" help:"Host name of the SMTP server for incoming mail, which the MX records of receiving domains name." placeholder:"HOST" group:"receiving"`
+	SMTPAddr          string   `name:"smtp-addr" help:"Where the SMTP server for incoming mail listens. Default: 127.0.0.1:2525." placeholder:"HOST:PORT" group:"receiving"`
+	SMTPName          string   `name:"smtp-name" help:"Host name in the greeting of the SMTP server for incoming mail. Default: the mail host, or the host of the app URL." placeholder:"HOST" group:"receiving"`
+	SMTPCert          string   `name:"smtp-cert" help:"PEM file with the certificate chain of the SMTP server for incoming mail. Changes apply at once. Default: a self-signed certificate, made at each start." placeholder:"FILE" group:"receiving"`
+	SMTPKey           string   `name:"smtp-key" help:"PEM file with the key of that certificate." placeholder:"FILE" group:"receiving"`
+	DNSServers        []string `name:"dns-servers" help:"Name servers for the checks of received mail (SPF, DKIM, DMARC), as host:port, separated by commas. Default: those of the system. With none, these verdicts are DISABLED." placeholder:"HOST:PORT" group:"receiving"`
+	RspamdURL         string   `name:"rspamd-url" help:"rspamd that judges received mail, as the address of its normal worker: http://127.0.0.1:11333. Without it the spam verdict is DISABLED." placeholder:"URL" group:"receiving" secret:"url"`
+	Clamd             string   `name:"clamd" help:"clamd of ClamAV that scans received mail for malware, as host:port or unix:/path. Without it the virus verdict is DISABLED." placeholder:"ADDRESS" group:"receiving"`
+	BucketNetworks    []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which people may have buckets for received mail, on any port and without TLS. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"receiving"`
+	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"receiving"`
 
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
 
@@ -62,7 +61,6 @@ type Settings struct {
 	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
 	MCPAddr   string `name:"mcp-addr" help:"Where the agent endpoint listens." placeholder:"HOST:PORT" group:"listen"`
 	FetchAddr string `name:"fetch-addr" help:"Where the fetch host listens." placeholder:"HOST:PORT" group:"listen"`
-	SMTPAddr  string `name:"smtp-addr" help:"Where the SMTP server for incoming mail listens." placeholder:"HOST:PORT" group:"listen"`
 	AdminAddr string `name:"admin-addr" help:"Where /metrics, /readyz and /livez are served. Keep it private." placeholder:"HOST:PORT" group:"listen"`
 }
 

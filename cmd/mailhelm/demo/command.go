@@ -22,7 +22,7 @@ type Command struct {
 
 // Help returns the text that --help shows below the summary.
 func (Command) Help() string {
-	return `Starts the whole service on the loopback with SQLite and a simulated sending account, which sends nothing. It creates an invented organization with 500 contacts and 90 days of mail, and prints credentials and commands to paste. A second start with the same folder keeps all data; remove the folder to start over.
+	return `Starts the whole service on the loopback with SQLite and a simulated sending account, which sends nothing. It creates an invented organization with 500 contacts, 90 days of mail and received mail, and prints credentials and commands to paste. A second start with the same folder keeps all data; remove the folder to start over.
 
 Examples:
 
@@ -42,11 +42,16 @@ func (c *Command) Run(p *cli.Program) error {
 	if c.Port > 0 {
 		cfg.Listen = config.PortRow(c.Port)
 	}
+	in, err := openMailIn(p.Stderr, &cfg)
+	if err != nil {
+		return err
+	}
+	defer in.close()
 	h, err := serve.Start(p.Ctx, cfg)
 	if err != nil {
 		return explainStart(err)
 	}
-	if err := c.show(p, h); err != nil {
+	if err := c.show(p, h, in); err != nil {
 		return h.Abandon(err)
 	}
 	// Creating the demo's data needed much memory. TuneMemory returns unused memory to the
@@ -67,7 +72,7 @@ func explainStart(err error) error {
 // show creates the demo's data if it is missing, checks that the server answers at each of
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
-func (c *Command) show(p *cli.Program, h *serve.Host) error {
+func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn) error {
 	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
@@ -77,6 +82,9 @@ func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	}
 	if err := h.Probe(p.Ctx); err != nil {
 		return err
+	}
+	if err := in.fill(p.Ctx, h, credentials); err != nil {
+		return fmt.Errorf("received mail of the demo: %w", err)
 	}
 	if c.JSON {
 		return p.PrintJSON(newPrinted(h.Addresses(), credentials))
