@@ -153,7 +153,11 @@ func (s Store) SetLabel(ctx context.Context, orgID, id, label string, v inboxes.
 func (s Store) DeleteInbox(ctx context.Context, orgID, id string, now time.Time) (bool, error) {
 	at := engine.At(now)
 	n, err := s.db.Exec(ctx, deleteInbox, at, at, orgID, id, at)
-	return n == 1, err
+	if err != nil || n == 0 {
+		return false, err
+	}
+	_, err = s.db.Exec(ctx, endTokens, orgID, id, ended)
+	return true, err
 }
 
 func (s Store) NthMint(ctx context.Context, orgID string, since time.Time, n int) (*time.Time, error) {
