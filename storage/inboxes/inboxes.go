@@ -156,7 +156,7 @@ func (s Store) DeleteInbox(ctx context.Context, orgID, id string, now time.Time)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	_, err = s.db.Exec(ctx, endTokens, orgID, id, ended)
+	_, err = s.db.Exec(ctx, endTokens, ended, orgID, id)
 	return true, err
 }
 

@@ -17,9 +17,9 @@ var (
 	// A link that no longer works gets a longer hash, which no secret has. So a search for it takes
 	// as long as for a link that never existed.
 	revokeToken = engine.Register("revoke inbox token", `
-		UPDATE inbox_tokens SET revoked_at = $1, hash = hash || $5 WHERE org_id = $2 AND inbox_id = $3 AND id = $4 AND revoked_at IS NULL`)
+		UPDATE inbox_tokens SET revoked_at = $1, hash = hash || $2 WHERE org_id = $3 AND inbox_id = $4 AND id = $5 AND revoked_at IS NULL`)
 	endTokens = engine.Register("end inbox tokens", `
-		UPDATE inbox_tokens SET hash = hash || $3 WHERE org_id = $1 AND inbox_id = $2 AND revoked_at IS NULL`)
+		UPDATE inbox_tokens SET hash = hash || $1 WHERE org_id = $2 AND inbox_id = $3 AND revoked_at IS NULL`)
 	inboxByToken = engine.RegisterPoint("inbox by token", `
 		SELECT `+inboxColumns+` FROM inbox_tokens AS t
 		JOIN inboxes AS i ON i.org_id = t.org_id AND i.id = t.inbox_id
@@ -55,7 +55,7 @@ func (s Store) PullTokens(ctx context.Context, orgID, inboxID string) ([]inboxes
 }
 
 func (s Store) RevokeToken(ctx context.Context, orgID, inboxID, id string, now time.Time) error {
-	_, err := s.db.Exec(ctx, revokeToken, engine.At(now), orgID, inboxID, id, ended)
+	_, err := s.db.Exec(ctx, revokeToken, engine.At(now), ended, orgID, inboxID, id)
 	return err
 }
 
