@@ -74,7 +74,11 @@ func (x *Inboxes) purge(ctx context.Context, t Target) error {
 			return err
 		}
 		if len(stored) == 0 {
-			return x.Purges.MarkPurged(ctx, t, x.Clock())
+			done, err := x.Purges.MarkPurged(ctx, t, x.Clock())
+			if err != nil || done {
+				return err
+			}
+			continue
 		}
 		keys := map[string][]string{} // by store
 		for _, s := range stored {

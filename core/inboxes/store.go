@@ -92,8 +92,10 @@ type TokenStore interface {
 type PurgeStore interface {
 	// Ended returns inboxes that ended by now and still may have messages, oldest first.
 	Ended(ctx context.Context, now time.Time, limit int) ([]Target, error)
-	// MarkPurged records that an inbox has no messages any more.
-	MarkPurged(ctx context.Context, t Target, now time.Time) error
+	// MarkPurged records that an ended inbox has no messages any more. It reports false, and
+	// records nothing, if the inbox has messages: a delivery that began before the end of the
+	// inbox may be committed after a read of them.
+	MarkPurged(ctx context.Context, t Target, now time.Time) (bool, error)
 	// Forget deletes purged inboxes that ended before a time, and their pull links, and returns
 	// the number of inboxes. It may be repeated until it returns less than limit.
 	Forget(ctx context.Context, before time.Time, limit int) (int, error)
