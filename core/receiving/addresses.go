@@ -1,6 +1,7 @@
 package receiving
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
@@ -102,7 +103,7 @@ func (r *Receiving) addressesCreate() core.Operation {
 	return core.Declare(core.Op[CreateAddressIn, Address]{
 		Name:    "inbound_addresses_create",
 		Title:   "Mint an address at a receiving domain",
-		Purpose: "Mints an address at a receiving domain. Each delivery of mail to it has its metadata. Use it to connect mail with a ticket, an order or an agent. If the webhook has allow_patterns, the address gets an entry there. It refuses with `conflict` a local part that is live. It changes no address that exists.",
+		Purpose: "Mints an address at a receiving domain. Each delivery of mail to it has its metadata. Use it to connect mail with a ticket, an order or an agent. If the webhook has allow_patterns and none matches, the address gets an entry there. It refuses with `conflict` a local part that is live. It changes no address that exists.",
 		Example: `{"domain": "in.example.com", "local_part": "order-1043", "metadata": {"order": 1043}}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.InboundManage},
@@ -122,7 +123,7 @@ func (r *Receiving) createAddress(ctx context.Context, c *core.Call, in CreateAd
 	if a.Metadata == nil {
 		a.Metadata = map[string]any{}
 	}
-	if text, err := json.Marshal(a.Metadata); err != nil || len(text) > maxMetadata {
+	if n, err := sizeOf(a.Metadata); err != nil || n > maxMetadata {
 		return Address{}, core.Invalid("metadata", fmt.Sprintf("must be a JSON object of at most %d bytes", maxMetadata))
 	}
 	org := c.Principal.Org.ID
@@ -137,7 +138,9 @@ func (r *Receiving) createAddress(ctx context.Context, c *core.Call, in CreateAd
 	if n >= maxAddresses {
 		return Address{}, core.Invalid("domain", fmt.Sprintf("has %d live addresses, the most that are allowed; delete one first", n))
 	}
-	d, a.Listed = d.allow(a.LocalPart)
+	if d, a.Listed = d.allow(a.LocalPart); a.Listed && len(d.Webhook.AllowPatterns) > maxPatterns {
+		return Address{}, core.Invalid("local_part", fmt.Sprintf("cannot be added to allow_patterns, which has %d entries, the most that are allowed; replace some of them by a pattern such as a-*", maxPatterns))
+	}
 	if err := r.Store.InsertAddress(ctx, org, d.ID, a); err != nil {
 		return Address{}, err
 	}
@@ -146,10 +149,20 @@ func (r *Receiving) createAddress(ctx context.Context, c *core.Call, in CreateAd
 	return a.at(d), r.Store.UpdateDomain(ctx, org, d.changed(c.Now))
 }
 
-// allow returns the domain with an entry for a local part in a list of patterns that is not
-// empty, and whether it added the entry.
+// sizeOf returns the number of bytes of a value as JSON text without white space. Characters
+// that are special in HTML count as themselves.
+func sizeOf(value any) (int, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return text.Len() - len("\n"), err
+}
+
+// allow returns the domain with an entry for a local part in its list of patterns, and whether
+// it added the entry. A list that is empty, or has a pattern that matches, needs none.
 func (d Domain) allow(local string) (Domain, bool) {
-	if d.Webhook == nil || len(d.Webhook.AllowPatterns) == 0 || slices.Contains(d.Webhook.AllowPatterns, local) {
+	if d.Webhook == nil || len(d.Webhook.AllowPatterns) == 0 || matchAny(d.Webhook.AllowPatterns, local) {
 		return d, false
 	}
 	hook := *d.Webhook

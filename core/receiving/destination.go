@@ -124,29 +124,24 @@ func decide(ctx context.Context, store DeliveryStore, t Target, routes []inbound
 	case !document.Routed:
 		return decision{outcome: UnknownDomain, reason: "The domain has no published webhook.", parked: true}, nil
 	}
-	locals := make([]string, len(routes))
-	for i, r := range routes {
-		locals[i] = r.LocalPart
-	}
-	entities, err := store.Entities(ctx, t, locals)
-	if err != nil {
-		return decision{}, err
-	}
-	out := decision{wanted: &Wanted{Entities: entities}}
+	out := decision{wanted: &Wanted{}}
+	var locals []string // of the recipients to deliver for
 	for _, r := range routes {
-		if _, minted := entities[r.LocalPart]; document.Admits(r.LocalPart, minted) {
+		if document.Admits(r.LocalPart) {
 			out.wanted.Recipients = append(out.wanted.Recipients, withoutNUL(r.Recipient))
+			locals = append(locals, r.LocalPart)
 		} else {
 			out.others = append(out.others, withoutNUL(r.Recipient))
 		}
 	}
-	if len(out.wanted.Recipients) == 0 {
+	if len(locals) == 0 {
 		return decision{outcome: NoRoute, reason: "No recipient matches a pattern of the webhook."}, nil
 	}
 	if reason := document.Drops(v); reason != "" {
 		return decision{outcome: Dropped, reason: reason}, nil
 	}
-	return out, nil
+	out.wanted.Entities, err = store.Entities(ctx, t, locals)
+	return out, err
 }
 
 // states returns the states that follow from the decision.

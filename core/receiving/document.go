@@ -28,10 +28,12 @@ type Document struct {
 	Virus    Posture  `json:"virus,omitempty"`
 }
 
-// Admits reports whether mail to a local part in lower case is delivered. minted is true if
-// the local part is a published address of the domain.
-func (d Document) Admits(local string, minted bool) bool {
-	return minted || len(d.Patterns) == 0 || slices.ContainsFunc(d.Patterns, func(p string) bool { return Match(p, local) })
+// Admits reports whether mail to a local part in lower case is delivered.
+func (d Document) Admits(local string) bool { return len(d.Patterns) == 0 || matchAny(d.Patterns, local) }
+
+// matchAny reports whether one of the patterns matches a local part in lower case.
+func matchAny(patterns []string, local string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, local) })
 }
 
 // Drops returns why the postures drop a message with these verdicts, or "" if they do not.

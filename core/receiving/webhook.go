@@ -39,7 +39,7 @@ type Webhook struct {
 
 // Limits of the patterns of a webhook.
 const (
-	maxPatterns = 100
+	maxPatterns = 1000
 	maxPattern  = 64 // characters; no local part is longer
 )
 

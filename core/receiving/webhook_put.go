@@ -12,7 +12,7 @@ import (
 type PutWebhookIn struct {
 	DomainIn
 	WebhookURL    string   `json:"webhook_url" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"https URL that gets the mail. Its host must have only public addresses."`
-	AllowPatterns []string `json:"allow_patterns,omitempty" jsonschema:"nullable,maxItems=100" jsonschema_description:"Globs of local parts without @: * is any text, ? one character, case has no meaning. Default: all mail is delivered."`
+	AllowPatterns []string `json:"allow_patterns,omitempty" jsonschema:"nullable,maxItems=1000" jsonschema_description:"Globs of local parts without @: * is any text, ? one character, case has no meaning. Default: all mail is delivered."`
 	SpamPosture   Posture  `json:"spam_posture,omitempty" jsonschema:"enum=tag,enum=drop,default=tag" jsonschema_description:"Whether mail with the spam verdict FAIL is delivered with its verdict (tag) or not at all (drop)."`
 	VirusPosture  Posture  `json:"virus_posture,omitempty" jsonschema:"enum=tag,enum=drop,default=drop" jsonschema_description:"The same for the virus verdict."`
 }
