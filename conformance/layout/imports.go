@@ -190,6 +190,7 @@ var adapterEdges = map[[2]string]string{
 var domainParts = map[string]string{
 	"core/inbound/htmltext":     "plain text and links from the HTML of received mail",
 	"core/inbound/parse":        "reading the content of received mail",
+	"core/inbound/safehtml":     "the HTML of received mail without active content",
 	"core/inboxes/extract":      "one-time codes and links in received mail",
 	"core/mailauth/dmarc":       "the rules of DMARC: records, the tree walk and alignment",
 	"core/inbound/judging":      "the verdicts of a received message",

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/mailhelm/mailhelm/core/inbound/safehtml"
+	"github.com/mailhelm/mailhelm/core/mailhtml"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -135,5 +137,18 @@ func (h *Inboxes) writeHTML(w http.ResponseWriter, r *http.Request, v people.Vis
 		frame.SeeOther(w, i.path()+"/messages/"+m.Cursor)
 		return
 	}
-	frame.WriteMail(w, m.Message.HTMLBody)
+	frame.WriteMail(w, safeHTML(m.Message.HTMLBody))
+}
+
+// previewStart is the beginning of a document with the HTML of a message: mail programs show
+// mail without a font of its own without serifs. Links have no address here, only a title.
+const previewStart = `<!doctype html><html><head><meta charset="utf-8"><title>Message</title><style>body{font-family:sans-serif;overflow-wrap:break-word}img{max-width:100%}a[title]{color:#0b57d0;text-decoration:underline}</style></head><body>`
+
+// safeHTML returns a document with the HTML of a message without its active content. Rules of
+// style elements are written into the elements first, because the elements lose their classes.
+func safeHTML(source string) string {
+	if inlined, err := mailhtml.Inline(source); err == nil { // otherwise it has too many rules
+		source = inlined
+	}
+	return previewStart + safehtml.Clean(source) + "</body></html>"
 }
