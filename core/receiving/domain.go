@@ -56,6 +56,18 @@ func (d Domain) changed(now time.Time) Domain {
 // IsReceiving reports whether mail to the domain is delivered once its routing is published.
 func (d Domain) IsReceiving() bool { return d.Status == Verified && d.Webhook != nil }
 
+// AlertAfter is how long every attempt of a webhook fails before pages show an alert.
+const AlertAfter = time.Hour
+
+// Alert returns a sentence about a webhook that has failed for AlertAfter at the time now, "" for
+// any other.
+func (d Domain) Alert(now time.Time) string {
+	if d.Webhook == nil || d.FailingSince == nil || now.Sub(*d.FailingSince) < AlertAfter {
+		return ""
+	}
+	return "Every delivery to the webhook of " + d.Domain + " since " + d.FailingSince.UTC().Format("2006-01-02 15:04 UTC") + " failed."
+}
+
 // Record is a DNS record that the owner of a domain must publish.
 type Record struct {
 	Type     string `json:"type" jsonschema:"enum=MX,enum=CNAME"`

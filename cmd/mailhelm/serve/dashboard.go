@@ -170,7 +170,7 @@ func (b *roomBuilder) home() (*home.Home, error) {
 		Keys: db.Keys(), Clients: db.Clients(), Grants: db.Grants(), Members: db.Members(), Factors: b.factors,
 		Reports: b.domains.Reports, Account: b.domains.Account, Syncs: db.SyncResults(), Audit: db.Audit(),
 		Silence:       silence.Finder{Messages: db.Messages(), Slugs: b.domains.Channels, Clock: b.cfg.Clock},
-		Undeliverable: b.domains.Suppression, Approvals: b.domains.Approvals, Actors: b.actors,
+		Undeliverable: b.domains.Suppression, Receiving: db.ReceivingDomains(), Approvals: b.domains.Approvals, Actors: b.actors,
 		Links: home.Links{
 			Keys: developers.KeysPath, NewKey: developers.NewKeyPath, Clients: developers.ClientsPath, Grants: developers.GrantsPath,
 			Members: organization.MembersPath, Activity: developers.ActivityPath,

@@ -39,6 +39,7 @@ func (h *Home) attention(r *http.Request, v people.Visitor, m *mail) []notice {
 		{"the sending account", h.accountNotices},
 		{"syncs", h.syncNotices},
 		{"channels", h.channelNotices},
+		{"webhooks of receiving domains", h.receivingNotices},
 		{"undeliverable addresses", h.undeliverableNotices},
 		{"API keys", h.keyNotices},
 	} {
@@ -181,6 +182,22 @@ func (h *Home) silentChannels(r *http.Request, v people.Visitor) ([]notice, erro
 			"The channel " + frame.Quoted(slug) + " has messages without an outcome, hours after they were sent. Check that its events reach Mailhelm.",
 			frame.Path + "/messages?status=send", "Show the messages", true,
 		})
+	}
+	return notices, err
+}
+
+// receivingNotices returns a notice for each receiving domain whose webhook has failed for an
+// hour: its mail is lost when the attempts end.
+func (h *Home) receivingNotices(r *http.Request, v people.Visitor) ([]notice, error) {
+	if !v.Member.Has(members.MayViewInbound) {
+		return nil, nil
+	}
+	domains, err := h.Receiving.Domains(r.Context(), v.Org.ID)
+	var notices []notice
+	for _, d := range domains {
+		if alert := d.Alert(h.Clock()); alert != "" {
+			notices = append(notices, notice{alert, frame.Path + "/receiving/" + d.ID, "Open the domain", true})
+		}
 	}
 	return notices, err
 }

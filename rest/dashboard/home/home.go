@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
@@ -81,6 +82,11 @@ type Approvals interface {
 	CountWaiting(ctx context.Context, orgID string) (int, error)
 }
 
+// Receiving lists the receiving domains of an organization.
+type Receiving interface {
+	Domains(ctx context.Context, orgID string) ([]receiving.Domain, error)
+}
+
 // AuditLog reads the audit log.
 type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
@@ -103,9 +109,10 @@ type Config struct {
 	Audit   AuditLog
 	// Actors names the programs that changed something today.
 	Actors actors.Actors
-	// Silence and Undeliverable find what needs attention.
+	// Silence, Undeliverable and Receiving find what needs attention.
 	Silence       Silence
 	Undeliverable Undeliverable
+	Receiving     Receiving
 	Approvals     Approvals
 	Links         Links
 	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and

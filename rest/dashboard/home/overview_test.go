@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
@@ -84,6 +85,17 @@ func (stock) Growth(context.Context, string) (suppression.Growth, error) {
 	return suppression.Growth{Listed: 10}, nil
 }
 
+// Domains has a webhook that has failed for an hour, one that has failed for less, and one that
+// works.
+func (stock) Domains(context.Context, string) ([]receiving.Domain, error) {
+	long, short := frametest.Now().Add(-time.Hour), frametest.Now().Add(-time.Hour+time.Second)
+	return []receiving.Domain{
+		{ID: "8", Domain: "in.example.com", Webhook: &receiving.Webhook{}, FailingSince: &long},
+		{ID: "9", Domain: "short.example.com", Webhook: &receiving.Webhook{}, FailingSince: &short},
+		{ID: "10", Domain: "well.example.com", Webhook: &receiving.Webhook{}},
+	}, nil
+}
+
 func (s stock) CountWaiting(context.Context, string) (int, error) { return len(s.sent) / 4, s.broken }
 
 func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
@@ -132,7 +144,7 @@ func newOffice(t *testing.T, has stock) (*frametest.Office, http.Handler) {
 			"tracking_domain":null,"suppression_policy":[],"identities":[],"created_at":"2026-03-01T00:00:00Z"}` + end,
 	}}
 	room, err := home.New(o.Frame, home.Config{
-		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Silence: has, Undeliverable: has, Approvals: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
+		Keys: has, Clients: has, Grants: has, Members: has, Factors: has, Reports: has, Account: has, Syncs: has, Audit: has, Silence: has, Undeliverable: has, Receiving: has, Approvals: has, Actors: actors.Actors{Keys: has, Clients: has}, Clock: core.Clock(frametest.Now),
 		Links: home.Links{
 			Keys: "/dashboard/keys", NewKey: "/dashboard/keys/new", Clients: "/dashboard/clients", Grants: "/dashboard/grants", Members: "/dashboard/members",
 			Activity: "/dashboard/connect/activity",
@@ -198,6 +210,22 @@ func TestFailedSyncs(t *testing.T) {
 	o.Allow(members.MayViewLists)
 	if _, page := frametest.Get(t, pages, frame.Path); strings.Contains(page, "The last sync of") {
 		t.Error("a member who may not view the account sees its syncs")
+	}
+}
+
+// TestFailingWebhooks checks the notice about the webhook of a receiving domain that has failed
+// for an hour.
+func TestFailingWebhooks(t *testing.T) {
+	t.Parallel()
+	o, pages := newOffice(t, stock{})
+	want := "Every delivery to the webhook of in.example.com since 2026-03-12 14:30 UTC failed."
+	_, page := frametest.Get(t, pages, frame.Path)
+	if !strings.Contains(page, want) || !strings.Contains(page, `<a href="/dashboard/receiving/8">Open the domain</a>`) || strings.Count(page, "Every delivery to the webhook") != 1 {
+		t.Errorf("the page lacks %q: %s", want, page)
+	}
+	o.Allow(members.MayViewLists)
+	if _, page := frametest.Get(t, pages, frame.Path); strings.Contains(page, "Every delivery to the webhook") {
+		t.Error("a member who may not see received mail sees its webhooks")
 	}
 }
 

@@ -173,17 +173,14 @@ func markOfOutcome(outcome string) mark {
 	}[outcome]
 }
 
-// alarmAfter is how long a webhook fails before the pages show an alert.
-const alarmAfter = time.Hour
-
-// alarms returns an alert for each domain whose webhook has failed for longer than alarmAfter, by
-// the id of the domain.
+// alarms returns an alert for each domain whose webhook has failed for long, by the id of the
+// domain.
 func (h *Receiving) alarms(r *http.Request, v people.Visitor) (map[string]string, error) {
 	all, err := h.Domains.Domains(r.Context(), v.Org.ID)
 	alarms := map[string]string{}
 	for _, d := range all {
-		if d.Webhook != nil && d.FailingSince != nil && h.Clock().Sub(*d.FailingSince) >= alarmAfter {
-			alarms[d.ID] = "Every delivery to the webhook of " + d.Domain + " since " + d.FailingSince.UTC().Format(frame.MomentLayout) + " failed."
+		if alarm := d.Alert(h.Clock()); alarm != "" {
+			alarms[d.ID] = alarm
 		}
 	}
 	return alarms, err
