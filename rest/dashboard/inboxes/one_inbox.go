@@ -2,6 +2,7 @@ package inboxes
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -111,7 +112,7 @@ func (h *Inboxes) showInbox(w http.ResponseWriter, r *http.Request, v people.Vis
 	for n, sender := range i.AllowedSenders {
 		i.AllowedSenders[n] = frame.PlainName(sender)
 	}
-	found, err := h.messages(r, v, i, 0)
+	found, err := h.newest(r, v, i)
 	if err != nil && core.AsError(err).Code == core.CodeInboxExpired {
 		data.Live, err = false, nil
 	}
@@ -126,13 +127,41 @@ func (h *Inboxes) showInbox(w http.ResponseWriter, r *http.Request, v people.Vis
 			Files: len(m.Message.Attachments), Received: h.When(m.ReceivedAt),
 		})
 	}
-	data.More = len(found) < i.MessageCount && data.Live
+	data.More = len(found) > 0 && len(found) < i.MessageCount
 	var head frame.Head
 	if v.Member.Has(members.MayManageInbound) && data.Live {
 		data.Links = i.path() + "/links"
 		head.Actions = []frame.Action{{Path: i.path() + "/edit", Name: "Edit inbox"}, {Path: i.path() + "/delete", Name: "Delete inbox", Danger: true}}
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "inbox", Title: i.Address, Notice: notices.NoticeOf(r), Head: head, Data: data})
+}
+
+const (
+	// shownMessages is how many messages the page of an inbox shows, the newest.
+	shownMessages = 50
+	// maxReads bounds the reads for one page. One read returns at most 4 MB.
+	maxReads = 4
+)
+
+// newest returns the last messages of an inbox, oldest first. Positions count the messages of the
+// inbox from 1.
+func (h *Inboxes) newest(r *http.Request, v people.Visitor, i inbox) ([]message, error) {
+	var all []message
+	after := max(0, i.MessageCount-shownMessages)
+	for range maxReads {
+		found, err := h.messages(r, v, i, after)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if len(found) == 0 || len(all) >= shownMessages {
+			break
+		}
+		if after, err = strconv.Atoi(found[len(found)-1].Cursor); err != nil || after >= i.MessageCount {
+			break // what has arrived since is shown by the next read of the page
+		}
+	}
+	return all, nil
 }
 
 // plain returns texts without invisible characters.

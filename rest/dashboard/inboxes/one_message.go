@@ -18,7 +18,7 @@ type messagePage struct {
 	Received      frame.When
 	Codes         []string
 	Links         []foundLink
-	Verdicts      []verdict
+	Verdicts      []frame.Verdict
 	Preview       string // path of the HTML, "" without HTML
 	Text, HTML    string
 	TextURL       string // of a text that is too large to be shown
@@ -32,18 +32,6 @@ type messagePage struct {
 type foundLink struct{ URL, Kind string }
 
 type fileRow struct{ Name, Type, Size, URL string }
-
-// verdict is the result of one check of a message.
-type verdict struct{ Name, Value, Mark string }
-
-// verdictNames are the checks in the order of the page, with their names.
-var verdictNames = [][2]string{{"spf", "SPF"}, {"dkim", "DKIM"}, {"dmarc", "DMARC"}, {"spam", "Spam"}, {"virus", "Malware"}}
-
-// verdictWords has the words and the mark of each value.
-var verdictWords = map[string]verdict{
-	"PASS": {"", "passed", "good"}, "FAIL": {"", "failed", "bounced"}, "GRAY": {"", "undecided", "ended"},
-	"PROCESSING_FAILED": {"", "not checked: the check failed", "ended"}, "DISABLED": {"", "not checked here", "ended"},
-}
 
 // messageOf returns the message whose position is in the path. If it returns false, it has
 // written the response.
@@ -80,15 +68,10 @@ func (h *Inboxes) showMessage(w http.ResponseWriter, r *http.Request, v people.V
 	data := messagePage{
 		From: m.sender(), Sender: frame.PlainName(m.Sender), To: texts(content.To), Cc: texts(content.Cc), Reply: texts(content.ReplyTo), Recipients: plain(m.Recipients),
 		Received: h.When(m.ReceivedAt), Codes: plain(m.Extracted.Codes), Text: frame.PlainName(content.TextBody), HTML: frame.PlainName(content.HTMLBody),
-		TextURL: content.TextBodyURL, HTMLURL: content.HTMLBodyURL, RawURL: m.RawURL, Warnings: plain(content.Warnings),
+		TextURL: content.TextBodyURL, HTMLURL: content.HTMLBodyURL, RawURL: m.RawURL, Warnings: plain(content.Warnings), Verdicts: frame.VerdictsOf(m.Verdicts),
 	}
 	for _, l := range m.Extracted.Links {
 		data.Links = append(data.Links, foundLink{frame.PlainName(l.URL), l.Kind})
-	}
-	for _, check := range verdictNames {
-		if words, known := verdictWords[m.Verdicts[check[0]]]; known {
-			data.Verdicts = append(data.Verdicts, verdict{check[1], words.Value, words.Mark})
-		}
 	}
 	for _, f := range content.Attachments {
 		data.Files = append(data.Files, fileRow{frame.PlainName(f.Filename), frame.PlainName(f.ContentType), sizeText(f.Size), f.URL})

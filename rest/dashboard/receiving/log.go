@@ -114,9 +114,6 @@ func outcomeOptions(chosen string) []frame.Option {
 	return frame.ChooseOption(options, chosen)
 }
 
-// verdictRow is a verdict of a message.
-type verdictRow struct{ Name, Verdict, Class string }
-
 // stateRow is a state that a message passed.
 type stateRow struct {
 	State  mark
@@ -131,7 +128,7 @@ type messagePage struct {
 	ID       string
 	Domain   string
 	Size     string
-	Verdicts []verdictRow
+	Verdicts []frame.Verdict
 	States   []stateRow
 	Resend   *frame.Form // nil if the message cannot be sent again by this visitor
 }
@@ -158,11 +155,7 @@ func (h *Receiving) showMessage(w http.ResponseWriter, r *http.Request, v people
 	if !ok {
 		return
 	}
-	data := messagePage{Message: h.newMessageRow(m), ID: m.ID, Domain: m.Domain, Size: frame.WithCommas(m.Size) + " bytes"}
-	for _, name := range []string{"spf", "dkim", "dmarc", "spam", "virus"} {
-		class := map[string]string{"PASS": "delivered", "FAIL": "bounced"}[m.Verdicts[name]]
-		data.Verdicts = append(data.Verdicts, verdictRow{strings.ToUpper(name), m.Verdicts[name], class})
-	}
+	data := messagePage{Message: h.newMessageRow(m), ID: m.ID, Domain: m.Domain, Size: frame.WithCommas(m.Size) + " bytes", Verdicts: frame.VerdictsOf(m.Verdicts)}
 	for _, s := range m.States {
 		row := stateRow{State: markOfOutcome(s.State), At: h.When(s.OccurredAt), Detail: frame.PlainName(s.Detail)}
 		if s.HTTPStatus != nil {
