@@ -1,0 +1,154 @@
+package inboxes
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestNoTrace receives a mail, reads it by the API and by its pull link, and deletes the inbox.
+// Then neither the database nor the folder of objects has anything of the mail. At no time does
+// the log, with debug messages, have anything of it or of the pull link.
+func TestNoTrace(t *testing.T) {
+	t.Parallel()
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		var log buffer
+		p := product.Start(t, product.Options{Postgres: postgres, Log: &log})
+		box := mint(t, p, "")
+		if err := send(p.SMTPAddr, "bounces@acme.test", box.Address, signUp(box.Address)); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, p, box.PollURL+"?wait=25", p.Live.APIKey)
+		check(t, p, got, box, signUp(box.Address))
+		check(t, p, read(t, p, box.PullURL, ""), box, signUp(box.Address))
+		ofMail := []string{"acme.test", "482913", "terms.txt", "The terms"}
+		if found := search(t, p, postgres, ofMail); found == "" || objectsOf(t, p) == 0 {
+			t.Fatal("the search does not find the mail that is stored")
+		}
+		path := p.BaseURL + "/v1/inboxes/" + box.ID
+		if answer := p.Send(t, product.Request{Method: http.MethodDelete, URL: path, Bearer: p.Live.APIKey}); answer.Status != http.StatusNoContent {
+			t.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+		product.Await(t, 30*time.Second, func() error {
+			if found, n := search(t, p, postgres, ofMail), objectsOf(t, p); found != "" || n > 0 {
+				return fmt.Errorf("%d objects are left, and %s", n, found)
+			}
+			return nil
+		})
+		_, secret, _ := strings.Cut(strings.TrimSuffix(box.PullURL, "/messages"), "/p/")
+		if found := search(t, p, postgres, []string{secret}); found != "" {
+			t.Errorf("the secret of the pull link is stored: %s", found)
+		}
+		local, _, _ := strings.Cut(box.Address, "@")
+		for _, text := range append(ofMail, secret, local) {
+			if strings.Contains(log.String(), text) {
+				t.Errorf("the log has %q", text)
+			}
+		}
+		if !strings.Contains(log.String(), "inboxes_messages") {
+			t.Error("the log has no line about the poll")
+		}
+	})
+}
+
+// buffer is a log that can be read while it is written.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(line)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// objectsOf returns the number of files in the folder of objects.
+func objectsOf(t *testing.T, p *product.Product) int {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(filepath.Join(p.DataDir, "objects"), func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil && !os.IsNotExist(err) { // the purge may remove a folder meanwhile
+			return err
+		}
+		if err == nil && entry.Type().IsRegular() {
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// search returns the first row of any table that contains one of the texts, "" for none.
+func search(t *testing.T, p *product.Product, postgres bool, texts []string) string {
+	t.Helper()
+	list := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+	if postgres {
+		list = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+	}
+	db := p.SQL(t)
+	for _, table := range rowsOf(t, db, list) {
+		for _, row := range rowsOf(t, db, `SELECT * FROM "`+table+`"`) { //nolint:unqueryvet // any column may have it
+			for _, text := range texts {
+				if strings.Contains(row, text) {
+					return table + ": " + row
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// rowsOf returns each row of a result as text.
+func rowsOf(t *testing.T, db *sql.DB, query string) []string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]sql.NullString, len(columns))
+	into := make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	var all []string
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = v.String
+		}
+		all = append(all, strings.Join(texts, " "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
