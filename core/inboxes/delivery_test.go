@@ -112,32 +112,34 @@ func TestDropped(t *testing.T) {
 // TestMatch narrows a poll.
 func TestMatch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	m := w.mint(`{}`)
-	html := w.message("html", "news@shop.example")
-	html.Subject, html.Text, html.HTML = "Weekly news", "", "<p>Große Auswahl</p>"
-	w.deliver(m.Address, html)
-	w.deliver(m.Address, w.message("code", "login@shop.example"))
-	for match, want := range map[string]string{
-		`"match_sender": "Login@shop.example"`:                           "code",
-		`"match_sender": "@SHOP.example"`:                                "html code",
-		`"match_sender": "@example"`:                                     "",
-		`"match_subject": "CODE"`:                                        "code",
-		`"match_contains": "große"`:                                      "html",
-		`"match_contains": "weekly"`:                                     "html",
-		`"match_contains": "4839"`:                                       "code",
-		`"match_contains": "4839", "match_sender": "news@shop.example"`:  "",
-		`"match_subject": "your", "match_sender": "bounce@shop.example"`: "code",
-	} {
-		got := as[inboxes.Arrived](w, w.ann, "inboxes_messages", `{"id": "`+m.ID+`", `+match+`}`)
-		var ids []string
-		for _, one := range got.Messages {
-			ids = append(ids, one.MessageID)
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		html := w.message("html", "news@shop.example")
+		html.Subject, html.Text, html.HTML = "Weekly news", "", "<p>Große Auswahl</p>"
+		w.deliver(m.Address, html)
+		w.deliver(m.Address, w.message("code", "login@shop.example"))
+		for match, want := range map[string]string{
+			`"match_sender": "Login@shop.example"`:                           "code",
+			`"match_sender": "@SHOP.example"`:                                "html code",
+			`"match_sender": "@example"`:                                     "",
+			`"match_subject": "CODE"`:                                        "code",
+			`"match_contains": "große"`:                                      "html",
+			`"match_contains": "weekly"`:                                     "html",
+			`"match_contains": "4839"`:                                       "code",
+			`"match_contains": "4839", "match_sender": "news@shop.example"`:  "",
+			`"match_subject": "your", "match_sender": "bounce@shop.example"`: "code",
+		} {
+			got := as[inboxes.Arrived](w, w.ann, "inboxes_messages", `{"id": "`+m.ID+`", `+match+`}`)
+			var ids []string
+			for _, one := range got.Messages {
+				ids = append(ids, one.MessageID)
+			}
+			if strings.Join(ids, " ") != want || got.Cursor != "2" {
+				t.Errorf("%s: %v, cursor %s", match, ids, got.Cursor)
+			}
 		}
-		if strings.Join(ids, " ") != want || got.Cursor != "2" {
-			t.Errorf("%s: %v, cursor %s", match, ids, got.Cursor)
-		}
-	}
+	})
 }
 
 // TestPages reads many and large messages page by page.
@@ -246,42 +248,50 @@ func TestPurge(t *testing.T) {
 // TestBrokenInboxDelaysNoOther has more inboxes that cannot be purged than a batch.
 func TestBrokenInboxDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	w.ann.Org.PlatformMode = true
-	const broken = 130
-	for n := range broken {
-		m := w.mint(fmt.Sprintf(`{"ttl": 60, "account_ref": "a%d"}`, n))
-		w.deliver(m.Address, w.message(fmt.Sprint(n), "shop@example.com"))
-	}
-	w.advance(time.Second)
-	empty := w.mint(`{"ttl": 60, "account_ref": "empty"}`)
-	w.advance(time.Hour)
-	w.objects.broken = errors.New("no disk")
-	work := w.inboxes.PurgeWorker().Work
-	if err := work(t.Context(), inboxes.PurgeArgs{}); err == nil {
-		t.Error("no error")
-	}
-	left, err := w.db.Inboxes().Ended(t.Context(), w.clock(), 1000)
-	if err != nil || len(left) != broken {
-		t.Errorf("%d inboxes are left, %v", len(left), err)
-	}
-	for _, l := range left {
-		if l.InboxID == empty.ID {
-			t.Error("the last inbox waits for the others")
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.ann.Org.PlatformMode = true
+		const broken = 130
+		var addresses []string
+		w.fill(broken, func(_ int, i *inboxes.Inbox) {
+			i.ExpiresAt = i.CreatedAt.Add(time.Minute)
+			addresses = append(addresses, i.LocalPart+"@inbox.test")
+		})
+		for n, address := range addresses {
+			w.deliver(address, w.message(fmt.Sprint(n), "shop@example.com"))
 		}
-	}
+		w.advance(time.Second)
+		empty := w.mint(`{"ttl": 60, "account_ref": "empty"}`)
+		w.advance(time.Hour)
+		w.objects.broken = errors.New("no disk")
+		work := w.inboxes.PurgeWorker().Work
+		if err := work(t.Context(), inboxes.PurgeArgs{}); err == nil {
+			t.Error("no error")
+		}
+		left, err := w.db.Inboxes().Ended(t.Context(), w.clock(), 1000)
+		if err != nil || len(left) != broken {
+			t.Errorf("%d inboxes are left, %v", len(left), err)
+		}
+		for _, l := range left {
+			if l.InboxID == empty.ID {
+				t.Error("the last inbox waits for the others")
+			}
+		}
+	})
 }
 
 // TestFull drops mail for an inbox with the maximum number of messages.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	m := w.mint(`{}`)
-	w.must(w.db.Inboxes().CountReceived(t.Context(), w.ann.Org.ID, m.ID, inboxes.MaxMessages-1, 0))
-	if !w.deliver(m.Address, w.message("last", "shop@example.com")) || w.deliver(m.Address, w.message("more", "shop@example.com")) {
-		t.Error("the inbox has another size")
-	}
-	if got := w.read(m.ID); got.MessageCount != inboxes.MaxMessages || got.DroppedCount != 1 {
-		t.Errorf("%+v", got)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		w.must(w.db.Inboxes().CountReceived(t.Context(), w.ann.Org.ID, m.ID, inboxes.MaxMessages-1, 0))
+		if !w.deliver(m.Address, w.message("last", "shop@example.com")) || w.deliver(m.Address, w.message("more", "shop@example.com")) {
+			t.Error("the inbox has another size")
+		}
+		if got := w.read(m.ID); got.MessageCount != inboxes.MaxMessages || got.DroppedCount != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package inboxes_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -87,39 +88,57 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
+// fill stores inboxes of Ann without the limits on new ones, in one transaction. change sets the
+// fields of the n-th.
+func (w *world) fill(n int, change func(n int, i *inboxes.Inbox)) {
+	w.t.Helper()
+	w.must(w.db.InTx(w.t.Context(), func(ctx context.Context) error {
+		for n := range n {
+			i := inboxes.Inbox{
+				ID: core.NewID(), OrgID: w.ann.Org.ID, Owner: w.ann.Owner(), Caller: w.ann.Caller(), Visibility: inboxes.Private, CreatedAt: w.clock(), ExpiresAt: w.clock().Add(time.Hour),
+			}
+			i.LocalPart = i.ID
+			i.First = inboxes.Token{ID: core.NewID(), InboxID: i.ID, Hash: []byte(i.ID), Prefix: "filled12", Label: "default", CreatedAt: i.CreatedAt}
+			change(n, &i)
+			if stored, err := w.db.Inboxes().InsertInbox(ctx, i); err != nil || !stored {
+				return fmt.Errorf("inbox %d: %v, %w", n, stored, err)
+			}
+		}
+		return nil
+	}))
+}
+
 // TestPlatformCaps counts live inboxes by account_ref.
 func TestPlatformCaps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	w.ann.Org.PlatformMode, w.connected = true, false
-	for n := range 499 {
-		w.mint(fmt.Sprintf(`{"account_ref": "a%d", "ttl": 3600}`, n/5))
-	}
-	w.refusedMint(w.ann, `{"account_ref": "a0"}`, inboxes.CapAccountRef, time.Hour)
-	w.mint(`{"account_ref": "A0", "ttl": 3600}`)
-	w.refusedMint(w.ann, `{"account_ref": "b", "allowed_senders": ["@x.example"]}`, inboxes.CapOrg, time.Hour)
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.ann.Org.PlatformMode, w.connected = true, false
+		w.fill(494, func(n int, i *inboxes.Inbox) { i.AccountRef = fmt.Sprint("a", 1+n/5) })
+		for range 5 {
+			w.mint(`{"account_ref": "a0", "ttl": 3600}`)
+		}
+		w.refusedMint(w.ann, `{"account_ref": "a0"}`, inboxes.CapAccountRef, time.Hour)
+		w.mint(`{"account_ref": "A0", "ttl": 3600}`)
+		w.refusedMint(w.ann, `{"account_ref": "b", "allowed_senders": ["@x.example"]}`, inboxes.CapOrg, time.Hour)
+	})
 }
 
-// TestPlatformQuota uses up the quota of a day in platform mode.
+// TestPlatformQuota uses up the quota of a day in platform mode. There is none of an hour.
 func TestPlatformQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	w.ann.Org.PlatformMode = true
-	for n := range 2000 {
-		if n%400 == 0 {
-			w.advance(time.Hour)
-		}
-		w.mint(fmt.Sprintf(`{"account_ref": "a%d", "ttl": 60}`, n%100))
-		if n%5 == 4 {
-			w.advance(time.Second)
-		}
-	}
-	w.advance(2 * time.Hour)
-	e := w.refused(core.CodeRateLimited, w.ann, "inboxes_create", `{"account_ref": "fresh"}`)
-	if e.Extra["reason"] != string(inboxes.QuotaDaily) || e.RetryAfter <= 0 || e.RetryAfter > 18*time.Hour {
-		t.Errorf("%v, %v", e.Extra, e.RetryAfter)
-	}
-	w.mint(`{"account_ref": "fresh", "allowed_senders": ["@x.example"]}`)
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.ann.Org.PlatformMode = true
+		w.fill(1998, func(_ int, i *inboxes.Inbox) { i.ExpiresAt = i.CreatedAt.Add(time.Minute) })
+		w.advance(time.Hour)
+		w.mint(`{"account_ref": "a"}`)
+		w.mint(`{"account_ref": "a"}`)
+		w.refusedMint(w.ann, `{"account_ref": "fresh"}`, inboxes.QuotaDaily, 23*time.Hour)
+		w.mint(`{"account_ref": "fresh", "allowed_senders": ["@x.example"]}`)
+		w.advance(23 * time.Hour)
+		w.mint(`{"account_ref": "fresh"}`)
+	})
 }
 
 // TestDisabled refuses new inboxes of a disabled organization, without a time.

@@ -73,14 +73,16 @@ func TestMailWakesPolls(t *testing.T) {
 // TestDeletionEndsPolls deletes an inbox while a poll waits.
 func TestDeletionEndsPolls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	m := w.mint(`{}`)
-	waiting := w.waits(t.Context(), m, inboxes.MaxWait, inboxes.Match{})
-	asked(t, w.waiting, 1)
-	as[core.Deleted](w, w.ann, "inboxes_delete", `{"id": "`+m.ID+`"}`)
-	if got := <-waiting; !core.IsNotFound(got.err) {
-		t.Errorf("%+v", got)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		waiting := w.waits(t.Context(), m, inboxes.MaxWait, inboxes.Match{})
+		asked(t, w.waiting, 1)
+		as[core.Deleted](w, w.ann, "inboxes_delete", `{"id": "`+m.ID+`"}`)
+		if got := <-waiting; !core.IsNotFound(got.err) {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 // TestWaitEnds lets polls wait until their time is over: the wait, and the end of the inbox.

@@ -287,16 +287,18 @@ func TestEndedDeliveries(t *testing.T) {
 // endpoint.
 func TestFailingStore(t *testing.T) {
 	t.Parallel()
-	w := receivingtest.New(t, storagetest.SQLite(t))
-	w.Open(t, hook, "")
-	m := w.Message(core.NewID())
-	m.StoreID, m.RawKey = "bucket-of-yesterday", objects.RawKey(w.OrgID, m.ID)
-	w.Receive(t, m, "x@in.example.com")
-	w.Send(t)
-	d, err := w.DB.ReceivingDomains().Domain(t.Context(), w.OrgID, "in.example.com")
-	if got := log(t, w)[0]; err != nil || got.Outcome != receiving.Retrying || d.FailingSince != nil || len(w.Endpoint.Requests()) != 0 {
-		t.Errorf("%+v, %+v, %v", got, d, err)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := receivingtest.New(t, db)
+		w.Open(t, hook, "")
+		m := w.Message(core.NewID())
+		m.StoreID, m.RawKey = "bucket-of-yesterday", objects.RawKey(w.OrgID, m.ID)
+		w.Receive(t, m, "x@in.example.com")
+		w.Send(t)
+		d, err := w.DB.ReceivingDomains().Domain(t.Context(), w.OrgID, "in.example.com")
+		if got := log(t, w)[0]; err != nil || got.Outcome != receiving.Retrying || d.FailingSince != nil || len(w.Endpoint.Requests()) != 0 {
+			t.Errorf("%+v, %+v, %v", got, d, err)
+		}
+	})
 }
 
 // TestPurge checks that messages of the log are deleted after thirty days, with their objects.

@@ -29,7 +29,9 @@ type Document struct {
 }
 
 // Admits reports whether mail to a local part in lower case is delivered.
-func (d Document) Admits(local string) bool { return len(d.Patterns) == 0 || matchAny(d.Patterns, local) }
+func (d Document) Admits(local string) bool {
+	return len(d.Patterns) == 0 || matchAny(d.Patterns, local)
+}
 
 // matchAny reports whether one of the patterns matches a local part in lower case.
 func matchAny(patterns []string, local string) bool {

@@ -82,23 +82,25 @@ func TestDomainRefusals(t *testing.T) {
 // TestProviderRecords checks the records of a domain that Amazon SES receives.
 func TestProviderRecords(t *testing.T) {
 	t.Parallel()
-	w := receivingtest.New(t, storagetest.SQLite(t))
-	w.Receiving.Receivers = receiving.Receivers{Regions: []string{"us-east-1", "eu-central-1"}}
-	made := w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
-	if made["region"] != "eu-central-1" || made["cross_region"] != false || values(made)[0] != "10 inbound-smtp.eu-central-1.amazonaws.com" || len(values(made)) != 1 {
-		t.Errorf("%v", made)
-	}
-	w.Receiving.Receivers.Regions = []string{"us-east-1"}
-	made = w.Want(t, "inbound_domains_create", `{"domain":"in.example.org"}`)
-	want := []string{"10 inbound-smtp.us-east-1.amazonaws.com", "t1.dkim.amazonses.com", "t2.dkim.amazonses.com", "t3.dkim.amazonses.com"}
-	if made["region"] != "us-east-1" || made["cross_region"] != true || !slices.Equal(values(made), want) {
-		t.Errorf("%v", made)
-	}
-	w.Names.Publish("MX", "in.example.org", want[0])
-	if got := w.Want(t, "inbound_domains_verify", `{"domain":"in.example.org"}`); got["last_error"] != "missing CNAME t1._domainkey.example.org" || got["records"].([]any)[0].(map[string]any)["verified"] != true {
-		t.Errorf("%v", got)
-	}
-	_ = w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.net"}`, core.CodeReceivingDomainNotOwned)
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := receivingtest.New(t, db)
+		w.Receiving.Receivers = receiving.Receivers{Regions: []string{"us-east-1", "eu-central-1"}}
+		made := w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
+		if made["region"] != "eu-central-1" || made["cross_region"] != false || values(made)[0] != "10 inbound-smtp.eu-central-1.amazonaws.com" || len(values(made)) != 1 {
+			t.Errorf("%v", made)
+		}
+		w.Receiving.Receivers.Regions = []string{"us-east-1"}
+		made = w.Want(t, "inbound_domains_create", `{"domain":"in.example.org"}`)
+		want := []string{"10 inbound-smtp.us-east-1.amazonaws.com", "t1.dkim.amazonses.com", "t2.dkim.amazonses.com", "t3.dkim.amazonses.com"}
+		if made["region"] != "us-east-1" || made["cross_region"] != true || !slices.Equal(values(made), want) {
+			t.Errorf("%v", made)
+		}
+		w.Names.Publish("MX", "in.example.org", want[0])
+		if got := w.Want(t, "inbound_domains_verify", `{"domain":"in.example.org"}`); got["last_error"] != "missing CNAME t1._domainkey.example.org" || got["records"].([]any)[0].(map[string]any)["verified"] != true {
+			t.Errorf("%v", got)
+		}
+		_ = w.Refuse(t, "inbound_domains_create", `{"domain":"in.example.net"}`, core.CodeReceivingDomainNotOwned)
+	})
 }
 
 // values returns the values of the records of a domain.
@@ -232,31 +234,33 @@ func TestWebhook(t *testing.T) {
 // call gets the secret as long as it is in use.
 func TestReplayedSecret(t *testing.T) {
 	t.Parallel()
-	w := receivingtest.New(t, storagetest.SQLite(t))
-	w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
-	op := w.Operation("inbound_webhook_replace")
-	out, failed := w.Run(t.Context(), "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`"}`)
-	if failed != nil {
-		t.Fatal(failed)
-	}
-	secret := w.View(t, "inbound_webhook_replace", out)["hmac_secret"].(string)
-	stored, err := json.Marshal(out)
-	if err != nil || strings.Contains(string(stored), secret) || strings.Contains(string(stored), "whsec_") {
-		t.Fatalf("stored %s, %v", stored, err)
-	}
-	decoded, err := op.DecodeResult(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.OrgID}}, Surface: core.REST, Now: w.Clock()}
-	again, err := op.Recall(t.Context(), call, decoded)
-	if err != nil || w.View(t, "inbound_webhook_replace", again)["hmac_secret"] != secret {
-		t.Errorf("recalled %v, %v", again, err)
-	}
-	w.Want(t, "inbound_webhook_rotate_secret", `{"domain":"in.example.com"}`)
-	if _, err := op.Recall(t.Context(), call, decoded); !core.IsConflict(err) {
-		t.Errorf("after a rotation: %v", err)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := receivingtest.New(t, db)
+		w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
+		op := w.Operation("inbound_webhook_replace")
+		out, failed := w.Run(t.Context(), "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`"}`)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		secret := w.View(t, "inbound_webhook_replace", out)["hmac_secret"].(string)
+		stored, err := json.Marshal(out)
+		if err != nil || strings.Contains(string(stored), secret) || strings.Contains(string(stored), "whsec_") {
+			t.Fatalf("stored %s, %v", stored, err)
+		}
+		decoded, err := op.DecodeResult(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.OrgID}}, Surface: core.REST, Now: w.Clock()}
+		again, err := op.Recall(t.Context(), call, decoded)
+		if err != nil || w.View(t, "inbound_webhook_replace", again)["hmac_secret"] != secret {
+			t.Errorf("recalled %v, %v", again, err)
+		}
+		w.Want(t, "inbound_webhook_rotate_secret", `{"domain":"in.example.com"}`)
+		if _, err := op.Recall(t.Context(), call, decoded); !core.IsConflict(err) {
+			t.Errorf("after a rotation: %v", err)
+		}
+	})
 }
 
 func TestWebhookRefusals(t *testing.T) {
@@ -324,31 +328,33 @@ func TestAddresses(t *testing.T) {
 // its deletion removes.
 func TestAddressesOfRestrictedDomains(t *testing.T) {
 	t.Parallel()
-	w := receivingtest.New(t, storagetest.SQLite(t))
-	w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
-	patterns := func(want ...string) {
-		t.Helper()
-		got := []string{}
-		for _, p := range w.Want(t, "inbound_domains_get", `{"domain":"in.example.com"}`)["webhook"].(map[string]any)["allow_patterns"].([]any) {
-			got = append(got, p.(string))
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := receivingtest.New(t, db)
+		w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)
+		patterns := func(want ...string) {
+			t.Helper()
+			got := []string{}
+			for _, p := range w.Want(t, "inbound_domains_get", `{"domain":"in.example.com"}`)["webhook"].(map[string]any)["allow_patterns"].([]any) {
+				got = append(got, p.(string))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%v, want %v", got, want)
+		put := func(members string) {
+			t.Helper()
+			w.Want(t, "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`"`+members+`}`)
 		}
-	}
-	put := func(members string) {
-		t.Helper()
-		w.Want(t, "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`"`+members+`}`)
-	}
-	put("")
-	w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"free"}`)
-	patterns()
-	put(`,"allow_patterns":["support"]`)
-	w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"order-1"}`)
-	patterns("support", "order-1")
-	w.Want(t, "inbound_addresses_delete", `{"domain":"in.example.com","local_part":"order-1"}`)
-	patterns("support")
-	w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"support"}`)
-	w.Want(t, "inbound_addresses_delete", `{"domain":"in.example.com","local_part":"support"}`)
-	patterns("support") // the entry was that of a person
+		put("")
+		w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"free"}`)
+		patterns()
+		put(`,"allow_patterns":["support"]`)
+		w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"order-1"}`)
+		patterns("support", "order-1")
+		w.Want(t, "inbound_addresses_delete", `{"domain":"in.example.com","local_part":"order-1"}`)
+		patterns("support")
+		w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"support"}`)
+		w.Want(t, "inbound_addresses_delete", `{"domain":"in.example.com","local_part":"support"}`)
+		patterns("support") // the entry was that of a person
+	})
 }

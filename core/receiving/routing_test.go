@@ -83,18 +83,20 @@ func webhook(t *testing.T, w *receivingtest.World) map[string]any {
 // new organization, whatever is published first.
 func TestDomainOfAnotherOrganization(t *testing.T) {
 	t.Parallel()
-	w := receivingtest.New(t, storagetest.SQLite(t))
-	w.Open(t, hook, "")
-	w.Want(t, "inbound_domains_delete", `{"domain":"in.example.com"}`)
-	other := receivingtest.New(t, w.DB)
-	id, _ := other.Open(t, hook, "") // publishes both
-	if err := w.Router.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	route, refusal, err := w.Router.Route(t.Context(), "x@in.example.com")
-	if err != nil || refusal != inbound.Accepted || route.OrgID != other.OrgID || route.TargetID != id || route.Kind != inbound.ToDomain {
-		t.Errorf("%+v, %v, %v", route, refusal, err)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := receivingtest.New(t, db)
+		w.Open(t, hook, "")
+		w.Want(t, "inbound_domains_delete", `{"domain":"in.example.com"}`)
+		other := receivingtest.New(t, w.DB)
+		id, _ := other.Open(t, hook, "") // publishes both
+		if err := w.Router.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		route, refusal, err := w.Router.Route(t.Context(), "x@in.example.com")
+		if err != nil || refusal != inbound.Accepted || route.OrgID != other.OrgID || route.TargetID != id || route.Kind != inbound.ToDomain {
+			t.Errorf("%+v, %v, %v", route, refusal, err)
+		}
+	})
 }
 
 // TestRevalidation checks that a webhook is judged again when it is published.
