@@ -85,7 +85,7 @@ func objectsOf(t *testing.T, p *product.Product) int {
 	t.Helper()
 	n := 0
 	err := filepath.WalkDir(filepath.Join(p.DataDir, "objects"), func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil && !os.IsNotExist(err) { // the purge may remove a folder meanwhile
+		if err != nil && !os.IsNotExist(err) { // the purge may remove a folder during the walk
 			return err
 		}
 		if err == nil && entry.Type().IsRegular() {
