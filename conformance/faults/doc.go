@@ -10,8 +10,11 @@
 // The same is tested for workflows: while contacts enter and while the steps of all runs come
 // due at the same time. Each run must take each step once.
 //
+// Other tests kill servers while mail comes in by SMTP. Each message that got 250 must be stored
+// once, and reach the webhook under one id.
+//
 // In CI a test kills three servers during one broadcast to a thousand recipients. With
 // MAILHELM_TEST_FULL=1 it kills two hundred, during as many broadcasts to ten thousand
-// recipients as that takes. For workflows it kills three servers, and with
-// MAILHELM_TEST_FULL=1 a hundred on each database.
+// recipients as that takes. For workflows and for received mail it kills three servers,
+// and with MAILHELM_TEST_FULL=1 a hundred on each database.
 package faults

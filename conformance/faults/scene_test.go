@@ -55,7 +55,7 @@ func newScene(t *testing.T, postgres, restarts bool, recipients int) *scene {
 	if postgres {
 		driver, address = "postgres", s.DatabaseURL
 	}
-	s.prepare(t)
+	s.change(t, s.fill)
 	s.db = open(t, driver, address)
 	s.account = open(t, "sqlite", "file:"+s.config().AccountFile()+"?_pragma=busy_timeout(10000)")
 	s.noteMessages(t)
@@ -70,18 +70,18 @@ func open(t *testing.T, driver, address string) *sql.DB {
 	return db
 }
 
-// prepare fills the database and the sending account with the help of a server, which it
-// stops.
-func (s *scene) prepare(t *testing.T) {
+// change changes the organization with the help of a server, which it stops.
+func (s *scene) change(t *testing.T, f func(context.Context, *serve.Host) error) {
 	t.Helper()
 	h, err := serve.Start(t.Context(), s.config())
 	must(t, err)
-	err = s.fill(t.Context(), h)
+	err = f(t.Context(), h)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 	defer cancel()
 	must(t, errors.Join(err, h.Stop(stopping)))
 }
 
+// fill fills the database and the sending account.
 func (s *scene) fill(ctx context.Context, h *serve.Host) error {
 	db := h.DB()
 	a := provision.Provisioner{Stores: db.Access(), Orgs: db.Orgs(), Users: db.Users(), Members: db.Members(), Tx: db, Clock: h.Clock()}

@@ -3,6 +3,7 @@ package faults
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -45,17 +46,22 @@ type life struct {
 	Ahead time.Duration
 	// Faults are those of the simulated account.
 	Faults []simulator.Fault
+	// Roots has the certificate of the webhook endpoint as PEM.
+	Roots []byte
 }
 
 // config returns the configuration of a server on free ports of the loopback interface.
 func (l life) config() config.Config {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(l.Roots)
 	return config.Config{
+		DNSServers: []string{"none"}, MailHost: "mx.example.com", WebhookCAs: roots, WebhookNetworks: []string{"127.0.0.0/8"},
 		DataDir: l.DataDir, DatabaseURL: l.DatabaseURL, Listen: configtest.AnyPorts(), MaxConns: 12, CallerWait: 30 * time.Second, PasswordCost: passwords.LeastCost(),
 		Clock: func() time.Time { return core.SystemClock().Add(l.Ahead) }, Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
 
-// serveUntilKilled runs a server and prints the address of its API. It returns when standard
+// serveUntilKilled runs a server and prints the addresses of its API and of its SMTP server. It returns when standard
 // input ends, so that the process does not outlive the test.
 func serveUntilKilled(text string) error {
 	var l life
@@ -67,7 +73,7 @@ func serveUntilKilled(text string) error {
 		return err
 	}
 	h.Account().Faults().Set(l.Faults...)
-	if _, err := fmt.Fprintln(os.Stdout, h.Addresses().API); err != nil {
+	if _, err := fmt.Fprintln(os.Stdout, h.Addresses().API, h.Addresses().SMTP); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, os.Stdin)
@@ -78,8 +84,9 @@ func serveUntilKilled(text string) error {
 type server struct {
 	cmd *exec.Cmd
 	in  io.Closer
-	api string // the address of the API
-	log *os.File
+	// api is the URL of the API, smtp the host and port at which mail comes in.
+	api, smtp string
+	log       *os.File
 }
 
 // launch starts a server and waits until it is ready.
@@ -103,7 +110,7 @@ func launch(t *testing.T, l life) *server {
 		_ = s.cmd.Wait() // the log says more
 		t.Fatalf("the server did not start: %v\n%s", err, s.logged())
 	}
-	s.api = strings.TrimSpace(line)
+	s.api, s.smtp, _ = strings.Cut(strings.TrimSpace(line), " ")
 	return s
 }
 

@@ -73,17 +73,6 @@ type journeys struct {
 	id            string
 }
 
-// change changes the organization with the help of a server, which it stops.
-func (j *journeys) change(t *testing.T, f func(context.Context, *serve.Host) error) {
-	t.Helper()
-	h, err := serve.Start(t.Context(), j.config())
-	must(t, err)
-	err = f(t.Context(), h)
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
-	defer cancel()
-	must(t, errors.Join(err, h.Stop(stopping)))
-}
-
 // prepareJourneys creates what the workflows name, and an activity of each contact that lets it
 // enter.
 func (j *journeys) prepareJourneys(ctx context.Context, h *serve.Host) error {
