@@ -34,6 +34,7 @@ import (
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
+	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
 	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
@@ -274,6 +275,12 @@ func (db *DB) Webhooks() webhooks.Store { return webhookstore.New(db.DB) }
 
 // WebhookQueue returns the due webhook deliveries of all organizations.
 func (db *DB) WebhookQueue() webhooks.Queue { return webhookstore.New(db.DB) }
+
+// ReceivedMail returns the queue of accepted messages that are not processed yet.
+func (db *DB) ReceivedMail() inboundstore.Queue { return inboundstore.NewQueue(db.DB) }
+
+// ReceivedNotices returns the notices about accepted messages between processes.
+func (db *DB) ReceivedNotices() inboundstore.Notices { return inboundstore.NewNotices(db.DB) }
 
 // ReceivingDomains returns the store of receiving domains and their addresses.
 func (db *DB) ReceivingDomains() receiving.Store { return receivingstore.New(db.DB) }

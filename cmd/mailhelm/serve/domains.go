@@ -32,7 +32,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
-	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -198,7 +197,7 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 // incomingNeeds returns what the parts that receive mail need.
 func incomingNeeds(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) incoming.Needs {
 	return incoming.Needs{
-		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Received: inboundstore.NewQueue(s.db.DB),
+		Config: cfg, Public: public, Store: s.db.Inboxes(), Notices: s.db.InboxNotices(), Accepted: s.db.ReceivedNotices(), Received: s.db.ReceivedMail(),
 		Buckets: s.db.MailBuckets(s.master), Transactor: s.db, Channels: s.db.Channels(), Claims: s.db.VerifiedSenders(), Master: s.master, Connections: s.connections, Queue: s.queue, Metrics: metrics,
 	}
 }

@@ -15,48 +15,52 @@ import (
 var errClaimedAgain = errors.New("inbound: the task was claimed again")
 
 // guarded processes a task within the time for one. A panic becomes an error, so that the task
-// is put off like after any other failure.
-func (p *Processor) guarded(ctx context.Context, t inbound.Task) (err error) {
+// is put off like after any other failure. The outcome is "" if the message was processed before,
+// here or by another process.
+func (p *Processor) guarded(ctx context.Context, t inbound.Task) (o Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			err = errors.New(core.PanicText(v))
+			o, err = Failed, errors.New(core.PanicText(v))
 		}
 	}()
-	err = p.process(ctx, t)
-	if errors.Is(err, errClaimedAgain) {
-		return nil // the other process ends the task
+	o, err = p.process(ctx, t)
+	switch {
+	case errors.Is(err, errClaimedAgain):
+		return "", nil // the other process ends the task
+	case err != nil:
+		return Failed, err
 	}
-	return err
+	return o, nil
 }
 
-func (p *Processor) process(ctx context.Context, t inbound.Task) error {
+func (p *Processor) process(ctx context.Context, t inbound.Task) (Outcome, error) {
 	store, err := p.cfg.Stores.At(ctx, t.OrgID, t.StoreID)
 	if err != nil {
-		return fmt.Errorf("inbound: store of a message: %w", err)
+		return Failed, fmt.Errorf("inbound: store of a message: %w", err)
 	}
 	if len(t.Discard) > 0 {
-		return p.discard(ctx, store, t)
+		return "", p.discard(ctx, store, t)
 	}
 	ready, err := p.prepare(ctx, store, t)
 	if core.IsNotFound(err) {
-		return p.lost(ctx, t)
+		return Lost, p.lost(ctx, t)
 	}
 	if err != nil {
-		return err
+		return Failed, err
 	}
 	if err := p.deliver.Do(ctx, ready); err != nil {
-		return err
+		return Failed, err
 	}
 	for _, copied := range ready.copies {
 		p.cfg.Destinations[copied.kind()].Committed(ctx, copied.message, copied.routes)
 	}
 	if len(ready.discard) == 0 {
-		return nil
+		return Processed, nil
 	}
 	t.Discard = ready.discard
-	return p.discard(ctx, store, t)
+	return Processed, p.discard(ctx, store, t)
 }
 
 // lost ends a task without a message. The spool deletes a message if it cannot tell whether its

@@ -3,6 +3,7 @@ package processing_test
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -99,6 +100,9 @@ func TestFailuresArePutOff(t *testing.T) {
 		if got := subjects(w.committed); len(got) != 4 || w.waiting(t) != 0 {
 			t.Errorf("committed %q, waiting %d; log %s", got, w.waiting(t), w.log.String())
 		}
+		if want := map[processing.Outcome]int{processing.Processed: 4, processing.Failed: 2}; !maps.Equal(w.observed, want) || slices.Max(w.ages) != time.Second {
+			t.Errorf("observed %v with the ages %v, want %v and a second at most", w.observed, w.ages, want)
+		}
 	})
 }
 
@@ -149,7 +153,7 @@ func TestMessageWithoutItsObjectEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.look(t)
-		if w.waiting(t) != 0 || len(w.delivered) != 0 || !strings.Contains(w.log.String(), "has no message in the store") {
+		if w.observed[processing.Lost] != 1 || w.waiting(t) != 0 || len(w.delivered) != 0 || !strings.Contains(w.log.String(), "has no message in the store") {
 			t.Errorf("waiting %d, delivered %d, log %s", w.waiting(t), len(w.delivered), w.log.String())
 		}
 	})

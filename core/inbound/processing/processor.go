@@ -43,9 +43,29 @@ type Config struct {
 	Judge func(ctx context.Context, e inbound.Envelope, raw []byte) inbound.Verdicts
 	// Destinations has the destination of each kind of route.
 	Destinations map[inbound.Kind]inbound.Destination
-	Clock        core.Clock
-	Log          *slog.Logger
+	// Observe is called after each attempt to process a message, with its result, its duration,
+	// and the time since the message was received.
+	Observe func(o Outcome, took, age time.Duration)
+	Clock   core.Clock
+	Log     *slog.Logger
 }
+
+// Outcome is the result of an attempt to process a message.
+type Outcome string
+
+// The outcomes.
+const (
+	// Processed messages were given to their destinations, which kept or dropped them.
+	Processed Outcome = "processed"
+	// Lost tasks had no message in the store: it was not acknowledged, and its client sends it
+	// again.
+	Lost Outcome = "lost"
+	// Failed attempts are made again later.
+	Failed Outcome = "failed"
+)
+
+// Outcomes has all outcomes.
+func Outcomes() []Outcome { return []Outcome{Processed, Lost, Failed} }
 
 // Processor processes accepted messages. Every process with workers has one; several share the
 // queue. Wake lets it look for tasks at once.
@@ -90,7 +110,11 @@ func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 // do processes a task. After a failure the task is due again later, without an end: the message
 // was accepted.
 func (p *Processor) do(ctx context.Context, c *claimed) (time.Time, error) {
-	err := p.guarded(ctx, c.Task)
+	began := p.cfg.Clock()
+	outcome, err := p.guarded(ctx, c.Task)
+	if ended := p.cfg.Clock(); outcome != "" && ctx.Err() == nil {
+		p.cfg.Observe(outcome, ended.Sub(began), ended.Sub(c.Envelope.ReceivedAt))
+	}
 	if err == nil || ctx.Err() != nil {
 		return time.Time{}, nil
 	}

@@ -43,6 +43,19 @@ type world struct {
 	fails func(subject string) error
 	// delivered and committed have the messages in the order of the calls.
 	delivered, committed []inbound.Message
+	// observed counts the attempts by outcome, ages has the ages of their messages.
+	observed map[processing.Outcome]int
+	ages     []time.Duration
+}
+
+func (w *world) observe(o processing.Outcome, took, age time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.observed == nil {
+		w.observed = map[processing.Outcome]int{}
+	}
+	w.observed[o]++
+	w.ages = append(w.ages, age-took)
 }
 
 func each(t *testing.T, test func(t *testing.T, w *world)) {
@@ -55,7 +68,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	w := &world{Queue: inboundstore.NewQueue(db.DB), db: db, org: core.NewID(), now: start}
 	w.stores = inboundtest.NewStores(t, w.clock)
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
-	w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w.Queue, Folder: t.TempDir(), Wake: func() {}, Log: log})
+	w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w.Queue, Folder: t.TempDir(), Wake: func() {}, Count: func(spool.Outcome) {}, Log: log})
 	w.Processor = w.newProcessor(log)
 	return w
 }
@@ -69,6 +82,7 @@ func (w *world) newProcessor(log *slog.Logger) *processing.Processor {
 			}
 			return w.judge(string(raw))
 		},
+		Observe:      w.observe,
 		Destinations: map[inbound.Kind]inbound.Destination{inbound.ToInbox: w, inbound.ToDomain: w},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -35,7 +36,31 @@ type Config struct {
 	Folder string
 	// Wake is called after a message was accepted, so that it is processed at once.
 	Wake func()
-	Log  *slog.Logger
+	// Count counts the result of each call of Accept.
+	Count func(Outcome)
+	Log   *slog.Logger
+}
+
+// Outcome is the result of a call of Accept.
+type Outcome string
+
+// The outcomes.
+const (
+	Accepted Outcome = "accepted"
+	// Interrupted means that the message was not read to its end: the receiver refused it, or the
+	// client left.
+	Interrupted Outcome = "interrupted"
+	// DiskFailed means that the temporary file of a large message could not be written.
+	DiskFailed Outcome = "disk_failed"
+	// StoreFailed means that the object store of the organization did not take the message.
+	StoreFailed Outcome = "store_failed"
+	// QueueFailed means that the database did not take the task.
+	QueueFailed Outcome = "queue_failed"
+)
+
+// Outcomes has all outcomes.
+func Outcomes() []Outcome {
+	return []Outcome{Accepted, Interrupted, DiskFailed, StoreFailed, QueueFailed}
 }
 
 // Spooler accepts messages. It is safe for concurrent use.
@@ -60,14 +85,32 @@ func (s *Spooler) Accept(ctx context.Context, e inbound.Envelope, body io.Reader
 	}
 	held, err := hold(body, s.cfg.Folder)
 	if err != nil {
+		s.cfg.Count(interruption(err))
 		return err
 	}
 	defer held.release()
 	e.Size = held.size
+	outcome, err := s.keep(ctx, e, held)
+	if s.cfg.Count(outcome); err == nil {
+		s.cfg.Wake()
+	}
+	return err
+}
+
+// interruption returns the outcome of a message that could not be held until its end.
+func interruption(err error) Outcome {
+	if _, ofFile := errors.AsType[*fs.PathError](err); ofFile {
+		return DiskFailed
+	}
+	return Interrupted
+}
+
+// keep stores a message and its task.
+func (s *Spooler) keep(ctx context.Context, e inbound.Envelope, held *held) (Outcome, error) {
 	org := e.Routes[0].OrgID
 	store, err := s.cfg.Stores.Of(ctx, org)
 	if err != nil {
-		return fmt.Errorf("inbound: store of the organization: %w", err)
+		return StoreFailed, fmt.Errorf("inbound: store of the organization: %w", err)
 	}
 	// The folder is new for each call. A provider may pass a message again that was accepted before;
 	// then a failure of the second call must not delete the message of the first.
@@ -75,16 +118,15 @@ func (s *Spooler) Accept(ctx context.Context, e inbound.Envelope, body io.Reader
 	if err := store.Put(ctx, task.RawKey, held, held.size, "message/rfc822"); err != nil {
 		// After a timeout of a bucket the object may be there.
 		s.discard(ctx, store, task)
-		return fmt.Errorf("inbound: store message: %w", err)
+		return StoreFailed, fmt.Errorf("inbound: store message: %w", err)
 	}
 	if err := s.adder.Do(ctx, task); err != nil {
 		// The task may be in the queue although the commit failed. Then it finds no message and
 		// ends, and the client sends the message again.
 		s.discard(ctx, store, task)
-		return fmt.Errorf("inbound: queue message: %w", err)
+		return QueueFailed, fmt.Errorf("inbound: queue message: %w", err)
 	}
-	s.cfg.Wake()
-	return nil
+	return Accepted, nil
 }
 
 // discard deletes a message that was not accepted.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +36,15 @@ type world struct {
 	spool  *spool.Spooler
 	woken  atomic.Int64
 	breaks error
+
+	mu       sync.Mutex
+	outcomes []spool.Outcome
+}
+
+func (w *world) count(o spool.Outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outcomes = append(w.outcomes, o)
 }
 
 func (w *world) Add(ctx context.Context, tasks []inbound.Task) error {
@@ -47,9 +58,16 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := &world{Queue: inboundstore.NewQueue(db.DB), stores: inboundtest.NewStores(t, func() time.Time { return now }), folder: t.TempDir()}
-		w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w, Folder: w.folder, Wake: func() { w.woken.Add(1) }, Log: slog.New(slog.DiscardHandler)})
+		w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w, Folder: w.folder, Wake: func() { w.woken.Add(1) }, Count: w.count, Log: slog.New(slog.DiscardHandler)})
 		test(t, w)
 	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func envelope(org string) inbound.Envelope {
@@ -109,6 +127,9 @@ func TestAcceptedMessagesAreStoredAndQueued(t *testing.T) {
 		if len(tasks) != len(bodies) || w.woken.Load() != int64(len(bodies)) {
 			t.Errorf("%d tasks, woken %d times, want %d", len(tasks), w.woken.Load(), len(bodies))
 		}
+		if want := slices.Repeat([]spool.Outcome{spool.Accepted}, len(bodies)); !slices.Equal(w.outcomes, want) {
+			t.Errorf("counted %v, want %v", w.outcomes, want)
+		}
 		if left, err := os.ReadDir(w.folder); len(left) != 0 || err != nil {
 			t.Errorf("temporary files remain: %v, %v", left, err)
 		}
@@ -124,14 +145,17 @@ func TestRefusedMessagesLeaveNothing(t *testing.T) {
 		cut    error
 		store  error
 		queue  error
+		folder bool
 		routes bool
 		want   error
+		counts spool.Outcome
 	}{
-		"client gone":                    {"half", cut, nil, nil, true, cut},
-		"client gone in a large message": {strings.Repeat("x", 1<<20), cut, nil, nil, true, cut},
-		"store full":                     {"whole", nil, full, nil, true, objects.ErrUnavailable},
-		"database gone":                  {"whole", nil, nil, io.ErrUnexpectedEOF, true, io.ErrUnexpectedEOF},
-		"no route":                       {"whole", nil, nil, nil, false, nil},
+		"client gone":                    {"half", cut, nil, nil, true, true, cut, spool.Interrupted},
+		"client gone in a large message": {strings.Repeat("x", 1<<20), cut, nil, nil, true, true, cut, spool.Interrupted},
+		"no folder for a large message":  {strings.Repeat("x", 1<<20), nil, nil, nil, false, true, fs.ErrNotExist, spool.DiskFailed},
+		"store full":                     {"whole", nil, full, nil, true, true, objects.ErrUnavailable, spool.StoreFailed},
+		"database gone":                  {"whole", nil, nil, io.ErrUnexpectedEOF, true, true, io.ErrUnexpectedEOF, spool.QueueFailed},
+		"no route":                       {"whole", nil, nil, nil, true, false, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +169,9 @@ func TestRefusedMessagesLeaveNothing(t *testing.T) {
 					put = key
 					return tc.store
 				}
+				if !tc.folder {
+					must(t, os.Remove(w.folder))
+				}
 				org := core.NewID()
 				e := envelope(org)
 				if !tc.routes {
@@ -157,6 +184,9 @@ func TestRefusedMessagesLeaveNothing(t *testing.T) {
 				err := w.spool.Accept(t.Context(), e, body)
 				if err == nil || tc.want != nil && !errors.Is(err, tc.want) {
 					t.Errorf("error %v, want %v", err, tc.want)
+				}
+				if want := slices.DeleteFunc([]spool.Outcome{tc.counts}, func(o spool.Outcome) bool { return o == "" }); !slices.Equal(w.outcomes, want) {
+					t.Errorf("counted %v, want %v", w.outcomes, want)
 				}
 				if put != "" {
 					store, _ := w.stores.Of(t.Context(), org)

@@ -45,6 +45,9 @@ type Parts struct {
 	router    inbound.Routers
 	spool     *spool.Spooler
 	processor *processing.Processor
+	// announcer is nil in a process that processes messages itself.
+	announcer *announcer
+	accepted  Accepted
 	notices   Notices
 	cfg       config.Config
 	public    config.Public
@@ -71,6 +74,7 @@ type Needs struct {
 	Public      config.Public
 	Store       Store
 	Notices     Notices
+	Accepted    Accepted
 	Received    inbound.Queue
 	Buckets     objects.BucketStore
 	Transactor  core.Transactor
@@ -85,7 +89,7 @@ type Needs struct {
 // Open opens the storage of received mail and returns the parts. Call it once for each server,
 // because it registers metrics. The caller closes the parts.
 func Open(n Needs) (*Parts, error) {
-	p := &Parts{notices: n.Notices, cfg: n.Config, public: n.Public, Waiting: inboxes.NewWaiting(n.Notices, n.Config.Log)}
+	p := &Parts{notices: n.Notices, accepted: n.Accepted, cfg: n.Config, public: n.Public, Waiting: inboxes.NewWaiting(n.Notices, n.Config.Log)}
 	var err error
 	if p.stored, err = mailstores.Open(n.Config, n.Buckets, n.Transactor, n.Master, n.Public.Fetch); err != nil {
 		return nil, err
@@ -123,7 +127,7 @@ func (p *Parts) Receiver(metrics prometheus.Registerer) (*smtpd.Server, error) {
 
 // Follow starts what the role of the process needs: notices of other processes to the polls of
 // this one unless it is a worker, and the processing of received mail unless it only answers
-// calls. The returned function stops it.
+// calls; then it announces the mail to the others. The returned function stops it.
 func (p *Parts) Follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(processing.LookEvery)
@@ -134,6 +138,9 @@ func (p *Parts) Follow() func() {
 	}
 	if p.cfg.Role != config.API {
 		running.Go(func() { p.processor.Follow(ctx, ticker.C) })
+		running.Go(func() { p.accepted.Follow(ctx, p.processor.Wake) })
+	} else {
+		running.Go(func() { p.announcer.follow(ctx) })
 	}
 	return func() {
 		ticker.Stop()

@@ -1,6 +1,7 @@
 package incoming
 
 import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/scanners"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inbound/judging"
@@ -16,11 +17,17 @@ func (p *Parts) openProcessing(n Needs, domains inbound.Destination) error {
 	}
 	judge := judging.Judge{Authenticator: newAuthenticator(n.Config), Spam: spam, Virus: virus, Log: n.Config.Log}
 	p.processor = processing.New(processing.Config{
-		Queue: n.Received, Stores: p.Stores, Transactor: n.Transactor, Judge: judge.Judge, Clock: n.Config.Clock, Log: n.Config.Log,
+		Queue: n.Received, Stores: p.Stores, Transactor: n.Transactor, Judge: judge.Judge, Observe: observeProcessed(n.Metrics), Clock: n.Config.Clock, Log: n.Config.Log,
 		Destinations: map[inbound.Kind]inbound.Destination{
 			inbound.ToInbox: p.Inboxes.Destination(), inbound.ToDomain: domains, inbound.ToDeletedDomain: domains,
 		},
 	})
-	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Wake: p.processor.Wake, Log: n.Config.Log})
+	wake := p.processor.Wake
+	if n.Config.Role == config.API {
+		p.announcer = newAnnouncer(n.Accepted, n.Config.Log)
+		wake = p.announcer.wake
+	}
+	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Wake: wake, Count: countAccepted(n.Metrics), Log: n.Config.Log})
+	n.Metrics.MustRegister(newBacklog(n.Received, n.Config.Clock, n.Config.Log))
 	return nil
 }

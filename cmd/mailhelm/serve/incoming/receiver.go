@@ -49,5 +49,8 @@ func countReceived(metrics prometheus.Registerer) func(smtpd.Event, smtpd.Outcom
 		Help: "Connections, recipients and messages of the SMTP server for incoming mail, by event and outcome: accepted, or the reason of the refusal.",
 	}, []string{"event", "outcome"})
 	metrics.MustRegister(counter)
+	for _, e := range []smtpd.Event{smtpd.Connection, smtpd.Recipient, smtpd.Message} {
+		counter.WithLabelValues(string(e), string(smtpd.Accepted))
+	}
 	return func(e smtpd.Event, o smtpd.Outcome) { counter.WithLabelValues(string(e), string(o)).Inc() }
 }
