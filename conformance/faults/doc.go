@@ -11,7 +11,8 @@
 // due at the same time. Each run must take each step once.
 //
 // Other tests kill servers while mail comes in by SMTP. Each message that got 250 must be stored
-// once, and reach the webhook under one id.
+// once, and reach the webhook under one id. The same server must put mail off with 451, and recover
+// by itself, while its database, its store of mail or its scanner is gone.
 //
 // In CI a test kills three servers during one broadcast to a thousand recipients. With
 // MAILHELM_TEST_FULL=1 it kills two hundred, during as many broadcasts to ten thousand

@@ -51,7 +51,7 @@ func TestKilledServersReceiveMail(t *testing.T) {
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		kills, messages := mailSize()
 		chance := rand.New(rand.NewPCG(uint64(kills), 19))
-		m := newMailScene(t, postgres, messages)
+		m := newMailScene(t, postgres, false, messages)
 		began := time.Now()
 		var senders sync.WaitGroup
 		for range clients {
@@ -67,13 +67,8 @@ func TestKilledServersReceiveMail(t *testing.T) {
 		at := launch(t, m.life)
 		m.mailer.use(at.smtp)
 		senders.Wait()
-		at.kill(t)
 		took := time.Since(began)
-		m.Ahead = afterLeases
-		at = launch(t, m.life)
-		m.complete(t, at)
-		m.check(t)
-		at.kill(t)
+		m.end(t, at)
 		t.Logf("%d kills in %v: %s", kills, took.Round(time.Second), m.figures)
 	})
 }
@@ -129,10 +124,10 @@ func (h *mailHook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // newMailScene creates inboxes, and a receiving domain with a published webhook. No server runs
-// afterwards.
-func newMailScene(t *testing.T, postgres bool, messages int) *mailScene {
+// afterwards. On PostgreSQL it has a database server of its own if the test restarts it.
+func newMailScene(t *testing.T, postgres, restarts bool, messages int) *mailScene {
 	t.Helper()
-	m := &mailScene{scene: newScene(t, postgres, false, 1), hook: newMailHook(t), inboxes: map[string]string{}, named: map[string]bool{}}
+	m := &mailScene{scene: newScene(t, postgres, restarts, 1), hook: newMailHook(t), inboxes: map[string]string{}, named: map[string]bool{}}
 	var err error
 	m.objects, err = files.New(files.Config{Folder: m.config().ObjectsFolder(), Key: make([]byte, files.KeyBytes), Clock: core.SystemClock})
 	must(t, err)
@@ -188,6 +183,18 @@ func (m *mailScene) receive(t *testing.T, at *server, more int, chance *rand.Ran
 		longest = longestLife
 	}
 	<-time.After(time.Duration(chance.Int64N(int64(longest))))
+}
+
+// end kills the server, lets another process and deliver what the first one had begun, and checks
+// all messages.
+func (m *mailScene) end(t *testing.T, at *server) {
+	t.Helper()
+	at.kill(t)
+	m.Ahead = afterLeases
+	at = launch(t, m.life)
+	defer at.kill(t)
+	m.complete(t, at)
+	m.check(t)
 }
 
 // complete waits until all messages are processed and delivered.

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -48,6 +49,15 @@ type life struct {
 	Faults []simulator.Fault
 	// Roots has the certificate of the webhook endpoint as PEM.
 	Roots []byte
+	// Role is what the process does; "" means all.
+	Role config.Role
+	// API is the public URL of the API for a worker, which does not listen there; "" means the
+	// address at which the process listens.
+	API string
+	// CallerWait is how long a write waits for the database; 0 means 30 seconds.
+	CallerWait time.Duration
+	// Rspamd is the URL of a spam scanner; "" means none.
+	Rspamd string
 }
 
 // config returns the configuration of a server on free ports of the loopback interface.
@@ -55,8 +65,9 @@ func (l life) config() config.Config {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(l.Roots)
 	return config.Config{
-		DNSServers: []string{"none"}, MailHost: "mx.example.com", WebhookCAs: roots, WebhookNetworks: []string{"127.0.0.0/8"},
-		DataDir: l.DataDir, DatabaseURL: l.DatabaseURL, Listen: configtest.AnyPorts(), MaxConns: 12, CallerWait: 30 * time.Second, PasswordCost: passwords.LeastCost(),
+		DNSServers: []string{"none"}, MailHost: "mx.example.com", WebhookCAs: roots, WebhookNetworks: []string{"127.0.0.0/8"}, BucketNetworks: []string{"127.0.0.0/8"},
+		Role: l.Role, Public: config.Public{API: l.API}, RspamdURL: l.Rspamd,
+		DataDir: l.DataDir, DatabaseURL: l.DatabaseURL, Listen: configtest.AnyPorts(), MaxConns: 12, CallerWait: cmp.Or(l.CallerWait, 30*time.Second), PasswordCost: passwords.LeastCost(),
 		Clock: func() time.Time { return core.SystemClock().Add(l.Ahead) }, Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
