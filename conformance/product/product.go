@@ -71,6 +71,10 @@ type Options struct {
 	// NoMailHost starts the product without the host name that MX records of receiving domains
 	// name, so that it receives no mail for domains.
 	NoMailHost bool
+	// ReceiveRegions are the regions in which Amazon SES receives mail for domains.
+	ReceiveRegions []string
+	// LoopbackBuckets lets organizations keep received mail in buckets on the loopback interface.
+	LoopbackBuckets bool
 	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -198,7 +202,10 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.DNS != "" {
 		cfg.DNSServers = []string{opts.DNS}
 	}
-	cfg.MailHost = opts.mailHost()
+	cfg.MailHost, cfg.ReceiveSESRegions = opts.mailHost(), opts.ReceiveRegions
+	if opts.LoopbackBuckets {
+		cfg.BucketNetworks = []string{"127.0.0.0/8"}
+	}
 	// Hosts of webhooks have public addresses when they are checked, and none when messages are
 	// sent, so that no test reaches the Internet. Literal addresses are looked up nowhere.
 	cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
