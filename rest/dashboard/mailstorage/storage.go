@@ -48,6 +48,7 @@ func (h *Room) Routes() []frame.Route {
 // storagePage is the data of the page.
 type storagePage struct {
 	Form, Files, Test frame.Form
+	Guide             *frame.Link
 	// InUse describes the bucket in use; "" means that mail is stored in files.
 	InUse   string
 	Changed frame.When
@@ -107,7 +108,7 @@ func (h *Room) form(w http.ResponseWriter, r *http.Request, v people.Visitor, ty
 		h.Fail(w, r, v, err)
 		return
 	}
-	data := storagePage{Form: frame.FormTo(v, Path), Test: frame.FormTo(v, Path+"/test")}
+	data := storagePage{Form: frame.FormTo(v, Path), Test: frame.FormTo(v, Path+"/test"), Guide: h.Guide("/guides/mail-storage", "Store mail in your own bucket")}
 	if known {
 		data.Files, data.InUse, data.Changed, data.Typed = frame.FormTo(v, Path+"/files"), stored.Name, h.When(stored.UpdatedAt), stored.Bucket
 	}

@@ -43,15 +43,17 @@ const shownAddresses = 100
 
 // domainPage is the data of the page of a domain.
 type domainPage struct {
-	Domain            domain
-	State, HookState  mark
-	Alarm             string
-	Patterns          string
-	Published         frame.When
-	Created           frame.When
-	Addresses         []addressRow
-	Hidden            int
-	Path, Log         string
+	Domain           domain
+	State, HookState mark
+	Alarm            string
+	Patterns         string
+	Published        frame.When
+	Created          frame.When
+	Addresses        []addressRow
+	Hidden           int
+	Path, Log        string
+	// SES leads to the steps in AWS. It is nil for a domain that this server receives.
+	SES               *frame.Link
 	MayManage         bool
 	Verify, Test      frame.Form
 	Window            frame.Form
@@ -91,6 +93,9 @@ func (h *Receiving) domainPage(w http.ResponseWriter, r *http.Request, v people.
 		Log: LogPath + "?domain=" + url.QueryEscape(d.Domain), MayManage: v.Member.Has(members.MayManageInbound),
 		Verify: frame.FormTo(v, d.path()+"/verify"), Test: frame.FormTo(v, d.path()+"/webhook/test"), Window: frame.FormTo(v, d.path()+"/webhook/resend"),
 		From: from, To: to,
+	}
+	if d.Region != "" {
+		data.SES = h.Guide(guide+"#receive-by-amazon-ses", "Set up Amazon SES")
 	}
 	if d.Webhook != nil {
 		data.HookState, data.Patterns = markOfWebhook(d.Webhook.Status), strings.Join(d.Webhook.AllowPatterns, ", ")
