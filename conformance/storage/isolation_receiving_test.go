@@ -68,7 +68,8 @@ func (o ownedObjects) receivingState(t *testing.T, db *storage.DB) []any {
 		must(t, err)
 		seen = append(seen, found)
 	}
-	items, err := db.ReceivedDeliveries().Items(t.Context(), receiving.Endpoint{Target: o.received.target(o.org)}, later(1_000_000), 10)
+	leased := receiving.Endpoint{Target: o.received.target(o.org), URL: o.received.domain.Webhook.URL, Secret: o.received.domain.Secret}
+	items, err := db.ReceivedDeliveries().Items(t.Context(), leased, later(1_000_000), nil, 10)
 	must(t, err)
 	return append(seen, items)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config configures a [Group]. All fields are required.
+// Config configures a [Group]. All fields are required except Gather.
 type Config[T any] struct {
 	// Commit makes items durable: all of them, or none if it fails. It gets one item alone after
 	// a group with that item failed. Its context has no deadline of a caller, because the group
@@ -22,6 +22,9 @@ type Config[T any] struct {
 	Max int
 	// Timeout bounds each call of Commit.
 	Timeout time.Duration
+	// Gather is how long a group that is not full waits for further items. Zero commits at once:
+	// then no caller waits longer than necessary, but each of few callers has a commit of its own.
+	Gather time.Duration
 }
 
 // Group commits items. While one group is committed, the items of further callers form the next
@@ -32,6 +35,8 @@ type Group[T any] struct {
 	mu         sync.Mutex
 	waiting    []*entry[T]
 	committing bool
+	// full has a signal when Max items wait.
+	full chan struct{}
 }
 
 type entry[T any] struct {
@@ -42,7 +47,7 @@ type entry[T any] struct {
 }
 
 // New returns a Group that has no items.
-func New[T any](cfg Config[T]) *Group[T] { return &Group[T]{cfg: cfg} }
+func New[T any](cfg Config[T]) *Group[T] { return &Group[T]{cfg: cfg, full: make(chan struct{}, 1)} }
 
 // Do returns when the item is committed, with the error of its commit. It always waits for the
 // commit, also when ctx has ended in the meantime, because a caller must know the outcome.
@@ -55,6 +60,12 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 	g.waiting = append(g.waiting, e)
 	lead := !g.committing
 	g.committing = true
+	if len(g.waiting) >= g.cfg.Max {
+		select {
+		case g.full <- struct{}{}:
+		default: // there is a signal
+		}
+	}
 	g.mu.Unlock()
 	if lead {
 		go g.commitAll(context.WithoutCancel(ctx))
@@ -65,6 +76,7 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 // commitAll commits groups until no caller waits.
 func (g *Group[T]) commitAll(ctx context.Context) {
 	for {
+		g.gather()
 		g.mu.Lock()
 		n := min(len(g.waiting), g.cfg.Max)
 		if n == 0 {
@@ -76,6 +88,26 @@ func (g *Group[T]) commitAll(ctx context.Context) {
 		g.waiting = g.waiting[n:]
 		g.mu.Unlock()
 		g.commit(ctx, group)
+	}
+}
+
+// gather waits until the next group may be committed, if there is one.
+func (g *Group[T]) gather() {
+	g.mu.Lock()
+	n := len(g.waiting)
+	select {
+	case <-g.full: // of the group before
+	default:
+	}
+	g.mu.Unlock()
+	if g.cfg.Gather == 0 || n == 0 || n >= g.cfg.Max {
+		return
+	}
+	timer := time.NewTimer(g.cfg.Gather)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-g.full:
 	}
 }
 

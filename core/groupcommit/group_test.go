@@ -142,3 +142,36 @@ func TestCallerWhoseContextEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestGather checks that a group waits for further items, and that a full one does not.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &log{}
+		g := groupcommit.New(groupcommit.Config[int]{Commit: l.commit, Max: 4, Timeout: time.Minute, Gather: 10 * time.Second})
+		began := time.Now()
+		var callers sync.WaitGroup
+		come := func(items ...int) {
+			for _, item := range items {
+				callers.Go(func() {
+					if err := g.Do(t.Context(), item); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			synctest.Wait()
+		}
+		come(1)
+		<-time.After(9 * time.Second)
+		come(2)
+		<-time.After(3 * time.Second) // both were committed after 11 seconds
+		come(3, 4, 5, 6, 7)
+		callers.Wait()
+		if took := time.Since(began); took != 24*time.Second { // the last one waits alone
+			t.Errorf("%v", took)
+		}
+		if len(l.groups) != 3 || !slices.Equal(l.groups[0], []int{1, 2}) || len(l.groups[1]) != 4 {
+			t.Errorf("%v", l.groups)
+		}
+	})
+}

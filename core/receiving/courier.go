@@ -2,8 +2,6 @@ package receiving
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -22,20 +20,24 @@ const InFlight = 4
 const (
 	// pollEvery is how often a courier looks for due deliveries while it sends none.
 	pollEvery = time.Second
-	// lease is how long a process may send to an endpoint without extending its lease. It is
-	// longer than the attempts that it has begun. After a crash, the endpoint is free at its end.
+	// lease is how long a process may send to an endpoint. It is longer than a turn, the attempts
+	// that began in it and the write of their results. After a crash, the endpoint is free at its
+	// end.
 	lease = 3 * standardhooks.Timeout
 	// laneSize is the maximum number of slow endpoints that one process sends to at the same
 	// time, and also the number of the others.
 	laneSize = 64
 	// batch is how many deliveries are read at once.
-	batch = 8 * InFlight
-	// turn is how long an endpoint with many due deliveries is served before others may be.
-	turn = 5 * time.Second
+	batch = 16 * InFlight
+	// turnTime is how long an endpoint with many due deliveries is served before others may be.
+	turnTime = 5 * time.Second
 	// slowFrom is the duration of an attempt from which an endpoint counts as slow.
 	slowFrom = 2 * time.Second
 	// settleTimeout limits the write of results, also while the process stops.
 	settleTimeout = 5 * time.Second
+	// settleMost is the largest number of results in one transaction, and settleWait how long one
+	// waits for further results. So a process makes at most a hundred such transactions a second.
+	settleMost, settleWait = 256, 10 * time.Millisecond
 )
 
 // Sender makes one attempt to deliver a message. Every outcome is in the answer.
@@ -65,7 +67,9 @@ type Courier struct {
 func NewCourier(cfg CourierConfig) *Courier {
 	c := &Courier{CourierConfig: cfg}
 	c.fast, c.slow = c.lane(false), c.lane(true)
-	c.results = groupcommit.New(groupcommit.Config[Result]{Commit: cfg.Queue.Settle, Max: batch, Timeout: settleTimeout})
+	c.results = groupcommit.New(groupcommit.Config[Result]{
+		Commit: cfg.Queue.Settle, Max: settleMost, Gather: settleWait, Timeout: settleTimeout,
+	})
 	return c
 }
 
@@ -114,34 +118,32 @@ func (c *Courier) lane(slow bool) *workpool.Pool[Target] {
 	})
 }
 
-// serve sends due deliveries of an endpoint. It returns when none is due, after its turn, when
-// the lease is lost, or when an endpoint of the fast lane turns out to be slow. The turn of a slow
-// endpoint is one batch.
+// serve sends due deliveries of an endpoint in one turn. If others may stay due because the time
+// of the turn is over, or a slow endpoint has recovered, it lets the fast lane look again.
 func (c *Courier) serve(ctx context.Context, t Target, slow bool) error {
-	now := c.Clock()
-	e, leased, err := c.Queue.Lease(ctx, t, now, now.Add(lease))
+	began := c.Clock()
+	e, leased, err := c.lease(ctx, t, began)
 	if err != nil || !leased {
 		return err
 	}
-	defer c.release(ctx, e)
-	secret, err := OpenSecret(c.Sealer, e.OrgID, e.DomainID, e.Secret)
-	if err != nil {
-		return err
+	run := &turn{Courier: c, endpoint: e, slow: slow, began: began}
+	if run.secret, err = OpenSecret(c.Sealer, e.OrgID, e.DomainID, e.Secret); err == nil {
+		err = run.sendDue(ctx)
 	}
-	for {
-		items, err := c.Queue.Items(ctx, e, c.Clock(), batch)
-		if err != nil || len(items) == 0 {
-			return err
-		}
-		wasSlow, err := c.sendAll(ctx, e, secret, items, slow)
-		if err != nil || ctx.Err() != nil || slow || wasSlow || c.Clock().Sub(now) >= turn {
-			return err
-		}
-		held, err := c.Queue.Extend(ctx, e, c.Clock().Add(lease))
-		if err != nil || !held {
-			return err
-		}
+	c.release(ctx, e)
+	if err == nil && run.goesOn() {
+		// The fast lane looks when this turn has left its lane, or at once.
+		c.fast.EndRests(func(other Target) bool { return other == t })
 	}
+	return err
+}
+
+// lease leases an endpoint. The end of ctx does not interrupt it: a lease without a holder would
+// delay the deliveries.
+func (c *Courier) lease(ctx context.Context, t Target, now time.Time) (Endpoint, bool, error) {
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	return c.Queue.Lease(lasting, t, now, now.Add(lease))
 }
 
 // release ends the lease of an endpoint, so that deliveries that become due need not wait for
@@ -152,87 +154,4 @@ func (c *Courier) release(ctx context.Context, e Endpoint) {
 	if err := c.Queue.Release(lasting, e, c.Clock()); err != nil {
 		c.Log.WarnContext(ctx, "the lease of an endpoint for received mail ends by itself", "org_id", e.OrgID, "domain_id", e.DomainID, "error", err)
 	}
-}
-
-// sendAll sends deliveries, InFlight at the same time, and stores their results. After an
-// attempt that was slow or failed it begins no other, except in the lane of slow endpoints one
-// of InFlight more: so all attempts end within the lease. It reports whether there was such an
-// attempt.
-func (c *Courier) sendAll(ctx context.Context, e Endpoint, secret string, items []Item, slow bool) (bool, error) {
-	if slow {
-		items = items[:min(len(items), InFlight)]
-	}
-	next := make(chan Item, len(items))
-	for _, item := range items {
-		next <- item
-	}
-	close(next)
-	var (
-		senders sync.WaitGroup
-		mu      sync.Mutex
-		stop    bool
-		failure error
-	)
-	stopped := func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return stop
-	}
-	for range min(InFlight, len(items)) {
-		senders.Go(func() {
-			for item := range next {
-				if stopped() || ctx.Err() != nil {
-					return
-				}
-				wasSlow, err := c.send(ctx, e, secret, item)
-				mu.Lock()
-				stop = stop || wasSlow || err != nil
-				failure = errors.Join(failure, err)
-				mu.Unlock()
-			}
-		})
-	}
-	senders.Wait()
-	return stop, failure
-}
-
-// send makes one attempt and stores its result. It stores no result of an attempt that the end
-// of the process interrupted: the delivery stays due. It reports whether the attempt was slow or
-// failed.
-func (c *Courier) send(ctx context.Context, e Endpoint, secret string, item Item) (bool, error) {
-	start := c.Clock()
-	answer, err := c.attempt(ctx, e, secret, item, start)
-	if err != nil || ctx.Err() != nil && !answer.Delivered() {
-		return true, err
-	}
-	r := resultOf(e, item, answer, start, c.Clock())
-	if err := c.results.Do(context.WithoutCancel(ctx), r); err != nil {
-		return true, fmt.Errorf("result of delivery %s: %w", item.ID, err)
-	}
-	return r.Slow, nil
-}
-
-// attempt sends a delivery. An attempt that could not be made because of the message itself
-// counts as one that failed, so that a damaged message does not stop the others. It fails only
-// if the database does.
-func (c *Courier) attempt(ctx context.Context, e Endpoint, secret string, item Item, now time.Time) (answer standardhooks.Answer, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.Log.ErrorContext(ctx, "the payload of a received message panicked", "org_id", e.OrgID, "message_id", item.MessageID, "error", core.PanicText(v))
-			answer, err = standardhooks.Answer{Problem: standardhooks.NotSent}, nil
-		}
-	}()
-	m, err := c.Store.Content(ctx, e.OrgID, item.MessageID)
-	if core.IsNotFound(err) {
-		return standardhooks.Answer{Problem: contentGone}, nil
-	}
-	if err != nil {
-		return standardhooks.Answer{}, err
-	}
-	body, err := bodyOf(ctx, c.Objects, e, item, m, now)
-	if err != nil {
-		c.Log.WarnContext(ctx, "a received message is not delivered now", "org_id", e.OrgID, "message_id", item.MessageID, "error", err)
-		return standardhooks.Answer{Problem: storeFailed}, nil
-	}
-	return c.Sender.Post(ctx, standardhooks.Request{URL: e.URL, ID: item.ID, At: now, Body: body, Secrets: []string{secret}}), nil
 }

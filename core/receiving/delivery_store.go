@@ -78,6 +78,7 @@ type Item struct {
 	MessageID string
 	Test      bool
 	Wanted
+	DueAt time.Time
 	// Attempts counts all attempts; it is the fencing token of the outcome. Tries counts those
 	// since the delivery was created or requested again.
 	Attempts, Tries int
@@ -104,13 +105,12 @@ type Queue interface {
 	// Lease gives this process the only right to send deliveries to the webhook of a domain until
 	// a time. It reports false if another process has it, or the domain has no webhook.
 	Lease(ctx context.Context, t Target, now, until time.Time) (Endpoint, bool, error)
-	// Extend moves the end of a lease. It reports false if the lease was lost, or the webhook
-	// was changed.
-	Extend(ctx context.Context, e Endpoint, until time.Time) (bool, error)
 	// Release ends a lease at once, unless it was lost.
 	Release(ctx context.Context, e Endpoint, now time.Time) error
-	// Items returns due deliveries to an endpoint, those that wait longest first.
-	Items(ctx context.Context, e Endpoint, now time.Time, limit int) ([]Item, error)
+	// Items returns due deliveries to an endpoint, those that wait longest first. They begin after
+	// the delivery after, if it is not nil. There are none if the lease was lost or the webhook
+	// was changed.
+	Items(ctx context.Context, e Endpoint, now time.Time, after *Item, limit int) ([]Item, error)
 	// Settle stores results, also of several endpoints. A result whose delivery was attempted or
 	// requested again since changes nothing.
 	Settle(ctx context.Context, results []Result) error

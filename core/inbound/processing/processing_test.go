@@ -1,6 +1,7 @@
 package processing_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -208,6 +209,45 @@ func TestManyMessagesInTwoProcesses(t *testing.T) {
 		got := subjects(w.committed)
 		if len(got) != n || len(slices.Compact(got)) != n {
 			t.Errorf("%d committed, %d different", len(got), len(slices.Compact(got)))
+		}
+	})
+}
+
+// TestStopGivesClaimsBack stops a process while it works on messages. Another one must be able to
+// process them at once.
+func TestStopGivesClaimsBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(t.Context())
+		begun := make(chan struct{})
+		w.judge = func(string) inbound.Verdicts {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return inbound.Verdicts{}
+		}
+		const messages = 3
+		for range messages {
+			w.accept(t, mail("interrupted"), "inbox")
+		}
+		if err := w.Look(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for range messages {
+			<-begun
+		}
+		stop()
+		w.Join()
+		if len(w.delivered) != 0 || w.waiting(t) != messages || w.log.Len() != 0 {
+			t.Fatalf("delivered %d, waiting %d; log %s", len(w.delivered), w.waiting(t), w.log.String())
+		}
+		w.judge = nil
+		other := w.newProcessor(slog.New(slog.DiscardHandler))
+		if err := other.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		other.Join()
+		if len(w.committed) != messages || w.waiting(t) != 0 {
+			t.Errorf("committed %d, waiting %d", len(w.committed), w.waiting(t))
 		}
 	})
 }

@@ -27,6 +27,8 @@ const (
 	// workTime bounds the work on one message, and leaseTime is for how long no other process
 	// takes it.
 	workTime, leaseTime = time.Minute, 2 * time.Minute
+	// queueTime bounds the calls of the queue that the end of the process does not interrupt.
+	queueTime = 5 * time.Second
 	// firstDelay and longestDelay are the shortest and longest wait after a failure. The waits
 	// double.
 	firstDelay, longestDelay = time.Second, 10 * time.Minute
@@ -91,9 +93,13 @@ func New(cfg Config) *Processor {
 	return p
 }
 
+// find claims tasks. The end of ctx does not interrupt it: a claim without a holder would delay
+// the mail.
 func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 	now := p.cfg.Clock()
-	tasks, err := p.cfg.Queue.Claim(ctx, now, now.Add(leaseTime), room)
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
+	defer cancel()
+	tasks, err := p.cfg.Queue.Claim(lasting, now, now.Add(leaseTime), room)
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +114,21 @@ func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 }
 
 // do processes a task. After a failure the task is due again later, without an end: the message
-// was accepted.
+// was accepted. A task that the end of the process interrupted is due at once, so that another
+// process need not wait for the end of the lease.
 func (p *Processor) do(ctx context.Context, c *claimed) (time.Time, error) {
 	began := p.cfg.Clock()
 	outcome, err := p.guarded(ctx, c.Task)
 	if ended := p.cfg.Clock(); outcome != "" && ctx.Err() == nil {
 		p.cfg.Observe(outcome, ended.Sub(began), ended.Sub(c.Envelope.ReceivedAt))
 	}
-	if err == nil || ctx.Err() != nil {
+	if err == nil {
 		return time.Time{}, nil
+	}
+	if ctx.Err() != nil {
+		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
+		defer cancel()
+		return time.Time{}, p.cfg.Queue.PutOff(lasting, c.Task, p.cfg.Clock())
 	}
 	delay := delayAfter(c.Attempts)
 	p.cfg.Log.ErrorContext(ctx, "received mail could not be processed; it is tried again",
