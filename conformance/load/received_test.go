@@ -181,8 +181,9 @@ func endpoint(b *testing.B, db *storage.DB, url string, messages int) *receiving
 	must(b, err)
 	text := strings.Repeat("Eleven kilobytes of plain text, in lines.\n", 260)
 	must(b, db.InTx(b.Context(), func(ctx context.Context) error {
-		for range messages {
+		for i := range messages {
 			m := w.Message(core.NewID())
+			m.ReceivedAt = m.ReceivedAt.Add(time.Duration(i) * time.Microsecond)
 			m.Text, m.HTML, m.Size, m.StoreID, m.RawKey = text, "", int64(len(text)), objects.FilesID, objects.RawKey(w.OrgID, m.ID)
 			to := []string{"support@" + domain}
 			if _, _, err := db.ReceivedDeliveries().Add(ctx, w.OrgID, receiving.LogEntry{
