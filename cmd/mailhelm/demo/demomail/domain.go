@@ -132,7 +132,7 @@ func (s Seeder) giveUp(ctx context.Context, m entry) (bool, error) {
 			return err
 		}
 		const all = 100
-		items, err := s.Queue.Items(ctx, e, now.AddDate(0, 0, 1), all)
+		items, err := s.Queue.Items(ctx, e, now.AddDate(0, 0, 1), nil, all)
 		if err != nil {
 			return err
 		}
