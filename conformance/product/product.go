@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -86,6 +87,11 @@ type Options struct {
 	// WebhookCAs are the CAs to trust for webhook endpoints. If set, endpoints may also be on
 	// the loopback interface. nil means the system's CAs.
 	WebhookCAs *x509.CertPool
+	// WebhookNames looks up the hosts of webhooks when they are saved and published, and
+	// WebhookResolver when messages are sent to them; nil means name servers of the test.
+	WebhookNames, WebhookResolver *net.Resolver
+	// WebhookTimeout limits an attempt to send a webhook; 0 means ten seconds.
+	WebhookTimeout time.Duration
 	// Topics answers the product's requests to Amazon SNS; if nil, they get status 403.
 	// TopicCAs are the CAs to trust for certificates that sign SNS messages.
 	Topics   http.RoundTripper
@@ -206,9 +212,7 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.LoopbackBuckets {
 		cfg.BucketNetworks = []string{"127.0.0.0/8"}
 	}
-	// Hosts of webhooks have public addresses when they are checked, and none when messages are
-	// sent, so that no test reaches the Internet. Literal addresses are looked up nowhere.
-	cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
+	setWebhooks(t, opts, &cfg)
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox
@@ -218,9 +222,6 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
-	}
-	if cfg.WebhookCAs = opts.WebhookCAs; cfg.WebhookCAs != nil {
-		cfg.WebhookNetworks = []string{"127.0.0.0/8"}
 	}
 	// The timeout is long, so that a slow answer of Redis on a busy machine does not change
 	// the result of a test.
@@ -251,6 +252,20 @@ func Start(t testing.TB, opts Options) *Product {
 		p.MakePast(t)
 	}
 	return p
+}
+
+// setWebhooks sets how webhooks are sent. Their hosts have public addresses when they are checked,
+// and no address when messages are sent, so that no test reaches the Internet. Literal addresses
+// are looked up nowhere.
+func setWebhooks(t testing.TB, opts Options, cfg *config.Config) {
+	cfg.WebhookNames, cfg.WebhookResolver = outboundtest.NewNames(t, "93.184.215.14").Resolver(), outboundtest.NewNames(t, "").Resolver()
+	if opts.WebhookNames != nil {
+		cfg.WebhookNames, cfg.WebhookResolver = opts.WebhookNames, opts.WebhookResolver
+	}
+	if cfg.WebhookCAs = opts.WebhookCAs; cfg.WebhookCAs != nil {
+		cfg.WebhookNetworks = []string{"127.0.0.0/8"}
+	}
+	cfg.WebhookTimeout = opts.WebhookTimeout
 }
 
 // mailHost returns the host name that MX records of receiving domains name.

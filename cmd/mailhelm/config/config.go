@@ -97,6 +97,8 @@ type Config struct {
 	// WebhookNames looks up the hosts of webhooks when they are saved and published, and
 	// WebhookResolver when messages are sent to them; nil means the resolver of the system.
 	WebhookNames, WebhookResolver *net.Resolver
+	// WebhookTimeout limits an attempt to send a webhook; 0 means ten seconds.
+	WebhookTimeout time.Duration
 	// BucketNetworks are private networks, in CIDR form, in which people may have buckets for
 	// received mail. The public Internet is always allowed.
 	BucketNetworks []string

@@ -55,7 +55,7 @@ func New(cfg config.Config, s Stores) *Domains {
 		cfg.Log.Error("private networks of webhook endpoints are not allowed", "error", err)
 	}
 	private := len(networks) > 0
-	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver})
+	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver, Timeout: cfg.WebhookTimeout})
 	hosts := post.New(post.Config{Allowed: networks, Resolver: cfg.WebhookNames})
 	d := &Domains{
 		Publisher: receiving.NewPublisher(receiving.PublisherConfig{Store: s.Routes, Hosts: hosts, Networks: private, Clock: cfg.Clock, Log: cfg.Log}),
