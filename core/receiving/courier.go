@@ -28,7 +28,7 @@ const (
 	// time, and also the number of the others.
 	laneSize = 64
 	// batch is how many deliveries are read at once.
-	batch = 16 * InFlight
+	batch = 8 * InFlight
 	// turnTime is how long an endpoint with many due deliveries is served before others may be.
 	turnTime = 5 * time.Second
 	// slowFrom is the duration of an attempt from which an endpoint counts as slow.
