@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/inbound"
@@ -87,8 +88,8 @@ func read(message []byte) (notification, error) {
 		return n, core.Invalid("receipt.recipients", "must have at most 500 addresses")
 	}
 	for _, address := range append(n.Receipt.Recipients, n.Mail.Source) {
-		if len(address) > maxAddress {
-			return n, core.Invalid("receipt.recipients", "must have addresses of at most 320 bytes")
+		if len(address) > maxAddress || strings.ContainsFunc(address, unicode.IsControl) {
+			return n, core.Invalid("receipt.recipients", "must have addresses of at most 320 bytes without control characters")
 		}
 	}
 	return n, nil

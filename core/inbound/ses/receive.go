@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,9 +31,17 @@ type Buckets interface {
 	Open(ctx context.Context, orgID, bucket, key string) (objects.Deposit, error)
 }
 
+// Domains knows receiving domains that have no route yet.
+type Domains interface {
+	// IsRecorded reports whether the organization has recorded a domain, verified or not. The
+	// name is in lower case.
+	IsRecorded(ctx context.Context, orgID, domain string) (bool, error)
+}
+
 // Config configures a [Receiver]. All fields are required.
 type Config struct {
 	Router  inbound.Router
+	Domains Domains
 	Intake  inbound.Intake
 	Buckets Buckets
 	Clock   core.Clock
@@ -75,12 +84,13 @@ func New(cfg Config) *Receiver {
 func (*Receiver) IsReceived(message []byte) bool { return IsReceived(message) }
 
 // Receive accepts the message that a notification is about. It returns nil when the message is
-// durable, and also when none of its recipients has a route in the organization: SES receives
-// whole domains, so mail to unknown addresses is usual.
+// durable, and also when none of its recipients has a route in the organization: a receipt rule
+// can be for other domains too, and addresses of inboxes can be unknown.
 //
 // It fails with core.CodeValidationFailed for a notification that can never be accepted. It fails
 // with core.CodeUpstreamUnavailable if the bucket is not one of the organization, has no such
-// object or does not answer: a person may correct that before SNS gives up. If ctx ends first,
+// object or does not answer, or if the receiving domain is not verified yet: a person may correct
+// that before SNS gives up. If ctx ends first,
 // Receive returns its error, and the message may still be accepted.
 func (r *Receiver) Receive(ctx context.Context, orgID string, message []byte) error {
 	n, err := read(message)
@@ -116,6 +126,9 @@ func (r *Receiver) accept(ctx context.Context, orgID, id string, n notification)
 		return err
 	}
 	if len(routes) == 0 {
+		if err := r.expect(ctx, orgID, n.Receipt.Recipients); err != nil {
+			return err
+		}
 		r.cfg.Log.InfoContext(ctx, "mail received by Amazon SES has no recipient here", "org_id", orgID, "ses_message_id", n.Mail.MessageID)
 		return nil
 	}
@@ -163,6 +176,29 @@ func (r *Receiver) routes(ctx context.Context, orgID string, recipients []string
 		}
 	}
 	return routes, nil
+}
+
+// expect fails if a recipient is at a domain that the organization has recorded, but that has no
+// route: its records are not found yet, or this process does not know yet that they are. SES may
+// already receive its mail, and a later notification finds the route.
+func (r *Receiver) expect(ctx context.Context, orgID string, recipients []string) error {
+	asked := map[string]bool{}
+	for _, address := range recipients {
+		domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+		if asked[domain] {
+			continue
+		}
+		asked[domain] = true
+		if recorded, err := r.cfg.Domains.IsRecorded(ctx, orgID, domain); err != nil {
+			return fmt.Errorf("inbound: domain of a recipient: %w", err)
+		} else if recorded {
+			return &core.Error{
+				Code: core.CodeUpstreamUnavailable, Message: "The receiving domain " + core.Quote(domain) + " is not verified yet, or was verified a moment ago.",
+				Next: "Publish the DNS records of the domain, and check them.", RetryAfter: retryAfter,
+			}
+		}
+	}
+	return nil
 }
 
 // open returns the message, from the notification or from the bucket.

@@ -46,6 +46,13 @@ func (w *world) Route(_ context.Context, address string) (inbound.Route, inbound
 	return route, inbound.Accepted, nil
 }
 
+func (w *world) IsRecorded(_ context.Context, orgID, domain string) (bool, error) {
+	if domain == "down.test" {
+		return false, errors.New("no database")
+	}
+	return orgID == org && domain == "pending.test", nil
+}
+
 func (w *world) Accept(_ context.Context, e inbound.Envelope, body io.Reader) error {
 	text, err := io.ReadAll(body)
 	if err != nil {
@@ -67,7 +74,7 @@ func (w *world) Open(_ context.Context, orgID, bucket, key string) (objects.Depo
 }
 
 func (w *world) receiver() *ses.Receiver {
-	return ses.New(ses.Config{Router: w, Intake: w, Buckets: w, Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+	return ses.New(ses.Config{Router: w, Domains: w, Intake: w, Buckets: w, Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 }
 
 // receive passes a notification to a new receiver, as if to another process.
@@ -131,6 +138,9 @@ func TestMessagesThatAreNotAccepted(t *testing.T) {
 	}{
 		"no recipient here":        {message("", inBucket, "other@x.test", "unknown@x.test"), ""},
 		"no recipient":             {message("", inBucket), ""},
+		"domain is pending":        {message("", inBucket, "unknown@x.test", "unknown@Pending.test"), core.CodeUpstreamUnavailable},
+		"domain unread":            {message("", inBucket, "unknown@down.test"), core.CodeInternalError},
+		"no domain":                {message("", inBucket, "unknown"), ""},
 		"router broken":            {message("", inBucket, "a@x.test", "broken@x.test"), core.CodeInternalError},
 		"no such object":           {message("", inBucket, "a@x.test"), core.CodeUpstreamUnavailable},
 		"key of another message":   {message("", map[string]any{"type": "S3", "bucketName": "mail", "objectKey": "in/d6iitobk75ur44p8kdnnp7g2n801"}, "a@x.test"), core.CodeValidationFailed},
@@ -140,6 +150,7 @@ func TestMessagesThatAreNotAccepted(t *testing.T) {
 		"content not in base64":    {message("*", map[string]any{"encoding": "BASE64"}, "a@x.test"), core.CodeValidationFailed},
 		"too many recipients":      {message("x", nil, strings.Split(strings.Repeat("a@x.test ", 501), " ")...), core.CodeValidationFailed},
 		"long recipient":           {message("x", nil, strings.Repeat("a", 321)), core.CodeValidationFailed},
+		"control character":        {message("x", nil, "a\x00@x.test"), core.CodeValidationFailed},
 		"no message id":            {`{"notificationType":"Received"}`, core.CodeValidationFailed},
 		"name of a part as id":     {strings.ReplaceAll(message("", inBucket, "a@x.test"), sesID, "raw.eml"), core.CodeValidationFailed},
 		"sent mail":                {`{"notificationType":"Bounce"}`, core.CodeValidationFailed},

@@ -113,7 +113,7 @@ func (p *Parts) Receive(n Needs, domains *mailin.Domains) error {
 	if err := p.openProcessing(n, domains.Destination); err != nil {
 		return err
 	}
-	p.FromSES = ses.New(ses.Config{Router: p.router, Intake: p.spool, Buckets: p.stored.Deposits, Clock: n.Config.Clock, Log: n.Config.Log})
+	p.FromSES = ses.New(ses.Config{Router: p.router, Domains: domains, Intake: p.spool, Buckets: p.stored.Deposits, Clock: n.Config.Clock, Log: n.Config.Log})
 	return nil
 }
 

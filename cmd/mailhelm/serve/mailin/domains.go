@@ -46,6 +46,16 @@ type Domains struct {
 	Destination *receiving.Destination
 	Courier     *receiving.Courier
 	Desk        receiving.Desk
+	store       receiving.Store
+}
+
+// IsRecorded reports whether the organization has recorded a receiving domain, verified or not.
+func (d *Domains) IsRecorded(ctx context.Context, orgID, domain string) (bool, error) {
+	_, err := d.store.Domain(ctx, orgID, domain)
+	if core.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // New returns the parts, which do nothing yet. cfg must have passed [config.Config.Check].
@@ -58,6 +68,7 @@ func New(cfg config.Config, s Stores) *Domains {
 	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver, Timeout: cfg.WebhookTimeout})
 	hosts := post.New(post.Config{Allowed: networks, Resolver: cfg.WebhookNames})
 	d := &Domains{
+		store:     s.Domains,
 		Publisher: receiving.NewPublisher(receiving.PublisherConfig{Store: s.Routes, Hosts: hosts, Networks: private, Clock: cfg.Clock, Log: cfg.Log}),
 		Router:    receiving.NewRouter(s.Routes, cfg.Clock, cfg.Log),
 		Courier: receiving.NewCourier(receiving.CourierConfig{
