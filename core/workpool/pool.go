@@ -16,6 +16,9 @@ import (
 type Config[T comparable] struct {
 	// Limit is the maximum number of items that the pool works on at the same time.
 	Limit int
+	// Batch is the number of items that a look waits for room for, if the pool was full. Set it
+	// if Find claims items, so that a busy pool does not claim them one by one. Zero means 1.
+	Batch int
 	// RetryAfter is how long an item rests after Do failed or panicked.
 	RetryAfter time.Duration
 
@@ -115,7 +118,7 @@ func (p *Pool[T]) Look(ctx context.Context) error {
 		}
 	}
 	room := p.room()
-	if room == 0 {
+	if room < p.batch() {
 		return nil
 	}
 	found, err := p.cfg.Find(ctx, room)
@@ -140,6 +143,9 @@ func (p *Pool[T]) room() int {
 	return p.cfg.Limit - len(p.running)
 }
 
+// batch returns the least room with which the pool looks for items.
+func (p *Pool[T]) batch() int { return max(1, p.cfg.Batch) }
+
 // take marks an item as running. It returns false if the item is running or resting, or if
 // the pool is full.
 func (p *Pool[T]) take(item T) bool {
@@ -153,18 +159,19 @@ func (p *Pool[T]) take(item T) bool {
 	return true
 }
 
-// release marks an item as ended and lets it rest until a time. If the pool was full, it
-// wakes Follow, because other items may wait for room. It also does so for an item whose rest
-// EndRests has ended.
+// release marks an item as ended and lets it rest until a time. If there was too little room
+// to look for items and now is enough, it wakes Follow, because items may wait. It also does so
+// for an item whose rest EndRests has ended.
 func (p *Pool[T]) release(item T, rest time.Time) {
 	p.mu.Lock()
-	wasFull, rests := len(p.running) == p.cfg.Limit, p.running[item]
+	rests := p.running[item]
 	delete(p.running, item)
+	hasRoom := p.cfg.Limit-len(p.running) == p.batch()
 	if !rest.IsZero() && rests {
 		p.resting[item] = rest
 	}
 	p.mu.Unlock()
-	if wasFull || !rests {
+	if hasRoom || !rests {
 		p.Wake()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 // TestLimit finds more items than may run. As soon as one ends, the next begins, without a
@@ -46,6 +47,43 @@ func TestFullPoolFindsNothing(t *testing.T) {
 }
 
 // TestRunningItemBeginsOnce finds an item again while it runs and after it ended.
+// TestBatch lets a full pool end items one after another. It must look again only when there is
+// room for a batch.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var rooms []int
+		next, end := 0, make(chan struct{})
+		pool := workpool.New(workpool.Config[int]{
+			Limit: 3, Batch: 2, Clock: core.SystemClock,
+			Find: func(_ context.Context, room int) ([]int, error) {
+				rooms = append(rooms, room)
+				var found []int
+				for range room {
+					next++
+					found = append(found, next)
+				}
+				return found, nil
+			},
+			Do: func(context.Context, int) (time.Time, error) {
+				<-end
+				return time.Time{}, nil
+			},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		go pool.Follow(ctx, make(chan time.Time))
+		for _, want := range [][]int{{3}, {3}, {3, 2}, {3, 2}, {3, 2, 2}} {
+			synctest.Wait()
+			if !slices.Equal(rooms, want) {
+				t.Errorf("looked with room for %v, want %v", rooms, want)
+			}
+			end <- struct{}{}
+		}
+		cancel()
+		close(end)
+	})
+}
+
 func TestRunningItemBeginsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
