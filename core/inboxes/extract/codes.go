@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -45,11 +46,12 @@ const (
 // scan adds the codes in a text.
 func (f *finder) scan(text string, bonus int) {
 	lines := readLines(text)
-	first := firstCodeLabel(lines)
-	if first == "" {
-		return
-	}
+	first := sync.OnceValue(func() string { return firstCodeLabel(lines) })
 	for i, l := range lines {
+		if !l.mayHaveCode() {
+			continue
+		}
+		l.parse()
 		for _, c := range l.candidates() {
 			score, label := l.judge(c)
 			if score == 0 && l.isAlone(c) && !l.rejected() {
@@ -357,11 +359,12 @@ func beginsWithVerb(text string) bool {
 	return first == "-" || verbs[strings.ToLower(first)]
 }
 
-// judgeAlone judges a candidate that is alone on line i, by the lines around it. first is the
-// first label of a code in the text.
-func judgeAlone(lines []*line, i int, c code, first string) (score int, text string) {
+// judgeAlone judges a candidate that is alone on line i, by the lines around it. first returns
+// the first label of a code in the text.
+func judgeAlone(lines []*line, i int, c code, first func() string) (score int, text string) {
 	for back := 1; back <= 2 && i-back >= 0; back++ {
 		previous := lines[i-back]
+		previous.parse()
 		n := len(previous.labels)
 		if n == 0 {
 			continue
@@ -380,6 +383,7 @@ func judgeAlone(lines []*line, i int, c code, first string) (score int, text str
 		return 0, ""
 	}
 	if i+1 < len(lines) {
+		lines[i+1].parse()
 		for _, label := range lines[i+1].labels {
 			if label.code && c.form == digits {
 				return scoreSameLine - 20, label.text
@@ -387,7 +391,9 @@ func judgeAlone(lines []*line, i int, c code, first string) (score int, text str
 		}
 	}
 	if c.form == digits && len(c.value) == 6 {
-		return scoreAnywhere, first
+		if label := first(); label != "" {
+			return scoreAnywhere, label
+		}
 	}
 	return 0, ""
 }
@@ -395,6 +401,7 @@ func judgeAlone(lines []*line, i int, c code, first string) (score int, text str
 // firstCodeLabel returns the first label of a code in the text.
 func firstCodeLabel(lines []*line) string {
 	for _, l := range lines {
+		l.parse()
 		for _, label := range l.labels {
 			if label.code {
 				return label.text

@@ -70,6 +70,9 @@ func (c *linkCollector) add(address, label, context string) {
 	if c.tries++; c.tries > 10*candidate {
 		return
 	}
+	if i, again := c.seen[address]; again && c.all[i].Kind != Other && c.all[i].Text != "" {
+		return
+	}
 	address, ok := webAddress(address)
 	if !ok {
 		return
@@ -207,15 +210,35 @@ func kindOfText(text string) Kind {
 		return Other
 	}
 	text = strings.ToLower(text)
-	for _, k := range kindStems {
-		for _, stem := range k.stems {
-			if strings.Contains(text, stem) {
-				return k.kind
+	best := len(kindStems)
+	for i := range len(text) {
+		for _, s := range stemsByByte[text[i]] {
+			if s.kind < best && strings.HasPrefix(text[i:], s.text) {
+				best = s.kind
 			}
 		}
 	}
-	return Other
+	if best == len(kindStems) {
+		return Other
+	}
+	return kindStems[best].kind
 }
+
+// stem is a stem of kindStems. kind is the index of its kind.
+type stem struct {
+	text string
+	kind int
+}
+
+// stemsByByte has the stems by their first byte, those of earlier kinds first.
+var stemsByByte = func() (index [256][]stem) {
+	for kind, k := range kindStems {
+		for _, text := range k.stems {
+			index[text[0]] = append(index[text[0]], stem{text, kind})
+		}
+	}
+	return index
+}()
 
 // kindOfAddress looks at the words of the path and the query. The host is left out, because
 // "login.example.com" has links of every kind.

@@ -23,9 +23,36 @@ type line struct {
 	// words has the tokens in lower case.
 	words  []string
 	labels []label
+	// isParsed is true if tokens, words and labels are set.
+	isParsed bool
 }
 
-// readLines returns the lines of a text that are not blank. A longer line is cut.
+// parse divides the line into tokens and finds its labels, once. Most lines are far from any
+// code, and are not parsed.
+func (l *line) parse() {
+	if l.isParsed {
+		return
+	}
+	l.isParsed = true
+	l.tokenize()
+	l.findLabels()
+}
+
+// mayHaveCode reports whether the line has what every code has: a digit or five capital letters.
+func (l *line) mayHaveCode() bool {
+	capitals := 0
+	for i := range len(l.text) {
+		switch b := l.text[i]; {
+		case b >= '0' && b <= '9':
+			return true
+		case b >= 'A' && b <= 'Z':
+			capitals++
+		}
+	}
+	return capitals >= 5
+}
+
+// readLines returns the lines of a text that are not blank, not parsed. A longer line is cut.
 func readLines(text string) []*line {
 	var lines []*line
 	for raw := range strings.SplitSeq(text, "\n") {
@@ -39,8 +66,6 @@ func readLines(text string) []*line {
 		if strings.TrimSpace(l.text) == "" {
 			continue
 		}
-		l.tokenize()
-		l.findLabels()
 		lines = append(lines, l)
 	}
 	return lines
