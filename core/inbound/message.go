@@ -38,6 +38,21 @@ type Message struct {
 	Attachments []File    `json:"attachments,omitempty"`
 	// Warnings says what could not be read of a malformed message.
 	Warnings []string `json:"warnings,omitempty"`
+	// Extracted is set for a message to an inbox, which stores it beside the message.
+	Extracted Extracted `json:"-"`
+}
+
+// Extracted has what a person or a test would copy from a message.
+type Extracted struct {
+	Codes []string `json:"codes" voice:"untrusted" jsonschema_description:"One-time codes in the text, most likely first."`
+	Links []Link   `json:"links" jsonschema_description:"Links in the text, most likely first."`
+}
+
+// Link is a link in a message.
+type Link struct {
+	URL string `json:"url" voice:"untrusted"`
+	// Kind is what the link is for.
+	Kind string `json:"kind" voice:"ours" jsonschema_description:"What the link is for, such as confirm, sign_in, reset, unsubscribe or other."`
 }
 
 // Address is an address of a header, with its display name.

@@ -35,7 +35,8 @@ type Destination interface {
 
 // Queue has the messages that were accepted and not processed yet.
 type Queue interface {
-	// Add stores tasks. Tasks that are stored already stay as they are.
+	// Add stores tasks. Tasks that are stored already stay as they are. A task with LeasedUntil
+	// counts as claimed once, until that time; others are due at once.
 	Add(ctx context.Context, tasks []Task) error
 	// Claim leases at most limit tasks of all organizations that are due at now, until the time
 	// until. The task that was due first comes first.
@@ -64,4 +65,28 @@ type Task struct {
 	// Attempts counts the claims. It is the fencing token: only the process of the last claim may
 	// end the task.
 	Attempts int
+	// LeasedUntil is the end of the lease of a new task that the process works on which accepted
+	// its message. It is zero for other tasks, and for all that Claim returns.
+	LeasedUntil time.Time
+	// Raw is the message of such a task. Without it the message is read from the store.
+	Raw []byte
+}
+
+// Worker works on messages in the process that accepted them, without a claim and without reading
+// the message again.
+type Worker interface {
+	// Reserve takes a place for a message. It waits a moment if all places are taken. It returns
+	// nil if there is no place; then another process, or this one, claims the task later.
+	Reserve(ctx context.Context) Place
+}
+
+// Place is a place for one message. Either Begin or Release must be called, once.
+type Place interface {
+	// LeasedUntil is the time until which the worker works on the message.
+	LeasedUntil() time.Time
+	// Begin works on a task, which is stored, in another goroutine. The task has its message in
+	// Raw, which the caller must not change afterwards.
+	Begin(t Task)
+	// Release gives up the place.
+	Release()
 }

@@ -30,12 +30,9 @@ func (d Destination) Deliver(ctx context.Context, m inbound.Message, routes []in
 	if i.StatusAt(d.Clock()) != Active || i.MessageCount >= MaxMessages || m.Verdicts.Virus == inbound.Fail || !i.allows(m) {
 		return false, d.Store.CountReceived(ctx, i.OrgID, i.ID, 0, 1)
 	}
-	s := Stored{Seq: i.MessageCount + 1, Message: m}
+	s := Stored{Seq: i.MessageCount + 1, Message: m, Extracted: m.Extracted}
 	for _, r := range routes {
 		s.Recipients = append(s.Recipients, r.Recipient)
-	}
-	if d.Extract != nil {
-		s.Extracted = d.Extract(m)
 	}
 	added, err := d.Messages.AddReceived(ctx, i.OrgID, i.ID, s)
 	if err != nil || !added { // the inbox has the message with other objects

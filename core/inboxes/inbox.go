@@ -132,14 +132,7 @@ type Stored struct {
 }
 
 // Extracted has what a person or a test would copy from a message.
-type Extracted struct {
-	Codes []string `json:"codes" voice:"untrusted" jsonschema_description:"One-time codes in the text, most likely first."`
-	Links []Link   `json:"links" jsonschema_description:"Links in the text, most likely first."`
-}
+type Extracted = inbound.Extracted
 
 // Link is a link in a message.
-type Link struct {
-	URL string `json:"url" voice:"untrusted"`
-	// Kind is what the link is for.
-	Kind string `json:"kind" voice:"ours" jsonschema_description:"What the link is for, such as confirm, sign_in, reset, unsubscribe or other."`
-}
+type Link = inbound.Link

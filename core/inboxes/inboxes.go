@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -29,10 +28,8 @@ type Config struct {
 	Domain string
 	// BaseURL is the address of the API, and FetchURL that of the pull host.
 	BaseURL, FetchURL string
-	// Extract finds codes and links in a message. nil finds none.
-	Extract func(inbound.Message) Extracted
-	Clock   core.Clock
-	Log     *slog.Logger
+	Clock             core.Clock
+	Log               *slog.Logger
 }
 
 // Claims knows which addresses a person has proven to own.

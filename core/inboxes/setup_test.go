@@ -52,7 +52,6 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w.inboxes = inboxes.New(inboxes.Config{
 		Store: store, Messages: store, Tokens: store, Purges: store, Claims: w, Domains: w, Accounts: w, Objects: w.objects, Sealer: master, Waiting: w.waiting,
 		Queue: &w.queue, Domain: "inbox.test", BaseURL: "https://api.test", FetchURL: "https://fetch.test", Clock: w.clock, Log: log,
-		Extract: func(m inbound.Message) inboxes.Extracted { return inboxes.Extracted{Codes: []string{m.Text}} },
 	})
 	w.router = inboxes.NewRouter(store, "inbox.test", w.clock)
 	return w
@@ -199,7 +198,7 @@ func (w *world) message(id, from string) inbound.Message {
 	w.objects.mu.Unlock()
 	return inbound.Message{
 		ID: id, Sender: "bounce@" + from[1+bytes.IndexByte([]byte(from), '@'):], From: &inbound.Address{Address: from}, ReceivedAt: w.clock(), RawKey: key, StoreID: "files",
-		Subject: "Your code", Text: "483920", Verdicts: inbound.Verdicts{SPF: inbound.Pass, Virus: inbound.Disabled},
+		Subject: "Your code", Text: "483920", Verdicts: inbound.Verdicts{SPF: inbound.Pass, Virus: inbound.Disabled}, Extracted: inbound.Extracted{Codes: []string{"483920"}},
 	}
 }
 

@@ -23,7 +23,7 @@ const taskColumns = `org_id, id, envelope, store_id, raw_key, discard, received_
 var (
 	addReceived = engine.Register("add received mail", `
 		INSERT INTO received_mail (org_id, id, envelope, store_id, raw_key, discard, received_at, attempts, due_at)
-		SELECT v ->> 'org', v ->> 'id', v ->> 'envelope', v ->> 'store', v ->> 'raw', '', CAST(v ->> 'received' AS bigint), 0, CAST(v ->> 'received' AS bigint)
+		SELECT v ->> 'org', v ->> 'id', v ->> 'envelope', v ->> 'store', v ->> 'raw', '', CAST(v ->> 'received' AS bigint), CAST(v ->> 'attempts' AS bigint), CAST(v ->> 'due' AS bigint)
 		FROM `+engine.ParameterRows(`$1`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 	claimReceived = engine.Register("claim received mail", `
@@ -50,7 +50,8 @@ type taskRow struct {
 	RawKey     string      `db:"raw_key" json:"raw"`
 	Discard    string      `db:"discard" json:"-"`
 	ReceivedAt engine.Time `db:"received_at" json:"received"`
-	Attempts   int         `db:"attempts" json:"-"`
+	Attempts   int         `db:"attempts" json:"attempts"`
+	DueAt      engine.Time `db:"-" json:"due"`
 }
 
 func (r taskRow) task() (inbound.Task, error) {
@@ -77,6 +78,10 @@ func (q Queue) Add(ctx context.Context, tasks []inbound.Task) error {
 		}
 		rows[i] = taskRow{
 			OrgID: t.OrgID, ID: t.Envelope.ID, Envelope: string(envelope), StoreID: t.StoreID, RawKey: t.RawKey, ReceivedAt: engine.At(t.Envelope.ReceivedAt),
+		}
+		rows[i].DueAt = rows[i].ReceivedAt
+		if !t.LeasedUntil.IsZero() {
+			rows[i].Attempts, rows[i].DueAt = 1, engine.At(t.LeasedUntil)
 		}
 	}
 	added, err := engine.JSONParameter(rows)

@@ -114,6 +114,34 @@ func TestLeases(t *testing.T) {
 	})
 }
 
+// TestTaskOfTheProcessThatAcceptedIt adds a task that the process works on which accepted its
+// message. Other processes claim it after its lease only, and then the first cannot end it.
+func TestTaskOfTheProcessThatAcceptedIt(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		q := inboundstore.NewQueue(db.DB)
+		ended, slow := task(0), task(0)
+		for _, own := range []*inbound.Task{&ended, &slow} {
+			own.LeasedUntil = start.Add(time.Minute)
+			must(t, q.Add(t.Context(), []inbound.Task{*own}))
+			own.Attempts = 1
+		}
+		if found := claim(t, q, start.Add(time.Minute-time.Microsecond), 10); len(found) != 0 {
+			t.Errorf("claimed %+v during the lease", found)
+		}
+		if done, err := q.Settle(t.Context(), ended, nil); !done || err != nil {
+			t.Errorf("the task was not removed: %v, %v", done, err)
+		}
+		found := claim(t, q, start.Add(time.Minute), 10)
+		if len(found) != 1 || found[0].Envelope.ID != slow.Envelope.ID || found[0].Attempts != 2 || !found[0].LeasedUntil.IsZero() {
+			t.Fatalf("claimed %+v, want the other task", found)
+		}
+		if done, err := q.Settle(t.Context(), slow, nil); done || err != nil {
+			t.Errorf("the first process ended the task after its lease: %v, %v", done, err)
+		}
+	})
+}
+
 // TestProcessesShareTasks lets processes claim at the same time: no task is claimed twice.
 func TestProcessesShareTasks(t *testing.T) {
 	t.Parallel()

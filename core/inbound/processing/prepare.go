@@ -39,6 +39,9 @@ func (p *Processor) prepare(ctx context.Context, store objects.Store, t inbound.
 		if s.save(&m, content); s.err != nil {
 			return nil, fmt.Errorf("inbound: store parts: %w", s.err)
 		}
+		if routes[0].Kind == inbound.ToInbox {
+			m.Extracted = p.cfg.Extract(m)
+		}
 		ready.copies = append(ready.copies, copied{m, routes})
 	}
 	return ready, nil

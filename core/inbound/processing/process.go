@@ -82,6 +82,9 @@ func (p *Processor) discard(ctx context.Context, store objects.Store, t inbound.
 
 // read returns a message as it was received.
 func read(ctx context.Context, store objects.Store, t inbound.Task) ([]byte, error) {
+	if t.Raw != nil {
+		return t.Raw, nil
+	}
 	body, err := store.Open(ctx, t.RawKey)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,8 @@ const (
 	// maxRunning is the number of messages that a process works on at the same time. Most of
 	// them wait for DNS, for scanners or for the disk.
 	maxRunning = 64
+	// claimBatch is how many tasks a busy process claims at least.
+	claimBatch = 16
 	// maxBytes is the size of all messages that are in memory at the same time.
 	maxBytes = 64 << 20
 	// maxGroup is the largest number of messages that are delivered in one transaction.
@@ -43,6 +45,9 @@ type Config struct {
 	Transactor core.Transactor
 	// Judge returns the verdicts of a message. It makes a verdict of every failure.
 	Judge func(ctx context.Context, e inbound.Envelope, raw []byte) inbound.Verdicts
+	// Extract finds codes and links in a message to an inbox. It is called before the transaction,
+	// by several goroutines.
+	Extract func(inbound.Message) inbound.Extracted
 	// Destinations has the destination of each kind of route.
 	Destinations map[inbound.Kind]inbound.Destination
 	// Observe is called after each attempt to process a message, with its result, its duration,
@@ -76,6 +81,7 @@ type Processor struct {
 	cfg     Config
 	memory  *semaphore.Weighted
 	deliver *groupcommit.Group[*delivery]
+	direct  direct
 }
 
 // claimed is a task that this process has claimed.
@@ -83,10 +89,10 @@ type claimed struct{ inbound.Task }
 
 // New returns a Processor that does nothing yet.
 func New(cfg Config) *Processor {
-	p := &Processor{cfg: cfg, memory: semaphore.NewWeighted(maxBytes)}
+	p := &Processor{cfg: cfg, memory: semaphore.NewWeighted(maxBytes), direct: newDirect()}
 	p.deliver = groupcommit.New(groupcommit.Config[*delivery]{Commit: p.commit, Max: maxGroup, Timeout: workTime})
 	p.Pool = workpool.New(workpool.Config[*claimed]{
-		Limit: maxRunning, RetryAfter: retryAfter, Find: p.find, Do: p.do, Clock: cfg.Clock, Log: cfg.Log,
+		Limit: maxRunning, Batch: claimBatch, RetryAfter: retryAfter, Find: p.find, Do: p.do, Clock: cfg.Clock, Log: cfg.Log,
 		FindFailed: "received mail could not be looked for", DoFailed: "received mail could not be put off",
 		Attributes: func(c *claimed) []any { return []any{"org_id", c.OrgID, "message_id", c.Envelope.ID} },
 	})

@@ -83,6 +83,7 @@ func (w *world) newProcessor(log *slog.Logger) *processing.Processor {
 			return w.judge(string(raw))
 		},
 		Observe:      w.observe,
+		Extract:      func(m inbound.Message) inbound.Extracted { return inbound.Extracted{Codes: []string{m.Subject}} },
 		Destinations: map[inbound.Kind]inbound.Destination{inbound.ToInbox: w, inbound.ToDomain: w},
 	})
 }

@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,9 @@ type Config struct {
 	Queue  inbound.Queue
 	// Folder has temporary files of large messages; "" means that of the system.
 	Folder string
-	// Wake is called after a message was accepted, so that it is processed at once.
+	// Worker works on messages that this process accepts. nil leaves all of them to the queue.
+	Worker inbound.Worker
+	// Wake is called after a message was left to the queue, so that it is claimed at once.
 	Wake func()
 	// Count counts the result of each call of Accept.
 	Count func(Outcome)
@@ -91,9 +94,7 @@ func (s *Spooler) Accept(ctx context.Context, e inbound.Envelope, body io.Reader
 	defer held.release()
 	e.Size = held.size
 	outcome, err := s.keep(ctx, e, held)
-	if s.cfg.Count(outcome); err == nil {
-		s.cfg.Wake()
-	}
+	s.cfg.Count(outcome)
 	return err
 }
 
@@ -105,7 +106,7 @@ func interruption(err error) Outcome {
 	return Interrupted
 }
 
-// keep stores a message and its task.
+// keep stores a message and its task, and leaves it to the worker of this process or to the queue.
 func (s *Spooler) keep(ctx context.Context, e inbound.Envelope, held *held) (Outcome, error) {
 	org := e.Routes[0].OrgID
 	store, err := s.cfg.Stores.Of(ctx, org)
@@ -115,18 +116,45 @@ func (s *Spooler) keep(ctx context.Context, e inbound.Envelope, held *held) (Out
 	// The folder is new for each call. A provider may pass a message again that was accepted before;
 	// then a failure of the second call must not delete the message of the first.
 	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, core.NewID())}
+	raw := s.copyOf(held, e)
 	if err := store.Put(ctx, task.RawKey, held, held.size, "message/rfc822"); err != nil {
 		// After a timeout of a bucket the object may be there.
 		s.discard(ctx, store, task)
 		return StoreFailed, fmt.Errorf("inbound: store message: %w", err)
 	}
+	var place inbound.Place
+	if raw != nil {
+		place = s.cfg.Worker.Reserve(ctx)
+	}
+	if place != nil {
+		task.LeasedUntil = place.LeasedUntil()
+	}
 	if err := s.adder.Do(ctx, task); err != nil {
+		if place != nil {
+			place.Release()
+		}
 		// The task may be in the queue although the commit failed. Then it finds no message and
 		// ends, and the client sends the message again.
 		s.discard(ctx, store, task)
 		return QueueFailed, fmt.Errorf("inbound: queue message: %w", err)
 	}
+	if place == nil {
+		s.cfg.Wake()
+		return Accepted, nil
+	}
+	task.Raw, task.Attempts = raw, 1
+	place.Begin(task)
 	return Accepted, nil
+}
+
+// copyOf returns a copy of a message for the worker, nil without one and for a large message.
+// A provider may pass a message again that was accepted before, so that its task is not new;
+// its messages are left to the queue.
+func (s *Spooler) copyOf(m *held, e inbound.Envelope) []byte {
+	if s.cfg.Worker == nil || m.file != nil || e.Judged != nil {
+		return nil
+	}
+	return bytes.Clone(m.buffer.Bytes())
 }
 
 // discard deletes a message that was not accepted.

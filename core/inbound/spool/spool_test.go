@@ -58,7 +58,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := &world{Queue: inboundstore.NewQueue(db.DB), stores: inboundtest.NewStores(t, func() time.Time { return now }), folder: t.TempDir()}
-		w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w, Folder: w.folder, Wake: func() { w.woken.Add(1) }, Count: w.count, Log: slog.New(slog.DiscardHandler)})
+		w.spool = w.open(nil)
 		test(t, w)
 	})
 }
@@ -68,6 +68,12 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (w *world) open(own inbound.Worker) *spool.Spooler {
+	return spool.New(spool.Config{
+		Stores: w.stores, Queue: w, Folder: w.folder, Worker: own, Wake: func() { w.woken.Add(1) }, Count: w.count, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 func envelope(org string) inbound.Envelope {
@@ -220,4 +226,72 @@ func TestSameMessageTwice(t *testing.T) {
 			t.Errorf("tasks %+v", tasks)
 		}
 	})
+}
+
+// worker is a worker with one place. It notes what it gets.
+type worker struct {
+	full     bool
+	begun    []inbound.Task
+	released int
+}
+
+func (w *worker) Reserve(context.Context) inbound.Place {
+	if w.full {
+		return nil
+	}
+	w.full = true
+	return w
+}
+
+func (w *worker) LeasedUntil() time.Time { return now.Add(time.Minute) }
+
+func (w *worker) Begin(t inbound.Task) { w.begun = append(w.begun, t) }
+
+func (w *worker) Release() { w.released++ }
+
+// TestWorkerOfThisProcess checks which messages are left to the worker of the process, which to
+// the queue, and that a place is given back if a message is not accepted.
+func TestWorkerOfThisProcess(t *testing.T) {
+	t.Parallel()
+	small, large := "Subject: a\r\n\r\n", strings.Repeat("x", 1<<20)
+	for name, tc := range map[string]struct {
+		body             string
+		full             bool
+		judged           *inbound.Verdicts
+		breaks           error
+		begins, releases bool
+	}{
+		"small":                 {body: small, begins: true},
+		"no place":              {body: small, full: true},
+		"larger than memory":    {body: large},
+		"message of a provider": {body: small, judged: &inbound.Verdicts{}},
+		"database gone":         {body: small, breaks: io.ErrUnexpectedEOF, releases: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, w *world) {
+				own := &worker{full: tc.full}
+				w.breaks = tc.breaks
+				w.spool = w.open(own)
+				e := envelope(core.NewID())
+				e.Judged = tc.judged
+				if err := w.spool.Accept(t.Context(), e, strings.NewReader(tc.body)); !errors.Is(err, tc.breaks) {
+					t.Fatalf("error %v", err)
+				}
+				if (len(own.begun) == 1) != tc.begins || (own.released == 1) != tc.releases {
+					t.Fatalf("begun %d, released %d", len(own.begun), own.released)
+				}
+				left := w.queued(t)
+				if accepted := tc.breaks == nil; (len(left) == 1) != (accepted && !tc.begins) || (w.woken.Load() == 1) != (accepted && !tc.begins) {
+					t.Errorf("%d tasks are left to the queue, woken %d times", len(left), w.woken.Load())
+				}
+				if !tc.begins {
+					return
+				}
+				if task := own.begun[0]; string(task.Raw) != tc.body || task.Envelope.ID != e.ID || task.Attempts != 1 || w.stored(t, task) != tc.body {
+					t.Errorf("the worker got %+v", task)
+				}
+			})
+		})
+	}
 }

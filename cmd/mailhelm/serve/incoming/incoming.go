@@ -100,7 +100,7 @@ func Open(n Needs) (*Parts, error) {
 	}, func() float64 { return float64(p.Waiting.Polls()) }))
 	p.Inboxes = inboxes.New(inboxes.Config{
 		Store: n.Store, Messages: n.Store, Tokens: n.Store, Purges: n.Store, Claims: n.Claims, Domains: ownDomains{n.Channels}, Accounts: ownAccounts{n.Connections},
-		Objects: mailObjects{p.Stores}, Extract: found, Sealer: n.Master, Waiting: p.Waiting, Queue: n.Queue,
+		Objects: mailObjects{p.Stores}, Sealer: n.Master, Waiting: p.Waiting, Queue: n.Queue,
 		Domain: n.Config.MailDomain(), BaseURL: n.Public.API, FetchURL: n.Public.Fetch, Clock: n.Config.Clock, Log: n.Config.Log,
 	})
 	return p, nil

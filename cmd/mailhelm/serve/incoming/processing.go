@@ -17,17 +17,18 @@ func (p *Parts) openProcessing(n Needs, domains inbound.Destination) error {
 	}
 	judge := judging.Judge{Authenticator: newAuthenticator(n.Config), Spam: spam, Virus: virus, Log: n.Config.Log}
 	p.processor = processing.New(processing.Config{
-		Queue: n.Received, Stores: p.Stores, Transactor: n.Transactor, Judge: judge.Judge, Observe: observeProcessed(n.Metrics), Clock: n.Config.Clock, Log: n.Config.Log,
+		Queue: n.Received, Stores: p.Stores, Transactor: n.Transactor, Judge: judge.Judge, Extract: found, Observe: observeProcessed(n.Metrics),
+		Clock: n.Config.Clock, Log: n.Config.Log,
 		Destinations: map[inbound.Kind]inbound.Destination{
 			inbound.ToInbox: p.Inboxes.Destination(), inbound.ToDomain: domains, inbound.ToDeletedDomain: domains,
 		},
 	})
-	wake := p.processor.Wake
+	wake, own := p.processor.Wake, inbound.Worker(p.processor)
 	if n.Config.Role == config.API {
 		p.announcer = newAnnouncer(n.Accepted, n.Config.Log)
-		wake = p.announcer.wake
+		wake, own = p.announcer.wake, nil
 	}
-	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Wake: wake, Count: countAccepted(n.Metrics), Log: n.Config.Log})
+	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Worker: own, Wake: wake, Count: countAccepted(n.Metrics), Log: n.Config.Log})
 	n.Metrics.MustRegister(newBacklog(n.Received, n.Config.Clock, n.Config.Log))
 	return nil
 }
