@@ -24,6 +24,8 @@ import (
 type cluster struct {
 	dir string
 	bin string
+	// durable makes each commit wait for the disk.
+	durable bool
 }
 
 // joinCluster starts the PostgreSQL server if it is not running. bin is the folder of the
@@ -115,9 +117,11 @@ func (c cluster) start() error {
 // resume starts the PostgreSQL server with its existing data.
 func (c cluster) resume() error {
 	run := c.path("run")
-	// The data is temporary, so commits need not wait for the disk.
-	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c synchronous_commit=off "+
-		"-c full_page_writes=off -c max_connections=300 -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0", run)
+	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c max_connections=300 ", run)
+	if !c.durable {
+		// The data is temporary, so commits need not wait for the disk.
+		options += "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0"
+	}
 	return c.run("pg_ctl", "-D", filepath.Join(run, "data"), "-w", "-l", filepath.Join(run, "log"), "-o", options, "start")
 }
 

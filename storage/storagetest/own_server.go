@@ -12,6 +12,18 @@ type Server struct{ cluster cluster }
 // PostgreSQL is not installed the test is skipped, or fails if CI is "true".
 func OwnServer(tb testing.TB) *Server {
 	tb.Helper()
+	return ownServer(tb, false)
+}
+
+// DurableServer is like OwnServer, but with PostgreSQL's default settings: each commit waits
+// for the disk. Benchmarks use it that promise durable data.
+func DurableServer(tb testing.TB) *Server {
+	tb.Helper()
+	return ownServer(tb, true)
+}
+
+func ownServer(tb testing.TB, durable bool) *Server {
+	tb.Helper()
 	bin := serverBinaries()
 	if bin == "" || !Services() {
 		SkipMissing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
@@ -25,7 +37,7 @@ func OwnServer(tb testing.TB) *Server {
 	if err != nil {
 		tb.Fatalf("storagetest: %v", err)
 	}
-	s := &Server{cluster{dir: dir, bin: bin}}
+	s := &Server{cluster{dir: dir, bin: bin, durable: durable}}
 	tb.Cleanup(func() {
 		s.cluster.stop()
 		_ = os.RemoveAll(dir)
