@@ -32,16 +32,16 @@ const (
 	mailSender   = "bounces@" + senderDomain
 )
 
-// post is what a benchmark of receiving sends: messages of 11 KB with valid DKIM signatures,
+// mailLoad is what a benchmark of receiving sends: messages of 11 KB with valid DKIM signatures,
 // and the DNS records that let SPF, DKIM and DMARC pass.
-type post struct {
+type mailLoad struct {
 	dns      string // address of the name server
 	messages [][]byte
 }
 
-// newPost makes 64 signed messages, which are sent again and again: a server judges and stores
+// newMailLoad makes 64 signed messages, which are sent again and again: a server judges and stores
 // each as if it were another. The body is text, HTML with links and an image.
-func newPost(b *testing.B) *post {
+func newMailLoad(b *testing.B) *mailLoad {
 	b.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	must(b, err)
@@ -50,7 +50,7 @@ func newPost(b *testing.B) *post {
 	zone := mailauthtest.NewZone(b,
 		senderDomain+`. TXT "v=spf1 ip4:127.0.0.1 -all"`, "_dmarc."+senderDomain+`. TXT "v=DMARC1; p=reject"`)
 	zone.AddTXT("load._domainkey."+senderDomain, "v=DKIM1; k=rsa; p="+base64.StdEncoding.EncodeToString(public))
-	p := &post{dns: zone.Serve(b).String()}
+	p := &mailLoad{dns: zone.Serve(b).String()}
 	for i := range 64 {
 		var signed bytes.Buffer
 		must(b, dkim.Sign(&signed, bytes.NewReader(elevenKB(i)), &dkim.SignOptions{
@@ -87,7 +87,7 @@ func part(m *bytes.Buffer, kind, content string) {
 
 // send sends messages over 16 connections, to each recipient in turn, until next returns false.
 // It returns how many were accepted.
-func (p *post) send(b *testing.B, server string, recipients []string, next func(sent int64) bool) int {
+func (p *mailLoad) send(b *testing.B, server string, recipients []string, next func(sent int64) bool) int {
 	b.Helper()
 	var began, accepted atomic.Int64
 	var senders sync.WaitGroup
@@ -127,7 +127,7 @@ func (p *post) send(b *testing.B, server string, recipients []string, next func(
 }
 
 // sendMessages sends n messages.
-func (p *post) sendMessages(b *testing.B, server string, recipients []string, n int) {
+func (p *mailLoad) sendMessages(b *testing.B, server string, recipients []string, n int) {
 	b.Helper()
 	if sent := p.send(b, server, recipients, func(sent int64) bool { return sent < int64(n) }); sent != n {
 		b.Fatalf("%d of %d messages were accepted", sent, n)
@@ -135,7 +135,7 @@ func (p *post) sendMessages(b *testing.B, server string, recipients []string, n 
 }
 
 // sendFor sends messages for a time, and returns how many.
-func (p *post) sendFor(b *testing.B, server string, recipients []string, d time.Duration) int {
+func (p *mailLoad) sendFor(b *testing.B, server string, recipients []string, d time.Duration) int {
 	b.Helper()
 	until := time.Now().Add(d)
 	return p.send(b, server, recipients, func(int64) bool { return time.Now().Before(until) })

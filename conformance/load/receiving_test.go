@@ -38,7 +38,7 @@ type mailServer struct {
 // message counts when the API shows it. If the environment variable named by mailpitVariable is
 // set, Mailpit receives the same messages in turn.
 func BenchmarkReceiving(b *testing.B) {
-	binary, p := buildMailhelm(b), newPost(b)
+	binary, p := buildMailhelm(b), newMailLoad(b)
 	var servers []*mailServer
 	if peer := os.Getenv(mailpitVariable); peer != "" {
 		m := startMailpit(b, peer)
@@ -79,7 +79,7 @@ func BenchmarkReceiving(b *testing.B) {
 type turnResult struct{ visible, accepted, processor float64 }
 
 // turn sends messages for a time and waits until the server shows them all.
-func (s *mailServer) turn(b *testing.B, p *post, d time.Duration) turnResult {
+func (s *mailServer) turn(b *testing.B, p *mailLoad, d time.Duration) turnResult {
 	b.Helper()
 	used, began := processorTime(b, s.pid), time.Now()
 	n := p.sendFor(b, s.smtp, s.recipients, d)
