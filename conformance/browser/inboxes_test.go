@@ -14,22 +14,19 @@ import (
 func TestInboxes(t *testing.T) {
 	t.Parallel()
 	h, s := newTarget(t), newScene(t, product.Options{})
-	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			own := *s
-			own.t = t
-			useInbox(t, &own, browser.Open(t, opts), opts.NoScript, h)
-		})
-	}
+	tab := browser.Open(t, browser.Options{})
+	s.openSignedIn(tab, "/dashboard/inboxes")
+	tab.Expect(http.StatusOK, "No inbox is active")
+	tab.Picture("inboxes-none")
+	useInbox(t, s, tab, false, h)
+	quiet := browser.Open(t, browser.Options{NoScript: true})
+	s.openSignedIn(quiet, "/dashboard/inboxes")
+	useInbox(t, s, quiet, true, h)
 }
 
 func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 	t.Helper()
-	s.openSignedIn(tab, "/dashboard/inboxes")
-	tab.Expect(http.StatusOK, "No inbox is active")
-	tab.Picture("inboxes-none")
-	tab.Submit("a.button.primary")
+	tab.Submit(".head a.button.primary")
 	tab.Picture("inbox-new")
 	tab.Fill("#label", "Sign-up test")
 	tab.Choose("#ttl", "1800")
@@ -44,6 +41,9 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 	tab.Expect(http.StatusOK, "No mail has arrived yet", address)
 	tab.Picture("inbox-waiting")
 	inbox := tab.Address().String()
+	if !quiet {
+		tab.AwaitPoll("#progress")
+	}
 	for _, raw := range []string{signUpMail(address, h.server.URL+"/hit"), trickMail(address)} {
 		if err := deliver(s.p, "bounces@acme.test", address, raw); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 	expectVisible(t, tab)
 	tab.Picture("inbox")
 	tab.ExpectReachable()
-	readMail(t, tab, h)
+	readMail(t, s, tab, h)
 	tab.Go(inbox)
 	tab.Submit("#progress tbody tr:first-child a")
 	tab.Expect(http.StatusOK, "attacker@evil.test", "See the attachment.")
@@ -81,7 +81,7 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 }
 
 // readMail opens the message with HTML from the page of the inbox and checks its parts.
-func readMail(t *testing.T, tab *browser.Tab, h *target) {
+func readMail(t *testing.T, s *scene, tab *browser.Tab, h *target) {
 	t.Helper()
 	tab.Submit("#progress tbody tr:last-child a")
 	tab.Expect(http.StatusOK, "482913", "https://acme.test/confirm?token=abc", "Reply to", "help@acme.test", "bounces@acme.test",
@@ -96,8 +96,20 @@ func readMail(t *testing.T, tab *browser.Tab, h *target) {
 	expectVisible(t, tab)
 	tab.Picture("received-message")
 	tab.ExpectReachable()
-	if got := tab.Download(`a[href*="/o/"]`); !strings.Contains(got, "Subject: Your code is 482913") {
-		t.Errorf("the source: %q", got)
+	files := 0
+	for _, link := range tab.Links() {
+		if !strings.Contains(link.Address, "/o/") {
+			continue
+		}
+		files++
+		answer := s.p.Send(t, product.Request{URL: link.Address})
+		if answer.Status != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Disposition"), "attachment") || !strings.Contains(answer.Header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("%s: %d %v", link.Address, answer.Status, answer.Header)
+		}
+		expectPlain(t, answer.Header.Get("Content-Disposition"))
+	}
+	if files != 3 {
+		t.Errorf("%d files, want the message and two attachments", files)
 	}
 }
 
@@ -105,7 +117,13 @@ func readMail(t *testing.T, tab *browser.Tab, h *target) {
 // of the text around them.
 func expectVisible(t *testing.T, tab *browser.Tab) {
 	t.Helper()
-	if text := tab.Text() + tab.Title(); strings.ContainsAny(text, "\u202e\u2066\u200b\x1b\x00") {
-		t.Errorf("%s has invisible characters: %q", tab.Address(), text)
+	expectPlain(t, tab.Text()+tab.Title())
+}
+
+// expectPlain fails the test if a text has such characters.
+func expectPlain(t *testing.T, text string) {
+	t.Helper()
+	if strings.ContainsAny(text, "\u202e\u2066\u200b\x1b\x00") || strings.Contains(strings.ToUpper(text), "%E2%80%AE") {
+		t.Errorf("invisible characters: %q", text)
 	}
 }

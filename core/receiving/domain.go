@@ -65,7 +65,7 @@ func (d Domain) Alert(now time.Time) string {
 	if d.Webhook == nil || d.FailingSince == nil || now.Sub(*d.FailingSince) < AlertAfter {
 		return ""
 	}
-	return "Every delivery to the webhook of " + d.Domain + " since " + d.FailingSince.UTC().Format("2006-01-02 15:04 UTC") + " failed."
+	return "Every delivery to the webhook of " + d.Domain + " since " + d.FailingSince.UTC().Format("2006-01-02 15:04 UTC") + " failed. Messages whose attempts end are delivered only if you send them again."
 }
 
 // Record is a DNS record that the owner of a domain must publish.

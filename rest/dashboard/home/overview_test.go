@@ -218,7 +218,7 @@ func TestFailedSyncs(t *testing.T) {
 func TestFailingWebhooks(t *testing.T) {
 	t.Parallel()
 	o, pages := newOffice(t, stock{})
-	want := "Every delivery to the webhook of in.example.com since 2026-03-12 14:30 UTC failed."
+	want := "Every delivery to the webhook of in.example.com since 2026-03-12 14:30 UTC failed. Messages whose attempts end are delivered only if you send them again."
 	_, page := frametest.Get(t, pages, frame.Path)
 	if !strings.Contains(page, want) || !strings.Contains(page, `<a href="/dashboard/receiving/8">Open the domain</a>`) || strings.Count(page, "Every delivery to the webhook") != 1 {
 		t.Errorf("the page lacks %q: %s", want, page)

@@ -81,7 +81,7 @@ func (i inbox) mark() string {
 	if i.Status == active {
 		return "good"
 	}
-	return "ended"
+	return "test"
 }
 
 // row is an inbox in the list.

@@ -125,7 +125,7 @@ func (h *Inboxes) writeHTML(w http.ResponseWriter, r *http.Request, v people.Vis
 
 // previewStart is the beginning of a document with the HTML of a message: mail programs show
 // mail without a font of its own without serifs. Links have no address here, only a title.
-const previewStart = `<!doctype html><html><head><meta charset="utf-8"><title>Message</title><style>body{font-family:sans-serif;overflow-wrap:break-word}img{max-width:100%}a[title]{color:#0b57d0;text-decoration:underline}</style></head><body>`
+const previewStart = `<!doctype html><html><head><meta charset="utf-8"><title>Message</title><style>body{font-family:sans-serif;overflow-wrap:break-word}img,table{max-width:100%}a[title]{color:#0b57d0;text-decoration:underline}</style></head><body>`
 
 // safeHTML returns a document with the HTML of a message without its active content. Rules of
 // style elements are written into the elements first, because the elements lose their classes.

@@ -169,7 +169,7 @@ func markOfWebhook(status string) mark {
 func markOfOutcome(outcome string) mark {
 	return map[string]mark{
 		"received": {"received", "sent"}, "delivered": {"delivered", "delivered"}, "retrying": {"retrying", "bounced"}, "delivery_failed": {"delivery failed", "bounced"},
-		"no_route": {"no route", "ended"}, "dropped": {"dropped", "ended"}, "unknown_domain": {"unknown domain", "ended"},
+		"no_route": {"no route", "test"}, "dropped": {"dropped", "test"}, "unknown_domain": {"unknown domain", "test"},
 	}[outcome]
 }
 

@@ -246,8 +246,18 @@ function prepareChart(drawing) {
   });
 }
 
+// plainOf returns the markup of an element as the server wrote it, without what this script
+// added.
+function plainOf(element) {
+  const copy = element.cloneNode(true);
+  for (const hint of copy.querySelectorAll("noscript")) hint.remove();
+  for (const button of copy.querySelectorAll("button[data-copy]")) button.hidden = true;
+  return copy.innerHTML;
+}
+
 // Progress: an element with data-poll is read again after so many milliseconds. When the
-// answer has no such element, the page is loaded again.
+// answer has no such element, the page is loaded again. An element that did not change stays,
+// with its selected text and the focus in it, and screen readers do not read it again.
 function poll(element) {
   setTimeout(async () => {
     try {
@@ -256,6 +266,7 @@ function poll(element) {
       const found = page.querySelector("[data-poll]");
       if (!found) { location.reload(); return; }
       for (const refresh of found.querySelectorAll("noscript")) refresh.remove();
+      if (plainOf(found) === plainOf(element)) { poll(element); return; }
       element.replaceWith(found);
       prepare(found);
       poll(found);

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/chromedp/chromedp"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // settleTime is the time in milliseconds after which Settle takes the page as quiet. What HTML
@@ -32,4 +33,20 @@ func (tab *Tab) Title() string {
 func (tab *Tab) Heard() int {
 	tab.t.Helper()
 	return evaluate[int](tab, "heard")
+}
+
+// AwaitPoll waits until the script of the page has read the page again twice. It fails the test
+// if the element that matches the selector was replaced, although nothing had changed.
+func (tab *Tab) AwaitPoll(selector string) {
+	tab.t.Helper()
+	evaluate[bool](tab, fmt.Sprintf(`(() => { window.before = document.querySelector(%q); performance.clearResourceTimings(); return true })()`, selector))
+	product.Await(tab.t, stepTimeout, func() error {
+		if n := evaluate[int](tab, `performance.getEntriesByType("resource").length`); n < 2 {
+			return fmt.Errorf("the page was read %d times", n)
+		}
+		return nil
+	})
+	if !evaluate[bool](tab, fmt.Sprintf(`window.before === document.querySelector(%q)`, selector)) {
+		tab.t.Errorf("browser: %s was replaced without a change", selector)
+	}
 }
