@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -44,15 +45,16 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 	if !quiet {
 		tab.AwaitPoll("#progress")
 	}
-	for _, raw := range []string{signUpMail(address, h.server.URL+"/hit"), trickMail(address)} {
+	for i, raw := range []string{signUpMail(address, h.server.URL+"/hit"), trickMail(address)} {
 		if err := deliver(s.p, "bounces@acme.test", address, raw); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if quiet {
-		tab.ReloadUntil("Messages: 2.")
-	} else {
-		tab.AwaitText("#progress", "Messages: 2.")
+		arrived := fmt.Sprintf("Messages: %d.", i+1)
+		if quiet {
+			tab.ReloadUntil(arrived)
+		} else {
+			tab.AwaitText("#progress", arrived)
+		}
 	}
 	tab.Expect(http.StatusOK, "Your code is 482913", "Acme Accounts <noreply@acme.test>", "attacker@evil.test", "<img src=x")
 	expectVisible(t, tab)
