@@ -24,7 +24,7 @@ func TestVerifiedSenders(t *testing.T) {
 	code := regexp.MustCompile(`\b[0-9]{6}\b`).FindString(mail.Text)
 	tab.Fill("#code", "00000")
 	tab.Submit(".page form button.primary")
-	tab.Expect(http.StatusUnprocessableEntity, "The code")
+	tab.Expect(http.StatusUnprocessableEntity, "The code has six digits.")
 	tab.Picture("verified-sender")
 	tab.ExpectReachable()
 	tab.Fill("#code", code)

@@ -127,7 +127,7 @@ func endpointFault(endpoint string, networks bool) string {
 	case networks:
 		return ""
 	case u.Scheme != "https":
-		return "must begin with https://: mail is not sent over unencrypted connections"
+		return "must begin with https://, so that mail is not sent over unencrypted connections"
 	case u.Port() != "" && u.Port() != "443":
 		return "must have the port 443, which needs no number in the address"
 	}

@@ -185,6 +185,6 @@ func (h *Room) testStorage(w http.ResponseWriter, r *http.Request, v people.Visi
 		data.Findings = append(data.Findings, row)
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "tested", Title: "Test of mail storage", Data: data, Head: frame.Head{
-		Title: "Test of mail storage", Lead: "A test object was written, read, downloaded and deleted.", Parents: []frame.Link{{Path: Path, Name: title}},
+		Title: "Test of mail storage", Lead: "What Mailhelm did with a test object.",
 	}})
 }

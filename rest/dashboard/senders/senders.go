@@ -61,10 +61,13 @@ func (c claim) state(now time.Time) (text string, open bool) {
 	return "Code mailed", true
 }
 
+// marks are the classes of the marks of states.
+var marks = map[string]string{"Verified": "good", "Code mailed": "live", "Locked": "ended", "Code expired": "test"}
+
 // row is the data of one claim in the list.
 type row struct {
-	Path, Email, State string
-	Expires, Verified  frame.When
+	Path, Email, State, Mark string
+	Expires, Verified        frame.When
 }
 
 // listPage is the data of the list. MayChange is true if the visitor may verify addresses.
@@ -122,6 +125,7 @@ func (h *Room) list(w http.ResponseWriter, r *http.Request, v people.Visitor, em
 	for _, c := range found.Data {
 		shown := row{Path: Path + "/" + c.ID, Email: frame.PlainName(c.Email), Verified: h.whenOf(c.VerifiedAt), Expires: h.whenOf(c.CodeExpiresAt)}
 		shown.State, _ = c.state(h.Clock())
+		shown.Mark = marks[shown.State]
 		data.Rows = append(data.Rows, shown)
 	}
 	const title = "Verified senders"
@@ -217,9 +221,16 @@ func (h *Room) one(w http.ResponseWriter, r *http.Request, v people.Visitor, ref
 	h.Show(w, r, v, status, frame.Screen{Page: "sender", Title: title, Notice: notices.NoticeOf(r), Problem: problem, Data: data, Head: frame.Head{Title: title}})
 }
 
+// codeDigits is the length of a code.
+const codeDigits = 6
+
 // confirmOne verifies an address with the code of the form.
 func (h *Room) confirmOne(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	code := strings.Join(strings.Fields(r.PostForm.Get("code")), "")
+	if len(code) != codeDigits || strings.Trim(code, "0123456789") != "" {
+		h.one(w, r, v, core.Invalid("code", "has six digits"))
+		return
+	}
 	arguments := map[string]string{"id": r.PathValue("id"), "code": code}
 	if _, err := h.Do(r, v, frame.OperationCall{Operation: "verified_senders_confirm", Arguments: arguments}, nil); err != nil {
 		h.one(w, r, v, err)
