@@ -55,11 +55,11 @@ func VerdictsOf(values map[string]string) []Verdict {
 		case "FAIL":
 			v.Words, v.Mark = "failed", "bounced"
 		case "GRAY":
-			v.Words, v.Mark = "undecided", "ended"
+			v.Words, v.Mark = "undecided", ""
 		case "PROCESSING_FAILED":
 			v.Words, v.Mark = "not checked: the check failed", "delayed"
 		case "DISABLED":
-			v.Words, v.Mark = "not checked here", "ended"
+			v.Words, v.Mark = "not checked here", "test"
 		default:
 			continue
 		}
