@@ -20,13 +20,17 @@ type Violation struct {
 	Nodes []string `json:"nodes"`
 }
 
-// shorten removes rows of tables after the eighth, because rows of one table differ only in
-// their texts and axe-core needs most of its time for their contrasts.
-const shorten = `document.querySelectorAll("tbody").forEach(b => [...b.rows].slice(8).forEach(r => r.remove()))`
+// shorten removes rows of tables and items of lists after the eighth, because they differ only
+// in their texts and axe-core needs most of its time for their contrasts. An item stays if its
+// element or class is another one than that of the item before.
+const shorten = `document.querySelectorAll("tbody, ul, ol, dl").forEach(list => [...list.children].slice(8).forEach(e => {
+	const before = e.previousElementSibling;
+	if (e.tagName === before.tagName && e.className === before.className) e.remove();
+}))`
 
 // Accessible checks the page with axe-core: every rule in the light colours, and the
 // contrast in the dark colours too. It leaves out the elements that match the CSS selector
-// except, if that is not "", and removes rows of long tables from the page. It fails the
+// except, if that is not "", and removes rows of long tables and items of long lists from the page. It fails the
 // test for each violation and returns their number. Scripts of the tab must be enabled.
 func (tab *Tab) Accessible(except string) int {
 	tab.t.Helper()
@@ -55,7 +59,7 @@ func (tab *Tab) violations(except, options string) []Violation {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
 	defer cancel()
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]Violation](fmt.Sprintf(`axe.run({exclude: [%q].filter(Boolean)}, {iframes: false, ...%s}).then(r => r.violations.map(v => ({
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]Violation](fmt.Sprintf(`axe.run({exclude: [%q].filter(Boolean)}, {iframes: false, resultTypes: ["violations"], ...%s}).then(r => r.violations.map(v => ({
 		id: v.id, help: v.help, nodes: v.nodes.slice(0, 5).map(n => n.html.slice(0, 200) + " " + n.failureSummary.replace(/\s+/g, " "))
 	})))`, except, options), chromedp.EvalAwaitPromise))
 	tab.must("check accessibility", err)

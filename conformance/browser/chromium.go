@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -28,6 +29,10 @@ const startTimeout = 60 * time.Second
 // which consists of the first two names.
 const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup," +
 	"WebUIOmniboxFullPopup,SpareRendererForSitePerProcess,BackForwardCache"
+
+// testsAtOnce is the number of tests that run at the same time. Each waits for the browser or for
+// its product most of the time.
+const testsAtOnce = 4
 
 // chromium is the running browser that all tests of a package share.
 type chromium struct {
@@ -49,6 +54,7 @@ var (
 // Main runs a package's tests and then stops the browser, if a test started it. It returns
 // the exit code for os.Exit.
 func Main(m *testing.M) int {
+	product.RunAtOnce(testsAtOnce)
 	defer func() {
 		if running != nil {
 			running.end()

@@ -289,6 +289,9 @@ func (p *Product) use(h *serve.Host) {
 // stop stops the host. It does not use t.Context, which has ended in a cleanup.
 func (p *Product) stop(t testing.TB) {
 	t.Helper()
+	if p.host == nil {
+		return // stopped before
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if err := p.host.Stop(ctx); err != nil {
@@ -370,7 +373,9 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 // database URL in cfg.
 func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 	t.Helper()
-	demoTemplate.folder.CopyTo(t, cfg.DataDir)
+	if !opts.copiesPast() || !copyPast(t, cfg.DataDir) {
+		demoTemplate.folder.CopyTo(t, cfg.DataDir)
+	}
 	cfg.MasterKey = masterKey
 	switch {
 	case opts.Beside != nil:

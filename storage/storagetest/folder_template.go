@@ -39,6 +39,17 @@ func NewFolderTemplate(fill func(dir string) error) *FolderTemplate {
 	})}
 }
 
+// CopyOfFolder returns a template with the present content of a folder. The folder must have no
+// open database and nothing but regular files and folders.
+func CopyOfFolder(tb testing.TB, dir string) *FolderTemplate {
+	tb.Helper()
+	entries, err := readEntries(dir)
+	if err != nil {
+		tb.Fatalf("storagetest: copy of a folder: %v", err)
+	}
+	return &FolderTemplate{func() ([]entry, error) { return entries, nil }}
+}
+
 // CopyTo writes the files and subfolders of the template to an existing folder, with their
 // permissions. It fails the test if the template cannot be made.
 func (f *FolderTemplate) CopyTo(tb testing.TB, dir string) {
