@@ -1,13 +1,17 @@
 package readme
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/smtp"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +41,17 @@ func shellPaths(t *testing.T) map[string]string {
 	return paths
 }
 
-// curl implements the program curl with the options that the README uses: -sS, -u, -H, -d
-// and an address. It returns an exit code of curl: 0 if there was an HTTP response, 2 for
-// an unknown option, 7 or 56 for a failed connection.
-func curl(args []string, stdout, stderr io.Writer) int {
+// curl implements the program curl with the options that the README and the guides use and an
+// address of HTTP or SMTP. It returns an exit code of curl: 0 if there was an HTTP response or
+// the mail was accepted, 2 for an unknown option, 7, 55 or 56 for a failed connection.
+func curl(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if slices.Contains(args, "--mail-from") {
+		if err := curlMail(args, stdin); err != nil {
+			fmt.Fprintln(stderr, "curl:", err)
+			return 55
+		}
+		return 0
+	}
 	request, err := curlRequest(args)
 	if err != nil {
 		fmt.Fprintln(stderr, "curl:", err)
@@ -61,7 +72,7 @@ func curl(args []string, stdout, stderr io.Writer) int {
 }
 
 func curlRequest(args []string) (*http.Request, error) {
-	var address string
+	var address, method string
 	var data, user []string
 	header := http.Header{}
 	for len(args) > 0 {
@@ -85,22 +96,62 @@ func curlRequest(args []string) (*http.Request, error) {
 			header.Add(name, strings.TrimSpace(text))
 		case "-d":
 			data = append(data, value)
+		case "-X":
+			method = value
+		case "--max-time":
 		case "-u":
 			user = strings.SplitN(value, ":", 2)
 		default:
 			return nil, fmt.Errorf("%s is not known", option)
 		}
 	}
-	return newCurlRequest(address, header, data, user)
+	return newCurlRequest(method, address, header, data, user)
 }
 
-func newCurlRequest(address string, header http.Header, data, user []string) (*http.Request, error) {
+// curlMail sends the mail at stdin to the address smtp://host:port. With --crlf, which it
+// requires, lines end with CRLF.
+func curlMail(args []string, stdin io.Reader) error {
+	values := map[string]string{}
+	for i, option := range args {
+		switch {
+		case option == "--mail-from" || option == "--mail-rcpt" || option == "-T":
+			values[option] = args[i+1]
+		case strings.HasPrefix(option, "smtp://") || option == "--crlf":
+			values[option[:6]] = option
+		}
+	}
+	if values["-T"] != "-" || values["--crlf"] == "" {
+		return errors.New("only -T - with --crlf is known")
+	}
+	text, err := io.ReadAll(stdin)
+	if err != nil {
+		return err
+	}
+	c, err := smtp.Dial(strings.TrimPrefix(values["smtp:/"], "smtp://"))
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // the replies to the commands count
+	if err := errors.Join(c.Mail(values["--mail-from"]), c.Rcpt(values["--mail-rcpt"])); err != nil {
+		return err
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, strings.ReplaceAll(string(text), "\n", "\r\n")); err != nil {
+		return err
+	}
+	return errors.Join(w.Close(), c.Quit())
+}
+
+func newCurlRequest(method, address string, header http.Header, data, user []string) (*http.Request, error) {
 	if _, err := url.Parse(address); err != nil {
 		return nil, err
 	}
-	method, body := http.MethodGet, io.Reader(http.NoBody)
+	body := io.Reader(http.NoBody)
 	if data != nil {
-		method, body = http.MethodPost, strings.NewReader(strings.Join(data, "&"))
+		method, body = cmp.Or(method, http.MethodPost), strings.NewReader(strings.Join(data, "&"))
 		if header.Get("Content-Type") == "" {
 			header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}

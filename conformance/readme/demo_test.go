@@ -52,7 +52,7 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	if os.Getenv(actAsCurl) != "" {
-		os.Exit(curl(os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(curl(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	code := m.Run()
 	if binary, err := program(); err == nil {
@@ -62,8 +62,9 @@ func TestMain(m *testing.M) {
 }
 
 // startDemo starts a demo and waits until it is ready. If that fails, for example because
-// another program uses a port, it tries again with other ports, up to five times.
-func startDemo(t *testing.T) *demo {
+// another program uses a port, it tries again with other ports, up to five times. env has
+// further environment variables.
+func startDemo(t *testing.T, env ...string) *demo {
 	t.Helper()
 	binary, err := program()
 	if err != nil {
@@ -72,7 +73,7 @@ func startDemo(t *testing.T) *demo {
 	d := &demo{dir: t.TempDir()}
 	for range 5 {
 		d.port = freeRow(t)
-		if err = d.start(t, binary); err == nil {
+		if err = d.start(t, binary, env); err == nil {
 			return d
 		}
 	}
@@ -80,12 +81,12 @@ func startDemo(t *testing.T) *demo {
 	return nil
 }
 
-func (d *demo) start(t *testing.T, binary string) error {
+func (d *demo) start(t *testing.T, binary string, env []string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel) // runs after stop
 	cmd := exec.CommandContext(ctx, binary, "demo", "--port", strconv.Itoa(d.port))
-	cmd.Dir = d.dir
+	cmd.Dir, cmd.Env = d.dir, append(os.Environ(), env...)
 	var log strings.Builder
 	cmd.Stderr = &log
 	stdout, err := cmd.StdoutPipe()
@@ -182,6 +183,15 @@ const boundary = "\n-- next --\n"
 // each. path is the shell's PATH.
 func (d *demo) paste(t *testing.T, path string, commands []string) []string {
 	t.Helper()
+	outputs, err := d.tryPaste(path, commands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outputs
+}
+
+// tryPaste does what paste does. It fails if a command does, or writes to standard error.
+func (d *demo) tryPaste(path string, commands []string) ([]string, error) {
 	script := OnPorts(strings.Join(commands, "printf '"+strings.ReplaceAll(boundary, "\n", `\n`)+"'\n"), d.port)
 	sh := exec.Command("sh", "-u")
 	sh.Dir = d.dir
@@ -191,11 +201,11 @@ func (d *demo) paste(t *testing.T, path string, commands []string) []string {
 	sh.Stderr = &complaints
 	output, err := sh.Output()
 	if err != nil || complaints.Len() > 0 {
-		t.Fatalf("%v: %s%s", err, output, complaints.String())
+		return nil, fmt.Errorf("%w: %s%s", err, output, complaints.String())
 	}
 	outputs := strings.Split(string(output), boundary)
 	if len(outputs) != len(commands) {
-		t.Fatalf("%d outputs of %d commands:\n%s", len(outputs), len(commands), output)
+		return nil, fmt.Errorf("%d outputs of %d commands:\n%s", len(outputs), len(commands), output)
 	}
-	return outputs
+	return outputs, nil
 }

@@ -28,10 +28,10 @@ func Blocks(markdown, language string) []string {
 
 // defaultPorts are the ports of the demo in the README. With `--port N` the demo uses N
 // instead of the first, and the numbers after N instead of the others.
-var defaultPorts = []int{8080, 8081, 8082, 8083}
+var defaultPorts = []int{8080, 8081, 8082, 8083, 2525}
 
-// OnPorts returns the text with the demo's default ports replaced. The lowest port is
-// replaced by first, and the other ports by the three numbers after first.
+// OnPorts returns the text with the demo's default ports replaced. Port 8080 is
+// replaced by first, and the other ports by the numbers after first.
 func OnPorts(text string, first int) string {
 	var pairs []string
 	for i, port := range defaultPorts {

@@ -46,7 +46,8 @@ func section(t *testing.T, heading string) string {
 // demo, as a reader does.
 func TestSections(t *testing.T) {
 	t.Parallel()
-	d := startDemo(t)
+	hook := newHook(t)
+	d := startDemo(t, "SSL_CERT_FILE="+hook.certificate)
 	for _, s := range []struct {
 		heading string
 		check   func(*demo, *testing.T)
@@ -58,6 +59,8 @@ func TestSections(t *testing.T) {
 		{"Workflows", (*demo).checkWorkflows},
 		{"Workflow files", (*demo).checkWorkflowFiles},
 		{"Sending", (*demo).checkSending},
+		{"Receiving", (*demo).checkReceiving},
+		{"Receiving", func(d *demo, t *testing.T) { t.Helper(); d.checkReceivingGuide(t, hook) }},
 		{"People, keys and clients", (*demo).checkAdministration},
 	} {
 		t.Run(s.heading, func(t *testing.T) { s.check(d, t) })
@@ -137,17 +140,7 @@ func (d *demo) checkBroadcasts(t *testing.T) {
 // contain.
 func (d *demo) checkGuide(t *testing.T, name string, promised [][]string) {
 	t.Helper()
-	browser := http.Client{Timeout: patience}
-	answer, err := browser.Get(OnPorts("http://localhost:8081/docs/guides/"+name+".md", d.port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := Blocks(string(text), "shell")
+	commands := Blocks(d.guide(t, name), "shell")
 	if len(commands) != len(promised) {
 		t.Fatalf("the guide has %d blocks, %d are promised something", len(commands), len(promised))
 	}
@@ -159,6 +152,22 @@ func (d *demo) checkGuide(t *testing.T, name string, promised [][]string) {
 			}
 		}
 	}
+}
+
+// guide returns the Markdown of a guide as the demo serves it.
+func (d *demo) guide(t *testing.T, name string) string {
+	t.Helper()
+	browser := http.Client{Timeout: patience}
+	answer, err := browser.Get(OnPorts("http://localhost:8081/docs/guides/"+name+".md", d.port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // programPath returns a PATH with the program and the stand-in for curl.

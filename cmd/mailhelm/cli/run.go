@@ -17,11 +17,16 @@ const (
 	ExitOK      = 0
 	ExitFailure = 1 // the command failed
 	ExitUsage   = 2 // the command line, an environment variable or the configuration file is invalid
+	ExitNothing = 3 // the command waited for something that did not come in time
 )
 
 // ErrReported is returned by a command whose output already describes the failure. Run then
 // exits with [ExitFailure] and prints nothing more.
 var ErrReported = errors.New("reported")
+
+// ErrNothing is returned by a command that waited for something that did not come in time. Run
+// then exits with [ExitNothing] and prints nothing more.
+var ErrNothing = errors.New("nothing came in time")
 
 // Program holds what a command needs: input and output, the command line and the settings.
 type Program struct {
@@ -69,6 +74,8 @@ func Run(ctx context.Context, grammar any, args []string, around Surroundings) i
 		return ExitUsage
 	case errors.Is(err, ErrReported):
 		return ExitFailure
+	case errors.Is(err, ErrNothing):
+		return ExitNothing
 	default:
 		fmt.Fprintf(p.Stderr, "mailhelm: %v%s\n", err, p.Sources.Origins(err.Error()))
 		return ExitFailure

@@ -77,6 +77,7 @@ Call a tool:
 %s
 
 Mail that this server would send to people, such as codes that verify senders and links that reset passwords, is shown here.
+So is the mail that the receiving domain orders.example.com delivers to its webhook.
 Ctrl-C stops the demo.
 `
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ const (
 
 // client has the flags of all commands, and calls the API.
 type client struct {
-	BaseURL string `name:"base-url" help:"Public address of the API." default:"http://localhost:8080" placeholder:"URL"`
+	BaseURL string `name:"base-url" help:"Public address of the API. Default: http://localhost:8080." default:"http://localhost:8080" placeholder:"URL"`
 	APIKey  string `name:"api-key" help:"API key. Set the variable MAILHELM_API_KEY and not this flag, because other users of the machine see flags." placeholder:"KEY" secret:"whole"`
 }
 
@@ -114,31 +115,90 @@ func (c client) poll(ctx context.Context, target string, end time.Time) ([]byte,
 	}
 }
 
-// arrived says how many messages an answer has, and its cursor.
+// arrived is what the command wait reads of an answer.
 type arrived struct {
-	Messages int
-	Cursor   string
+	Messages []struct {
+		Extracted struct {
+			Codes []string `json:"codes"`
+			Links []struct {
+				URL  string `json:"url"`
+				Kind string `json:"kind"`
+			} `json:"links"`
+		} `json:"extracted"`
+	} `json:"messages"`
+	Cursor string `json:"cursor"`
+}
+
+// The values of the flags --print.
+const (
+	printJSON  = "json"
+	printCode  = "code"
+	printLink  = "link"
+	printShell = "shell"
+)
+
+// actions are the kinds of links that a person follows to do what the message is about.
+var actions = []string{"confirm", "sign_in", "reset"}
+
+// text returns the first code or link of the oldest message that has one. It finds none for
+// printJSON.
+func (a arrived) text(what string) (string, bool) {
+	for _, m := range a.Messages {
+		if codes := m.Extracted.Codes; what == printCode && len(codes) > 0 {
+			return core.OnlyVisible(codes[0]), true
+		}
+		for _, link := range m.Extracted.Links {
+			if what == printLink && slices.Contains(actions, link.Kind) {
+				return core.OnlyVisible(link.URL), true
+			}
+		}
+	}
+	return "", false
 }
 
 // readArrived reads the answer to a poll.
 func readArrived(answer []byte) (arrived, error) {
-	var read struct {
-		Messages []json.RawMessage `json:"messages"`
-		Cursor   string            `json:"cursor"`
-	}
+	var read arrived
 	if err := json.Unmarshal(answer, &read); err != nil || read.Cursor == "" {
 		return arrived{}, errors.New("the answer is not that of a poll: check --base-url")
 	}
-	return arrived{len(read.Messages), read.Cursor}, nil
+	return read, nil
 }
 
 // print writes an answer to standard output, indented.
 func (c client) print(p *cli.Program, answer []byte) error {
+	text, err := indented(answer)
+	if err == nil {
+		_, err = p.Stdout.Write(text)
+	}
+	return err
+}
+
+// indented returns JSON on several lines.
+func indented(answer []byte) ([]byte, error) {
 	var lines bytes.Buffer
 	if err := json.Indent(&lines, answer, "", "  "); err != nil {
-		return errors.New("the answer is not JSON: check --base-url")
+		return nil, errors.New("the answer is not JSON: check --base-url")
 	}
 	lines.WriteByte('\n')
-	_, err := p.Stdout.Write(lines.Bytes())
-	return err
+	return lines.Bytes(), nil
+}
+
+// printAssignments writes a new inbox as assignments of shell variables. Values are quoted, so
+// that a shell does not interpret them.
+func printAssignments(p *cli.Program, answer []byte) error {
+	var made struct {
+		ID      string `json:"id"`
+		Address string `json:"address"`
+		PullURL string `json:"pull_url"`
+	}
+	if err := json.Unmarshal(answer, &made); err != nil || made.ID == "" {
+		return errors.New("the answer is not that of a new inbox: check --base-url")
+	}
+	for _, one := range [][2]string{{"INBOX_ID", made.ID}, {"INBOX_ADDRESS", made.Address}, {"INBOX_PULL_URL", made.PullURL}} {
+		if _, err := fmt.Fprintf(p.Stdout, "%s='%s'\n", one[0], strings.ReplaceAll(one[1], "'", `'\''`)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,11 +5,8 @@ package inbox
 import (
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/core"
 )
 
 // Command is `mailhelm inbox`.
@@ -22,23 +19,46 @@ type Command struct {
 
 // Help returns the text that --help shows below the summary.
 func (Command) Help() string {
-	return `The commands print JSON. They need an API key with the scopes api.inboxes.view and api.inboxes.manage, in the variable MAILHELM_API_KEY.
+	return `A temporary inbox is an email address that receives mail for a minute up to an hour. A test creates one, signs up with its address, and waits for the mail.
 
-Examples:
+The commands print JSON as the API returns it. They need an API key with the scopes api.inboxes.view and api.inboxes.manage in the variable MAILHELM_API_KEY, and the address of the API in MAILHELM_BASE_URL.
 
-    mailhelm inbox new --ttl 900 --label sign-up
-    mailhelm inbox wait 0197… --subject code --timeout 60s
-    mailhelm inbox delete 0197…`
+` + exitText + `
+
+Example of a test:
+
+    eval "$(mailhelm inbox new --label sign-up --print shell)"
+    ...sign up with "$INBOX_ADDRESS"...
+    CODE=$(mailhelm inbox wait "$INBOX_ID" --print code)
+    mailhelm inbox delete "$INBOX_ID"`
 }
+
+// exitText explains the exit status in the help.
+const exitText = `Exit status: 0 success; 1 the server refused the call, the inbox has ended, or the API does not answer; 2 the command line is wrong; 3 no mail came in time.`
 
 // New is `mailhelm inbox new`.
 type New struct {
 	client
-	TTL           int      `name:"ttl" help:"Life in seconds, from 60 to 3600." default:"600" placeholder:"SECONDS" once:""`
+	TTL           int      `name:"ttl" help:"Life in seconds, from 60 to 3600. Default: 600." default:"600" placeholder:"SECONDS" once:""`
 	Label         string   `help:"Your name for the inbox." placeholder:"TEXT" once:""`
 	Shared        bool     `help:"Let the whole organization see the inbox, and not only this API key." once:""`
 	AllowedSender []string `name:"allowed-sender" field:"allowed_senders" help:"Address, or domain as @example.com, that may send; may be repeated. Default: all senders." placeholder:"ADDRESS" once:""`
 	AccountRef    string   `name:"account-ref" help:"Your id of the customer for whom the inbox is; required in platform mode." placeholder:"ID" once:""`
+	Print         string   `help:"What to print: json (default), or shell (assignments of INBOX_ID, INBOX_ADDRESS and INBOX_PULL_URL for eval)." enum:"json,shell" default:"json" placeholder:"FORM" once:""`
+}
+
+// Help returns the text that --help shows below the summary.
+func (New) Help() string {
+	return `Prints "id" for the other commands, "address" for the application under test, "expires_at", and "pull_url", a link that reads the mail without a key and is shown only here.
+
+Without flags the inbox lives ten minutes and takes mail of all senders. The server limits new inboxes: if it refuses one, the message says which limit was reached and when the next one is possible.
+
+Examples:
+
+    mailhelm inbox new
+    eval "$(mailhelm inbox new --print shell)" && echo "$INBOX_ADDRESS"
+    mailhelm inbox new --ttl 900 --label "nightly sign-up" --shared
+    mailhelm inbox new --allowed-sender @example.com | jq -r .address`
 }
 
 // Run creates an inbox and prints it.
@@ -60,66 +80,10 @@ func (c *New) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
+	if c.Print == printShell {
+		return printAssignments(p, answer)
+	}
 	return c.print(p, answer)
-}
-
-// Wait is `mailhelm inbox wait`.
-type Wait struct {
-	client
-	ID       string        `arg:"" help:"Id of the inbox."`
-	After    int           `help:"Cursor of the previous answer. Default: all messages of the inbox." placeholder:"CURSOR" once:""`
-	Timeout  time.Duration `help:"How long to wait; 0 answers at once." default:"60s" placeholder:"DURATION" once:""`
-	Sender   string        `field:"match_sender" help:"Only mail of this address, or of this domain written as @example.com." placeholder:"ADDRESS" once:""`
-	Subject  string        `field:"match_subject" help:"Only mail whose subject contains this text." placeholder:"TEXT" once:""`
-	Contains string        `field:"match_contains" help:"Only mail whose subject, text or HTML contains this text." placeholder:"TEXT" once:""`
-}
-
-// Help returns the text that --help shows below the summary.
-func (Wait) Help() string {
-	return `Prints the messages with their one-time codes and links. The exit status is 0 if mail came, and 1 if none came in time, if the inbox has ended, or if the server refused the call.
-
-Examples:
-
-    mailhelm inbox wait 0197… --subject code
-    mailhelm inbox wait 0197… | jq -r '.messages[0].extracted.codes[0]'`
-}
-
-// longestWait is the longest wait of one call.
-const longestWait = 25 * time.Second
-
-// Run waits for mail and prints it. It fails if none comes.
-func (c *Wait) Run(p *cli.Program) error {
-	end := core.SystemClock().Add(c.Timeout)
-	query := url.Values{}
-	for name, value := range map[string]string{"match_sender": c.Sender, "match_subject": c.Subject, "match_contains": c.Contains} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	cursor := strconv.Itoa(c.After)
-	for {
-		wait := min(longestWait, max(0, end.Sub(core.SystemClock())))
-		query.Set("after", cursor)
-		query.Set("wait", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		answer, err := c.poll(p.Ctx, "/v1/inboxes/"+url.PathEscape(c.ID)+"/messages?"+query.Encode(), end)
-		if err != nil {
-			return err
-		}
-		arrived, err := readArrived(answer)
-		if err != nil {
-			return err
-		}
-		if arrived.Messages > 0 {
-			return c.print(p, answer)
-		}
-		if !core.SystemClock().Before(end) {
-			if err := c.print(p, answer); err != nil {
-				return err
-			}
-			return cli.ErrReported
-		}
-		cursor = arrived.Cursor
-	}
 }
 
 // List is `mailhelm inbox list`.
@@ -127,6 +91,16 @@ type List struct {
 	client
 	Status string `help:"Only inboxes in this state: active, expired or deleted. Default: all of the last 30 days." enum:",active,expired,deleted" default:"" placeholder:"STATE" once:""`
 	Shared bool   `help:"Print also the inboxes that others share with the organization." once:""`
+}
+
+// Help returns the text that --help shows below the summary.
+func (List) Help() string {
+	return `Prints an object whose member "data" has up to 200 inboxes, newest first, with the numbers of their messages. Ended inboxes stay in the list for 30 days, without their messages.
+
+Examples:
+
+    mailhelm inbox list --status active
+    mailhelm inbox list --shared | jq -r '.data[] | .address + " " + .status'`
 }
 
 // Run prints the inboxes.
@@ -149,6 +123,15 @@ func (c *List) Run(p *cli.Program) error {
 type Delete struct {
 	client
 	ID string `arg:"" help:"Id of the inbox."`
+}
+
+// Help returns the text that --help shows below the summary.
+func (Delete) Help() string {
+	return `The address stops receiving at once, and the messages are deleted within a minute. An inbox that is not deleted ends by itself. Deleting one makes room for another, because the number of live inboxes is limited.
+
+Example:
+
+    mailhelm inbox delete 0197f6c2-7a3e-7b51-9d40-2f61c0d4b301`
 }
 
 // Run deletes an inbox.

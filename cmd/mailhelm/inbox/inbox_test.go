@@ -72,6 +72,7 @@ func TestCalls(t *testing.T) {
 	}{
 		"new":    {[]string{"new"}, `POST /v1/inboxes {"ttl":600}`, `{"address":"a@inbox.test"}`, `"address": "a@inbox.test"`},
 		"flags":  {[]string{"new", "--ttl", "60", "--label", "x", "--shared", "--allowed-sender", "@a.example", "--allowed-sender", "b@c.example", "--account-ref", "r"}, `POST /v1/inboxes {"account_ref":"r","allowed_senders":["@a.example","b@c.example"],"label":"x","ttl":60,"visibility":"org"}`, `{}`, `{}`},
+		"shell":  {[]string{"new", "--print", "shell"}, `POST /v1/inboxes {"ttl":600}`, `{"id":"i","address":"a'b@inbox.test","pull_url":"http://p"}`, "INBOX_ID='i'\nINBOX_ADDRESS='a'\\''b@inbox.test'\nINBOX_PULL_URL='http://p'\n"},
 		"list":   {[]string{"list", "--status", "active", "--shared"}, `GET /v1/inboxes?limit=200&scope=org&status=active `, `{"data":[]}`, `"data": []`},
 		"delete": {[]string{"delete", "a/b"}, `DELETE /v1/inboxes/a%2Fb `, ``, `"deleted": true`},
 		"wait":   {[]string{"wait", "i", "--after", "3", "--sender", "@x.example", "--subject", "a b", "--contains", "c"}, `GET /v1/inboxes/i/messages?after=3&match_contains=c&match_sender=%40x.example&match_subject=a+b&wait=25 `, `{"messages":[{"message_id":"m"}],"cursor":"4"}`, `"message_id": "m"`},
@@ -100,11 +101,64 @@ func TestWait(t *testing.T) {
 		t.Errorf("requests %q", s.requests)
 	}
 	s = serve(t, answer{status: 200, body: `{"messages":[],"cursor":"0"}`})
-	if status, out, errs := run(t, s.URL, "wait", "i", "--timeout", "0s"); status != cli.ExitFailure || !strings.Contains(out, `"messages": []`) || errs != "" {
+	if status, out, errs := run(t, s.URL, "wait", "i", "--timeout", "0s"); status != cli.ExitNothing || !strings.Contains(out, `"messages": []`) || errs != "" {
 		t.Errorf("without mail: status %d: %s%s", status, out, errs)
 	}
 	if len(s.requests) != 1 || !strings.Contains(s.requests[0], "wait=0") {
 		t.Errorf("requests %q", s.requests)
+	}
+}
+
+// TestWaitPrints checks the output of --print. Messages without a code or a link are passed over.
+func TestWaitPrints(t *testing.T) {
+	t.Parallel()
+	news := answer{status: 200, body: `{"messages":[{"extracted":{"codes":[],"links":[{"url":"https://a.example/off","kind":"unsubscribe"},{"url":"https://a.example","kind":"other"}]}}],"cursor":"1"}`}
+	code := answer{status: 200, body: `{"messages":[{"extracted":{"codes":["482913","1"],"links":[{"url":"https://a.example","kind":"other"},{"url":"https://a.example/c","kind":"confirm"}]}}],"cursor":"2"}`}
+	none := answer{status: 200, body: `{"messages":[],"cursor":"2"}`}
+	for name, tc := range map[string]struct {
+		what    string
+		answers []answer
+		timeout string
+		status  int
+		out     string
+	}{
+		"code":             {"code", []answer{code}, "60s", cli.ExitOK, "482913\n"},
+		"link":             {"link", []answer{code}, "60s", cli.ExitOK, "https://a.example/c\n"},
+		"after a letter":   {"code", []answer{news, code}, "60s", cli.ExitOK, "482913\n"},
+		"only a letter":    {"link", []answer{news, none}, "0s", cli.ExitNothing, ""},
+		"nothing":          {"code", []answer{none}, "0s", cli.ExitNothing, ""},
+		"ends in between":  {"code", []answer{news, {status: 410, body: `{"detail":"The inbox expired."}`}}, "60s", cli.ExitFailure, ""},
+		"unknown argument": {"text", []answer{none}, "0s", cli.ExitUsage, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, tc.answers...)
+			if status, out, errs := run(t, s.URL, "wait", "i", "--print", tc.what, "--timeout", tc.timeout); status != tc.status || out != tc.out {
+				t.Errorf("status %d: %q %s", status, out, errs)
+			}
+		})
+	}
+}
+
+// TestHelp checks that the help documents the exit status and the scopes.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		arguments []string
+		says      []string
+	}{
+		{[]string{"--help"}, []string{"api.inboxes.manage", "3 no mail came in time", "MAILHELM_BASE_URL"}},
+		{[]string{"wait", "--help"}, []string{"3 no mail came in time", "--print"}},
+		{[]string{"new", "--help"}, []string{"pull_url", "Default: 600."}},
+		{[]string{"list", "--help"}, []string{"30 days"}},
+		{[]string{"delete", "--help"}, []string{"within a minute"}},
+	} {
+		status, out, errs := run(t, "http://127.0.0.1", tc.arguments...)
+		for _, text := range tc.says {
+			if flat := strings.Join(strings.Fields(out), " "); status != cli.ExitOK || !strings.Contains(flat, text) {
+				t.Errorf("%q: status %d, no %q in:\n%s%s", tc.arguments, status, text, out, errs)
+			}
+		}
 	}
 }
 
