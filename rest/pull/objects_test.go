@@ -62,6 +62,7 @@ func TestObjects(t *testing.T) {
 	want := http.Header{
 		"Content-Type": {"text/html"}, "Content-Disposition": {"attachment; filename=page.html"}, "X-Content-Type-Options": {"nosniff"}, "Accept-Ranges": {"bytes"}, "Content-Length": {"8"},
 		"Content-Security-Policy": {"sandbox; default-src 'none'"}, "Cache-Control": {"private, no-store"}, "Referrer-Policy": {"no-referrer"}, "X-Robots-Tag": {"noindex, nofollow"},
+		"Access-Control-Allow-Origin": {"*"}, "Access-Control-Expose-Headers": {"Content-Disposition, Content-Range, Retry-After, X-Request-Id"},
 	}
 	if diff := cmp.Diff(want, header); diff != "" || status != http.StatusOK || body != "<script>" {
 		t.Errorf("%d %q %s", status, body, diff)
@@ -69,7 +70,7 @@ func TestObjects(t *testing.T) {
 	if status, _, body := answer(http.MethodHead, working); status != http.StatusOK || body != "" {
 		t.Errorf("HEAD: %d %q", status, body)
 	}
-	if status, header, _ := answer(http.MethodPost, working); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
+	if status, header, _ := answer(http.MethodPost, working); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("POST: %d", status)
 	}
 	expired, missing := link(key, time.Minute), link(objects.AttachmentKey(org, "m", 1), time.Hour)

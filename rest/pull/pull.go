@@ -121,7 +121,8 @@ func (h *host) refuse(w http.ResponseWriter, r *http.Request, id string, e *core
 func (h *host) route(w http.ResponseWriter, r *http.Request) error {
 	path := r.URL.EscapedPath()
 	secret, ofInbox := strings.CutPrefix(path, inboxPath)
-	if ofInbox {
+	token, ofObject := strings.CutPrefix(path, h.cfg.ObjectPath)
+	if ofInbox || ofObject {
 		allowOrigins(w.Header())
 	}
 	if _, credential := r.Header["Authorization"]; credential {
@@ -133,21 +134,22 @@ func (h *host) route(w http.ResponseWriter, r *http.Request) error {
 	if wait := h.byAddress.Take(throttle.NetworkOf(h.cfg.Remote(r)), h.cfg.Clock()); wait > 0 {
 		return errTooMany(wait)
 	}
-	if token, ofObject := strings.CutPrefix(path, h.cfg.ObjectPath); ofObject {
-		return h.object(w, r, token)
-	}
-	if !ofInbox {
+	if !ofInbox && !ofObject {
 		return errNoLink()
 	}
-	secret, ofMessages := strings.CutSuffix(secret, messagesSuffix)
 	switch r.Method {
 	case http.MethodOptions:
 		return preflight(w)
 	case http.MethodGet, http.MethodHead:
-		return h.inbox(w, r, secret, ofMessages)
+	default:
+		w.Header().Set("Allow", allowedMethods)
+		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Links to inboxes and to content of mail take GET, HEAD and OPTIONS."}
 	}
-	w.Header().Set("Allow", allowedMethods)
-	return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Links to inboxes take GET, HEAD and OPTIONS."}
+	if ofObject {
+		return h.object(w, r, token)
+	}
+	secret, ofMessages := strings.CutSuffix(secret, messagesSuffix)
+	return h.inbox(w, r, secret, ofMessages)
 }
 
 // inbox answers with the inbox of a link or with its messages.
@@ -182,10 +184,6 @@ func (h *host) inbox(w http.ResponseWriter, r *http.Request, secret string, ofMe
 
 // object answers with the content of an object.
 func (h *host) object(w http.ResponseWriter, r *http.Request, token string) error {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Links to content of mail take GET and HEAD."}
-	}
 	err := h.cfg.Objects.ServeLink(w, r, token)
 	switch {
 	case core.IsNotFound(err):
@@ -207,14 +205,15 @@ func (h *host) health(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// allowedMethods are the methods of links to inboxes.
+// allowedMethods are the methods of links.
 const allowedMethods = "GET, HEAD, OPTIONS"
 
 // allowOrigins lets pages of any web origin read the answer, without credentials (Fetch
-// standard, section 3.3).
+// standard, section 3.3). A page that knows a link could also have a server read it, so this
+// gives away nothing. A client in a browser needs it for large bodies and attachments too.
 func allowOrigins(header http.Header) {
 	header.Set("Access-Control-Allow-Origin", "*")
-	header.Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
+	header.Set("Access-Control-Expose-Headers", "Content-Disposition, Content-Range, Retry-After, X-Request-Id")
 }
 
 // preflight answers the request by which a browser asks for permission.

@@ -94,7 +94,7 @@ func TestAnswers(t *testing.T) {
 			if w.Code != 200 || w.Body.String() != tc.body || w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Referrer-Policy") != "no-referrer" {
 				t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
 			}
-			if got := w.Header().Get("Access-Control-Allow-Origin"); (got == "*") != strings.HasPrefix(tc.path, "/p/") {
+			if got := w.Header().Get("Access-Control-Allow-Origin"); (got == "*") == strings.HasPrefix(tc.path, "/_") {
 				t.Errorf("allowed origin %q", got)
 			}
 			if h.log.Len() > 0 {
@@ -185,7 +185,7 @@ func TestRefusals(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	h := newHost()
-	for _, path := range []string{"/p/good/messages", "/p/good", "/p/unknown"} {
+	for _, path := range []string{"/p/good/messages", "/p/good", "/p/unknown", "/o/object", "/o/unknown"} {
 		w := h.ask(http.MethodOptions, path, "")
 		header := w.Header()
 		if w.Code != 204 || header.Get("Access-Control-Allow-Origin") != "*" || header.Get("Access-Control-Allow-Methods") != "GET, HEAD, OPTIONS" || header.Get("Access-Control-Allow-Credentials") != "" {
