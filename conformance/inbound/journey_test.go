@@ -28,6 +28,8 @@ const domain = "in.example.com"
 type hook struct {
 	server *httptest.Server
 	roots  *x509.CertPool
+	// patient hooks refuse nothing.
+	patient bool
 
 	mu       sync.Mutex
 	requests []request
@@ -53,7 +55,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests = append(h.requests, request{r.Header.Clone(), body})
-	if id := r.Header.Get("webhook-id"); err != nil || !h.refused[id] {
+	if id := r.Header.Get("webhook-id"); err != nil || !h.patient && !h.refused[id] {
 		h.refused[id] = true
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}

@@ -69,6 +69,8 @@ type Options struct {
 	// DNS is the address of the name server for the checks of received mail; "" means that
 	// they are not made.
 	DNS string
+	// RspamdURL and Clamd are the addresses of the scanners of received mail; "" means none.
+	RspamdURL, Clamd string
 	// NoMailHost starts the product without the host name that MX records of receiving domains
 	// name, so that it receives no mail for domains.
 	NoMailHost bool
@@ -209,6 +211,7 @@ func Start(t testing.TB, opts Options) *Product {
 		cfg.DNSServers = []string{opts.DNS}
 	}
 	cfg.MailHost, cfg.ReceiveSESRegions = opts.mailHost(), opts.ReceiveRegions
+	cfg.RspamdURL, cfg.Clamd = opts.RspamdURL, opts.Clamd
 	if opts.LoopbackBuckets {
 		cfg.BucketNetworks = []string{"127.0.0.0/8"}
 	}
