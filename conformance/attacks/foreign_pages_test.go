@@ -28,8 +28,7 @@ func absentMail() receivedMail {
 	return receivedMail{core.NewID(), core.NewID(), core.NewID(), core.NewID(), core.NewID()}
 }
 
-// receiveMail stores an object of each kind in an organization. Everybody in the organization
-// may see them.
+// receiveMail stores an object of each kind in an organization, for all of its members.
 func receiveMail(t *testing.T, p *product.Product, orgID, domain string) receivedMail {
 	t.Helper()
 	r, now := absentMail(), p.Clock.Now()

@@ -85,9 +85,14 @@ func (i Inbox) allows(m inbound.Message) bool {
 	return i.lists(m.Sender)
 }
 
-// lists reports whether an entry of allowed_senders names the address or its domain.
+// lists reports whether an entry of allowed_senders names the address or its domain. A local
+// part beyond ASCII is compared with no entry, because its lower case may be in ASCII.
 func (i Inbox) lists(address string) bool {
 	key := core.EmailKey(address)
 	at := strings.LastIndexByte(key, '@')
-	return at > 0 && (slices.Contains(i.AllowedSenders, key) || slices.Contains(i.AllowedSenders, key[at:]))
+	if at < 1 {
+		return false
+	}
+	_, valid := core.CanonicalEmail(address)
+	return valid && slices.Contains(i.AllowedSenders, key) || slices.Contains(i.AllowedSenders, key[at:])
 }

@@ -81,7 +81,8 @@ func newRefusedWorld(tb testing.TB, db *storage.DB) *refusedWorld {
 	remove(mint(deletedLink, start.Add(time.Hour)))
 	purged := mint(purgedLink, start.Add(time.Hour))
 	remove(purged)
-	check(tb, db.Inboxes().MarkPurged(tb.Context(), inboxes.Target{OrgID: org, InboxID: purged.ID}, start))
+	_, err := db.Inboxes().MarkPurged(tb.Context(), inboxes.Target{OrgID: org, InboxID: purged.ID}, start)
+	check(tb, err)
 	mint("", start.Add(time.Minute))
 	w.expired = w.dead[""]
 	delete(w.dead, "")
