@@ -68,6 +68,10 @@ func senderCalls(o ownedObjects, org string) map[string]storeCall {
 		"DeleteClaim": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.VerifiedSenders().DeleteClaim(t.Context(), org, o.sender.ID)
 		},
+		"ForgetClaims": func(t *testing.T, db *storage.DB) (any, error) {
+			n, err := db.VerifiedSenders().ForgetClaims(t.Context(), org, later(1_000_000), 10)
+			return n > 0, err
+		},
 		"HasVerified": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.VerifiedSenders().HasVerified(t.Context(), org, senderOwner, "same@example.com")
 		},

@@ -14,8 +14,10 @@ import (
 // everything has verified every address and every domain.
 type everything struct{}
 
-func (everything) HasVerified(context.Context, string, string, string) (bool, error) { return true, nil }
-func (everything) HasDomain(context.Context, string, string) (bool, error)           { return true, nil }
+func (everything) HasVerified(context.Context, string, string, string) (bool, error) {
+	return true, nil
+}
+func (everything) HasDomain(context.Context, string, string) (bool, error) { return true, nil }
 
 // nothing has verified no address and no domain.
 type nothing struct{}

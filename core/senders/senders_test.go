@@ -150,6 +150,9 @@ func TestRefusals(t *testing.T) {
 		w.Letters = nil
 		_, err = w.start(t, w.ada, "other@example.com")
 		refused(t, err, core.CodeUpstreamUnavailable, "MAILHELM_SYSTEM_SMTP")
+		if core.AsError(err).RetryAfter <= 0 {
+			t.Error("the answer says no time to wait")
+		}
 		if status := core.AsError(err).HTTPStatus(); status != 503 || len(w.list(t, w.ada)) != 1 {
 			t.Errorf("without a mail server: %d, %+v", status, w.list(t, w.ada))
 		}

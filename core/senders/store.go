@@ -22,6 +22,9 @@ type Store interface {
 	// UpdateClaim replaces all fields of a claim except its id, its owner and its creation time.
 	UpdateClaim(ctx context.Context, orgID string, c Claim) error
 	DeleteClaim(ctx context.Context, orgID, id string) error
+	// ForgetClaims deletes claims that are not verified and whose code expired before a time, at
+	// most limit, and returns their number. It may be repeated until that is less than limit.
+	ForgetClaims(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 	// HasVerified reports whether the owner has verified the address, which is in lower case.
 	HasVerified(ctx context.Context, orgID, owner, address string) (bool, error)
 	// IsActive reports whether the owner is a member of the organization, or has an API key of

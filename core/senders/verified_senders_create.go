@@ -49,10 +49,14 @@ func (s *Senders) start(ctx context.Context, c *core.Call, in CreateIn) (Verifie
 	return claim.view(), nil
 }
 
+// noMailRetryAfter is when a client may ask again, because the operator may have set a mail
+// server by then. Every answer with this code has such a time.
+const noMailRetryAfter = time.Hour
+
 // errNoMail is the error of a server without a mail server of its own.
 func errNoMail() error {
 	return &core.Error{
-		Code:    core.CodeUpstreamUnavailable,
+		Code: core.CodeUpstreamUnavailable, RetryAfter: noMailRetryAfter,
 		Message: "This server cannot mail the code: it has no mail server of its own.",
 		Next:    "Ask the operator of this server to set MAILHELM_SYSTEM_SMTP and MAILHELM_SYSTEM_FROM. Codes never leave through the sending account of an organization.",
 	}

@@ -39,7 +39,10 @@ var (
 	updateClaim = engine.Register("update verified sender", `
 		UPDATE verified_senders SET email = $1, address = $2, start_id = $3, code_hash = $4, code_expires_at = $5, wrong_codes = $6, verified_at = $7
 		WHERE org_id = $8 AND id = $9`)
-	deleteClaim = engine.Register("delete verified sender", `DELETE FROM verified_senders WHERE org_id = $1 AND id = $2`)
+	deleteClaim  = engine.Register("delete verified sender", `DELETE FROM verified_senders WHERE org_id = $1 AND id = $2`)
+	forgetClaims = engine.Register("forget verified senders", `
+		DELETE FROM verified_senders WHERE org_id = $1 AND id IN (
+			SELECT id FROM verified_senders WHERE org_id = $1 AND verified_at IS NULL AND code_expires_at < $2 LIMIT $3)`)
 	hasVerified = engine.RegisterPoint("has verified sender", `
 		SELECT id FROM verified_senders WHERE org_id = $1 AND address = $2 AND owner = $3 AND verified_at IS NOT NULL`)
 	// isActive returns a row if the owner is a member, or has a key that works.
@@ -106,6 +109,10 @@ func (s Store) UpdateClaim(ctx context.Context, orgID string, c senders.Claim) e
 
 func (s Store) DeleteClaim(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, resource, deleteClaim, orgID, id)
+}
+
+func (s Store) ForgetClaims(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
+	return s.db.Exec(ctx, forgetClaims, orgID, engine.At(before), limit)
 }
 
 func (s Store) HasVerified(ctx context.Context, orgID, owner, address string) (bool, error) {
