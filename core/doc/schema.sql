@@ -975,7 +975,7 @@ CREATE TABLE receiving_deliveries (
 	PRIMARY KEY (org_id, domain_id, id)
 );
 
-CREATE INDEX receiving_deliveries_due ON receiving_deliveries (org_id, domain_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX receiving_deliveries_next ON receiving_deliveries (org_id, domain_id, due_at, id) WHERE due_at IS NOT NULL;
 
 CREATE TABLE receiving_domains (
 	org_id bytetext NOT NULL,

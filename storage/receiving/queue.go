@@ -15,7 +15,7 @@ import (
 
 var (
 	// dueWebhooks takes one domain of each organization, then a second one of each, and so on. For
-	// each domain with a webhook it reads one entry of the index receiving_deliveries_due.
+	// each domain with a webhook it reads one entry of the index receiving_deliveries_next.
 	dueWebhooks = engine.Register("receiving domains with due deliveries", `
 		SELECT org_id, id FROM (
 			SELECT d.org_id, d.id, d.served_at, row_number() OVER (PARTITION BY d.org_id ORDER BY d.served_at, d.id) AS place
@@ -30,14 +30,15 @@ var (
 	releaseLease = engine.Register("release lease of receiving domain", `
 		UPDATE receiving_domains SET leased_until = $1 WHERE org_id = $2 AND id = $3 AND lease = $4`)
 	// dueItems also reads the domain, so that a process that has lost its lease, or has an old
-	// secret, sends nothing more.
+	// secret, sends nothing more. It takes the first entries of the index receiving_deliveries_next,
+	// however many deliveries are due; a join would let PostgreSQL sort all of them.
 	dueItems = engine.Register("due deliveries of receiving domain", `
-		SELECT w.id, w.message_id, w.recipients, w.entities, w.due_at, w.attempts, w.tries, m.test
-		FROM receiving_domains AS d
-		JOIN receiving_deliveries AS w ON w.org_id = d.org_id AND w.domain_id = d.id
-		JOIN receiving_messages AS m ON m.org_id = w.org_id AND m.id = w.id
-		WHERE d.org_id = $1 AND d.id = $2 AND d.lease = $3 AND d.webhook_url = $4 AND d.secret = $5 AND d.deleted_at IS NULL
-			AND w.due_at <= $6 AND (w.due_at, w.id) > ($7, $8)
+		SELECT w.id, w.message_id, w.recipients, w.entities, w.due_at, w.attempts, w.tries,
+			COALESCE((SELECT m.test FROM receiving_messages AS m WHERE m.org_id = w.org_id AND m.id = w.id), FALSE) AS test
+		FROM receiving_deliveries AS w
+		WHERE w.org_id = $1 AND w.domain_id = $2 AND w.due_at <= $3 AND (w.due_at, w.id) > ($4, $5)
+			AND EXISTS (SELECT 1 FROM receiving_domains AS d
+				WHERE d.org_id = $1 AND d.id = $2 AND d.lease = $6 AND d.webhook_url = $7 AND d.secret = $8 AND d.deleted_at IS NULL)
 		ORDER BY w.due_at, w.id LIMIT $9`)
 	settleDeliveries = engine.Register("settle deliveries of received messages", `
 		UPDATE receiving_deliveries SET attempts = attempts + 1, tries = tries + 1, due_at = CAST(v ->> 'due' AS bigint)
@@ -106,7 +107,7 @@ func (s DeliveryStore) Items(ctx context.Context, e receiving.Endpoint, now time
 	if after != nil {
 		at, id = engine.At(after.DueAt), after.ID
 	}
-	return engine.ListParsed(ctx, s.db, itemRow.item, dueItems, e.OrgID, e.DomainID, e.Lease, e.URL, e.Secret, engine.At(now), at, id, limit)
+	return engine.ListParsed(ctx, s.db, itemRow.item, dueItems, e.OrgID, e.DomainID, engine.At(now), at, id, e.Lease, e.URL, e.Secret, limit)
 }
 
 func (s DeliveryStore) Settle(ctx context.Context, results []receiving.Result) error {

@@ -1,0 +1,3 @@
+-- Due deliveries of received mail are read in the order of due_at and id.
+DROP INDEX receiving_deliveries_due;
+CREATE INDEX receiving_deliveries_next ON receiving_deliveries (org_id, domain_id, due_at, id) WHERE due_at IS NOT NULL;
