@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
@@ -36,7 +35,7 @@ type commands struct {
 
 	Demo       demo.Command                 `cmd:"" help:"Try everything with invented data on this machine."`
 	Serve      serve.Command                `cmd:"" help:"Run the service."`
-	Admin      admin.Command                `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
+	Admin      administration               `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
 	Ingest     importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
 	Import     importing.Command            `cmd:"" help:"Import contacts from a file."`
 	Inbox      inbox.Command                `cmd:"" help:"Create temporary inboxes and wait for their mail, in test scripts."`

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,16 +9,15 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// accountCommands is `mailhelm admin account`, the commands about an organization's sending
+// AccountCommands is `mailhelm admin account`, the commands about an organization's sending
 // account. Each command prints the stored connection, or the result of checking or changing
 // it. No command prints a stored secret.
-type accountCommands struct {
+type AccountCommands struct {
 	Connect         accountConnect         `cmd:"" help:"Store the credentials of an organization's sending account."`
 	Show            accountShow            `cmd:"" help:"Show the connection, without the secret."`
 	Verify          accountVerify          `cmd:"" help:"Check the connection and report problems."`
@@ -28,7 +26,7 @@ type accountCommands struct {
 }
 
 // Help returns the text that --help shows below the summary.
-func (accountCommands) Help() string {
+func (AccountCommands) Help() string {
 	return `An organization sends through its own account: Amazon SES (ses), an SMTP server (smtp) or the simulated account of this installation (simulator). Without a connection it uses the simulated account. connect stores the credentials, encrypted with the master key, and does not contact the account; verify does. A running server applies changes within three seconds.
 
 Send events to {base_url} followed by the ingest address that connect prints. The address identifies the organization but does not authenticate: events must be signed by the notification topic of --topic-arn, or carry the key of --new-ingest-key in the header x-api-key. The trust policy of a role must name the external id that connect prints. Without an access key, the server assumes the role with its own AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
@@ -47,7 +45,7 @@ Examples:
 // accountTarget holds the flags and the argument that all commands on one organization's
 // sending account share.
 type accountTarget struct {
-	target
+	installation.Target
 	// MasterKey is the key that encrypts stored credentials, from the environment or the
 	// configuration file. "" means the key file in the data folder.
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
@@ -56,7 +54,7 @@ type accountTarget struct {
 
 // accountSession is a running admin command on one organization's account.
 type accountSession struct {
-	*session
+	*installation.Session
 	// org is the organization named on the command line.
 	org core.Org
 	// connections reads the stored connections to sending accounts and decrypts their
@@ -69,12 +67,12 @@ type accountSession struct {
 // It returns the error of do. If the organization is unknown or the master key is missing,
 // it fails without calling do.
 func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
-	return t.with(p, func(ctx context.Context, s *session) error {
+	return t.With(p, func(ctx context.Context, s *installation.Session) error {
 		org, err := s.Org(ctx, t.Org)
 		if err != nil {
 			return err
 		}
-		master, err := s.masterKey(t.MasterKey)
+		master, err := s.MasterKey(t.MasterKey)
 		if err != nil {
 			return err
 		}
@@ -84,8 +82,9 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 		}
 		connections := s.DB.Connections(master)
 		return do(ctx, accountSession{s, org, connections, sending.Connecting{
-			Connections: connections, Transactor: s.DB, Clock: s.Config.Clock, Record: s.record,
-			KeepList: s.keepList, Follow: accounts.SyncAccount(queue),
+			Connections: connections, Transactor: s.DB, Clock: s.Config.Clock, Record: s.Record,
+			KeepList: func(ctx context.Context, orgID string) error { return keepList(ctx, s, orgID) },
+			Follow:   accounts.SyncAccount(queue),
 		}})
 	})
 }
@@ -93,28 +92,12 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 // keepList creates the contact list of an account whose provider stores none, such as an
 // SMTP server; see [accounts.KeepList]. It opens the simulated account only for this call,
 // because most commands do not need it.
-func (s *session) keepList(ctx context.Context, orgID string) error {
+func keepList(ctx context.Context, s *installation.Session, orgID string) error {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
 		return err
 	}
 	return errors.Join(accounts.KeepList(ctx, embedded, orgID), embedded.Close())
-}
-
-// record appends an event to the organization's audit log. It stores a nil detail as an
-// empty JSON object. If ctx has a transaction, it writes the event in that transaction.
-func (s *session) record(ctx context.Context, orgID, action string, detail map[string]any) error {
-	if detail == nil {
-		detail = map[string]any{}
-	}
-	text, err := json.Marshal(detail)
-	if err != nil {
-		return fmt.Errorf("audit detail of %s: %w", action, err)
-	}
-	return s.DB.Audit().AppendAudit(ctx, access.AuditEvent{
-		ID: core.NewID(), OrgID: orgID, OccurredAt: s.Config.Clock(), Action: action,
-		ActorKind: s.operator.Actor.Kind, ActorID: s.operator.Actor.ID, SubjectID: orgID, Detail: string(text),
-	})
 }
 
 // connection returns the connection to the organization's sending account. It fails if no

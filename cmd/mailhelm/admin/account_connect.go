@@ -67,7 +67,7 @@ func (c *accountConnect) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		return s.printConnection(connected, key)
+		return printConnection(s.Session, connected, key)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -69,7 +70,7 @@ func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 // printConnection prints a connection to a sending account, as JSON with --json and
 // otherwise as a table without empty fields. If ingestKey is not "", the table also shows
 // it, with a hint to keep it.
-func (s *session) printConnection(c sending.Connection, ingestKey string) error {
+func printConnection(s *installation.Session, c sending.Connection, ingestKey string) error {
 	shown := newConnectionJSON(c, ingestKey)
 	if s.JSON {
 		return s.PrintJSON(shown)
@@ -141,7 +142,7 @@ func (c *accountShow) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		return s.printConnection(connected, "")
+		return printConnection(s.Session, connected, "")
 	})
 }
 
@@ -162,7 +163,7 @@ func (c *accountTemplateVersion) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		return s.printConnection(connected, "")
+		return printConnection(s.Session, connected, "")
 	})
 }
 

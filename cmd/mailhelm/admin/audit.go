@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// auditCommands is `mailhelm admin audit`. Its commands only read the audit log.
-type auditCommands struct {
+// AuditCommands is `mailhelm admin audit`. Its commands only read the audit log.
+type AuditCommands struct {
 	List auditList `cmd:"" help:"List the latest events of an organization, newest first."`
 }
 
 // Help returns the text that --help shows below the summary.
-func (auditCommands) Help() string {
+func (AuditCommands) Help() string {
 	return `Examples:
 
     mailhelm admin audit list acme
@@ -46,22 +47,10 @@ type auditJSON struct {
 	Detail json.RawMessage `json:"detail"`
 }
 
-// mostListed is the largest value of --limit. It bounds the memory of one command.
-const mostListed = 10_000
-
-// checkLimit returns an error unless --limit is from 1 to mostListed. Commands call it
-// before they open the database.
-func checkLimit(limit int) error {
-	if limit < 1 || limit > mostListed {
-		return fmt.Errorf("--limit must be from 1 to %d", mostListed)
-	}
-	return nil
-}
-
 // auditList is `mailhelm admin audit list`. It lists the events that match all given
 // filters.
 type auditList struct {
-	target
+	installation.Target
 	Org   string `arg:"" help:"Slug or id."`
 	Limit int    `help:"Maximum number of rows." default:"100" placeholder:"N" once:""`
 
@@ -73,13 +62,13 @@ type auditList struct {
 // Run lists the events of the organization's audit log, newest first, at most --limit of
 // them. It fails if --actor is an email address that belongs to no person.
 func (c *auditList) Run(p *cli.Program) error {
-	if err := checkLimit(c.Limit); err != nil {
+	if err := installation.CheckLimit(c.Limit); err != nil {
 		return err
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		var err error
 		f := access.AuditFilter{Action: c.Action, Limit: c.Limit}
-		if f.ActorID, err = s.auditActor(ctx, c.Actor); err != nil {
+		if f.ActorID, err = auditActor(ctx, s, c.Actor); err != nil {
 			return err
 		}
 		if f.From, err = since(c.Since, s.Config.Clock()); err != nil {
@@ -89,21 +78,21 @@ func (c *auditList) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		return printList(s, "events", []string{"TIME", "ACTION", "ACTOR", "SUBJECT", "DETAIL"}, events, func(e access.AuditEvent) (auditJSON, []string) {
+		return installation.PrintList(s, "events", []string{"TIME", "ACTION", "ACTOR", "SUBJECT", "DETAIL"}, events, func(e access.AuditEvent) (auditJSON, []string) {
 			return auditJSON{
 				e.ID, e.OccurredAt, e.Action, e.ActorKind, e.ActorID, e.SubjectID, string(e.Surface), e.RequestID, json.RawMessage(e.Detail),
-			}, []string{instant(&e.OccurredAt), e.Action, e.ActorKind + " " + e.ActorID, e.SubjectID, e.Detail}
+			}, []string{installation.Instant(&e.OccurredAt), e.Action, e.ActorKind + " " + e.ActorID, e.SubjectID, e.Detail}
 		})
 	})
 }
 
 // auditActor returns the actor id to filter the audit log by. It replaces an email address
 // by the id of that person, and returns other texts unchanged. "" matches every actor.
-func (s *session) auditActor(ctx context.Context, who string) (string, error) {
+func auditActor(ctx context.Context, s *installation.Session, who string) (string, error) {
 	if !core.IsEmail(who) {
 		return who, nil
 	}
-	user, err := s.personByEmail(ctx, who)
+	user, err := s.PersonByEmail(ctx, who)
 	return user.ID, err
 }
 

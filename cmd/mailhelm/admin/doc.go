@@ -1,11 +1,6 @@
-// Package admin holds the commands of an operator. They manage organizations, people,
-// credentials and sending accounts directly in a database; a server may run on it at the
-// same time. The packages in core make the changes; this package reads flags and prints
-// results.
-//
-// # Size
-//
-// The package has about 2,900 lines: a file or two for each group of commands. All groups
-// share the flags that select the installation, and the printing of tables and JSON. A
-// division would export these for nothing but the division.
+// Package admin has the commands of `mailhelm admin` for organizations, people, sending accounts
+// and the audit log. Package credentials below it has those for keys, clients and grants, and
+// package endpoints those for webhooks. All of them work directly in a database; a server may
+// run on it at the same time. The packages in core make the changes; the commands read flags
+// and print results.
 package admin

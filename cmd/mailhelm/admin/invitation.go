@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
@@ -17,7 +18,7 @@ import (
 // prints the link. Without AuthURL and AppURL the link has the public address of the server
 // that started last with the data folder.
 type userInvite struct {
-	target
+	installation.Target
 	Org         string   `arg:"" help:"Slug or id."`
 	Email       string   `arg:"" help:"The address to invite. It may belong to a new person."`
 	As          string   `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
@@ -38,8 +39,8 @@ func (c *userInvite) Run(p *cli.Program) error {
 	if c.As == string(members.Owner) && len(permissions) > 0 {
 		return errors.New("an owner has every permission: leave --permissions out")
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		made, secret, err := s.memberships().Invite(ctx, s.operator.Actor, members.NewInvitation{
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		made, secret, err := membershipsOf(s).Invite(ctx, s.Operator().Actor, members.NewInvitation{
 			OrgID: org.ID, Email: c.Email, Role: members.Role(c.As), Permissions: permissions,
 		})
 		if err != nil {
@@ -61,7 +62,7 @@ func (c *userInvite) Run(p *cli.Program) error {
 			{"id", made.ID},
 			{"email", made.Email},
 			{"role", string(made.Role)},
-			{"until", instant(&made.ExpiresAt)},
+			{"until", installation.Instant(&made.ExpiresAt)},
 			{"link", link},
 			{"", "Send it to the person now: it is not shown again, and Mailhelm does not mail it."},
 		})

@@ -13,10 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// memberships returns the functions that invite, change and remove members. They check the
+// membershipsOf returns the functions that invite, change and remove members. They check the
 // permissions of the actor; the operator has all of them. A running server applies a change
 // within five seconds.
-func (s *session) memberships() members.Memberships {
+func membershipsOf(s *installation.Session) members.Memberships {
 	return members.Memberships{
 		Orgs: s.DB.Orgs(), Members: s.DB.Members(), Invitations: s.DB.Invitations(), Users: s.DB.Users(), Grants: s.DB.Grants(), Audit: s.DB.Audit(),
 		Transactor: s.DB, Clock: s.Config.Clock,
@@ -25,7 +25,7 @@ func (s *session) memberships() members.Memberships {
 
 // memberTarget holds the arguments that select one person in one organization.
 type memberTarget struct {
-	target
+	installation.Target
 	Org   string `arg:"" help:"Slug or id."`
 	Email string `arg:"" help:"The person's address."`
 }
@@ -33,8 +33,8 @@ type memberTarget struct {
 // withMember finds the organization and the person, and calls do. It fails for an unknown
 // organization or email address. The function do must check that the person is a member of
 // the organization.
-func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
-	return t.withOrg(p, t.Org, func(ctx context.Context, s *session, org core.Org) error {
+func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *installation.Session, core.Org, access.User) error) error {
+	return t.WithOrg(p, t.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, t.Email)
 		if installation.NotFound(err) {
 			return fmt.Errorf("there is no person with this address: 'mailhelm admin user list %s' shows them", org.Slug)
@@ -59,7 +59,7 @@ type memberJSON struct {
 // printMember prints a member, as JSON with --json and otherwise as a table. It takes the
 // email address from u, because m has none. For an owner the table shows "all" as
 // permissions.
-func (s *session) printMember(u access.User, m members.Member) error {
+func printMember(s *installation.Session, u access.User, m members.Member) error {
 	shown := memberJSON{m.UserID, u.Email, m.OrgID, m.Role, append([]members.Permission{}, m.Permissions...)}
 	if s.JSON {
 		return s.PrintJSON(shown)
@@ -116,12 +116,12 @@ type userSetRole struct {
 // first. It fails for a person who is not a member. It also fails if the organization would
 // have no owner left.
 func (c *userSetRole) Run(p *cli.Program) error {
-	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
-		member, err := s.memberships().SetRole(ctx, s.operator.Actor, org.ID, user.ID, members.Role(c.As))
+	return c.withMember(p, func(ctx context.Context, s *installation.Session, org core.Org, user access.User) error {
+		member, err := membershipsOf(s).SetRole(ctx, s.Operator().Actor, org.ID, user.ID, members.Role(c.As))
 		if err != nil {
 			return err
 		}
-		return s.printMember(user, member)
+		return printMember(s, user, member)
 	})
 }
 
@@ -139,12 +139,12 @@ func (c *userSetPermissions) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
-		member, err := s.memberships().SetPermissions(ctx, s.operator.Actor, org.ID, user.ID, permissions)
+	return c.withMember(p, func(ctx context.Context, s *installation.Session, org core.Org, user access.User) error {
+		member, err := membershipsOf(s).SetPermissions(ctx, s.Operator().Actor, org.ID, user.ID, permissions)
 		if err != nil {
 			return err
 		}
-		return s.printMember(user, member)
+		return printMember(s, user, member)
 	})
 }
 
@@ -155,8 +155,8 @@ type userRemoveFromOrg struct{ memberTarget }
 // to clients there. It does not delete the person. It fails if the organization would have
 // no owner left.
 func (c *userRemoveFromOrg) Run(p *cli.Program) error {
-	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
-		if err := s.memberships().RemoveMember(ctx, s.operator.Actor, org.ID, user.ID); err != nil {
+	return c.withMember(p, func(ctx context.Context, s *installation.Session, org core.Org, user access.User) error {
+		if err := membershipsOf(s).RemoveMember(ctx, s.Operator().Actor, org.ID, user.ID); err != nil {
 			return err
 		}
 		if s.JSON {

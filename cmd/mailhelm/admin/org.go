@@ -8,12 +8,13 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// orgCommands is `mailhelm admin org`. No command deletes an organization.
-type orgCommands struct {
+// OrgCommands is `mailhelm admin org`. No command deletes an organization.
+type OrgCommands struct {
 	Create         orgCreate         `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
 	List           orgList           `cmd:"" help:"List the organizations."`
 	Edit           orgEdit           `cmd:"" help:"Change the name, the requirement of second factors, and platform mode."`
@@ -26,7 +27,7 @@ type orgCommands struct {
 }
 
 // Help returns the text that --help shows below the summary.
-func (orgCommands) Help() string {
+func (OrgCommands) Help() string {
 	return `Examples:
 
     mailhelm admin org create acme --name "Acme Ltd" --tier team
@@ -62,7 +63,7 @@ func newOrgJSON(o core.Org) orgJSON {
 }
 
 // printOrg prints one organization, as JSON with --json and otherwise as a table.
-func (s *session) printOrg(o core.Org) error {
+func printOrg(s *installation.Session, o core.Org) error {
 	if s.JSON {
 		return s.PrintJSON(newOrgJSON(o))
 	}
@@ -106,7 +107,7 @@ func limitText(perMinute *int) string {
 
 // orgCreate is `mailhelm admin org create`. The slug cannot be changed later.
 type orgCreate struct {
-	target
+	installation.Target
 	Slug      string `arg:"" help:"Name for URLs: lower-case letters, digits and dashes."`
 	Name      string `help:"Name for people. Default: the slug." once:""`
 	Tier      string `help:"Plan. It sets how many days back analytics reach: free 30, team 90, others 365." enum:"free,team,business,admin,sponsored" default:"free" once:""`
@@ -131,27 +132,27 @@ func (c *orgCreate) Run(p *cli.Program) error {
 	if org.Name == "" {
 		org.Name = c.Slug
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
 		// The simulated account is in another database, outside the transaction. If the
 		// commit fails, an unused account remains, which is harmless.
 		err := s.DB.InTx(ctx, func(ctx context.Context) error {
 			var err error
-			if org, err = s.operator.CreateOrg(ctx, org); err != nil {
+			if org, err = s.Operator().CreateOrg(ctx, org); err != nil {
 				return err
 			}
-			return s.seedAccount(ctx, org.ID)
+			return seedAccount(ctx, s, org.ID)
 		})
 		if err != nil {
 			return err
 		}
-		return s.printOrg(org)
+		return printOrg(s, org)
 	})
 }
 
 // seedAccount creates the simulated sending account of a new organization, in the sandbox
 // and with a small quota. It creates the data folder if it is missing, because an
 // installation on PostgreSQL may have none yet. It may be repeated.
-func (s *session) seedAccount(ctx context.Context, orgID string) error {
+func seedAccount(ctx context.Context, s *installation.Session, orgID string) error {
 	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
@@ -164,11 +165,11 @@ func (s *session) seedAccount(ctx context.Context, orgID string) error {
 }
 
 // orgList is `mailhelm admin org list`.
-type orgList struct{ target }
+type orgList struct{ installation.Target }
 
 // Run lists all organizations of the installation.
 func (c *orgList) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
 		ids, err := s.DB.Orgs().OrgIDs(ctx)
 		if err != nil {
 			return err
@@ -181,7 +182,7 @@ func (c *orgList) Run(p *cli.Program) error {
 			}
 			orgs = append(orgs, org)
 		}
-		return printList(s, "organizations", []string{"SLUG", "NAME", "TIER", "LIMIT", "ID"}, orgs, func(org core.Org) (orgJSON, []string) {
+		return installation.PrintList(s, "organizations", []string{"SLUG", "NAME", "TIER", "LIMIT", "ID"}, orgs, func(org core.Org) (orgJSON, []string) {
 			return newOrgJSON(org), []string{org.Slug, org.Name, org.Tier, limitText(org.RateLimit), org.ID}
 		})
 	})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 )
@@ -14,7 +15,7 @@ import (
 // orgEdit is `mailhelm admin org edit`. A nil field means that its flag was not given; the
 // setting then stays unchanged.
 type orgEdit struct {
-	target
+	installation.Target
 	Org                 string  `arg:"" help:"Slug or id."`
 	Name                *string `help:"Name for people." once:""`
 	RequireSecondFactor *bool   `help:"Require a second factor of members. Members without one must set it up on their next page view." negatable:"" once:""`
@@ -27,20 +28,20 @@ func (c *orgEdit) Run(p *cli.Program) error {
 	if c.Name == nil && c.RequireSecondFactor == nil && c.PlatformMode == nil {
 		return errors.New("nothing to change: give --name, --require-second-factor or --platform-mode, or --no- before one")
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		edit := members.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
-		edited, err := s.memberships().EditSettings(ctx, s.operator.Actor, org.ID, edit, false)
+		edited, err := membershipsOf(s).EditSettings(ctx, s.Operator().Actor, org.ID, edit, false)
 		if err != nil {
 			return err
 		}
-		return s.printOrg(edited)
+		return printOrg(s, edited)
 	})
 }
 
 // orgSetLimit is `mailhelm admin org set-limit`. Limit is the number of calls allowed per
 // minute, at least 1, or "none".
 type orgSetLimit struct {
-	target
+	installation.Target
 	Org   string `arg:"" help:"Slug or id."`
 	Limit string `arg:"" help:"Calls per minute, or none."`
 }
@@ -56,11 +57,11 @@ func (c *orgSetLimit) Run(p *cli.Program) error {
 		}
 		limit = &n
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		if err := s.operator.SetRateLimit(ctx, org.ID, limit); err != nil {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		if err := s.Operator().SetRateLimit(ctx, org.ID, limit); err != nil {
 			return err
 		}
 		org.RateLimit = limit
-		return s.printOrg(org)
+		return printOrg(s, org)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/inboxes"
@@ -11,22 +12,22 @@ import (
 
 // orgDisableInboxes is `mailhelm admin org disable-inboxes`.
 type orgDisableInboxes struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
 // Run refuses new temporary inboxes of the organization. Live ones stay until they expire. It
 // may be repeated.
-func (c *orgDisableInboxes) Run(p *cli.Program) error { return c.changeInboxes(p, c.Org, true) }
+func (c *orgDisableInboxes) Run(p *cli.Program) error { return changeInboxes(c.Target, p, c.Org, true) }
 
 // orgEnableInboxes is `mailhelm admin org enable-inboxes`.
 type orgEnableInboxes struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
 // Run allows new temporary inboxes of the organization again. It may be repeated.
-func (c *orgEnableInboxes) Run(p *cli.Program) error { return c.changeInboxes(p, c.Org, false) }
+func (c *orgEnableInboxes) Run(p *cli.Program) error { return changeInboxes(c.Target, p, c.Org, false) }
 
 // inboxesJSON is the form in which --json prints whether an organization may create inboxes.
 type inboxesJSON struct {
@@ -36,8 +37,8 @@ type inboxesJSON struct {
 }
 
 // changeInboxes allows an organization new temporary inboxes or not.
-func (t target) changeInboxes(p *cli.Program, slug string, disable bool) error {
-	return t.withOrg(p, slug, func(ctx context.Context, s *session, org core.Org) error {
+func changeInboxes(t installation.Target, p *cli.Program, slug string, disable bool) error {
+	return t.WithOrg(p, slug, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		change := inboxes.Switch{Store: s.DB.Inboxes(), Audit: s.DB.Audit(), Clock: s.Config.Clock}
 		err := s.DB.InTx(ctx, func(ctx context.Context) error {
 			return change.SetDisabled(ctx, access.ActorOf(access.Operator), org.ID, disable)

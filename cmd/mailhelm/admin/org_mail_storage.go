@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/objects"
@@ -34,7 +35,7 @@ Examples:
 
 // mailStorageTarget holds the flags and the argument that the commands share.
 type mailStorageTarget struct {
-	target
+	installation.Target
 	// MasterKey is the key that encrypts stored credentials; see accountTarget.
 	MasterKey      string   `hidden:"" secret:"whole" group:"storage"`
 	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which buckets may be. The server needs the same setting." placeholder:"CIDR"`
@@ -43,15 +44,15 @@ type mailStorageTarget struct {
 
 // mailStorageSession is a running command about one organization's mail storage.
 type mailStorageSession struct {
-	*session
+	*installation.Session
 	org      core.Org
 	settings objects.Settings
 }
 
 // on opens the database and the master key, and calls the function do.
 func (t mailStorageTarget) on(p *cli.Program, do func(context.Context, mailStorageSession) error) error {
-	return t.withOrg(p, t.Org, func(ctx context.Context, s *session, org core.Org) error {
-		master, err := s.masterKey(t.MasterKey)
+	return t.WithOrg(p, t.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		master, err := s.MasterKey(t.MasterKey)
 		if err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func (t mailStorageTarget) on(p *cli.Program, do func(context.Context, mailStora
 		}
 		defer buckets.Close()
 		return do(ctx, mailStorageSession{s, org, objects.NewSettings(objects.SettingsConfig{
-			Buckets: s.DB.MailBuckets(master), Opener: buckets, Transactor: s.DB, Networks: len(t.BucketNetworks) > 0, Clock: cfg.Clock, Record: s.record,
+			Buckets: s.DB.MailBuckets(master), Opener: buckets, Transactor: s.DB, Networks: len(t.BucketNetworks) > 0, Clock: cfg.Clock, Record: s.Record,
 			Files: func(orgID string) (objects.Store, error) {
 				// The server creates the folder, so that it belongs to the user of the server.
 				if _, err := os.Stat(cfg.ObjectsFolder()); errors.Is(err, fs.ErrNotExist) {

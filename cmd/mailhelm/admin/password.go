@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
@@ -20,7 +21,7 @@ import (
 // userSetPassword is `mailhelm admin user set-password`. No flag takes the password,
 // because other users of the machine can read command lines.
 type userSetPassword struct {
-	target
+	installation.Target
 	Email         string `arg:"" help:"The person's address."`
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." once:""`
 }
@@ -33,8 +34,8 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		user, err := s.personByEmail(ctx, c.Email)
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
+		user, err := s.PersonByEmail(ctx, c.Email)
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 		}
 		stores := passwordchange.Stores{
 			Users: s.DB.Users(), Resets: s.DB.PasswordResets(), Sessions: s.DB.Sessions(), Devices: s.DB.People(),
-			Audit: s.peopleStores(), Notices: people.Notices{Queue: queue}, Tx: s.DB, Clock: s.Config.Clock,
+			Audit: peopleStores(s), Notices: people.Notices{Queue: queue}, Tx: s.DB, Clock: s.Config.Clock,
 		}
 		if err := passwordchange.SetPassword(ctx, stores, access.ActorOf(access.Operator), user, password); err != nil {
 			return err
@@ -55,7 +56,7 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 		if made {
 			shown.Password = password
 		}
-		return s.printUser(shown)
+		return printUser(s, shown)
 	})
 }
 
@@ -75,7 +76,7 @@ func readPassword(stdin io.Reader, read bool) (password string, made bool, err e
 
 // peopleStores returns the stores that changes of a person's credentials need. It leaves
 // out Attempts, the store of attempts to sign in, because no command signs in a person.
-func (s *session) peopleStores() people.SessionsConfig {
+func peopleStores(s *installation.Session) people.SessionsConfig {
 	return people.SessionsConfig{
 		Users: s.DB.Users(), Sessions: s.DB.Sessions(), Factors: s.DB.Factors(), Passkeys: s.DB.Passkeys(), Members: s.DB.Members(),
 		Orgs: s.DB.Orgs(), Audit: s.DB.Audit(), Tx: s.DB, Clock: s.Config.Clock,

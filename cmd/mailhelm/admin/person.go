@@ -14,9 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// userCommands is `mailhelm admin user`. A person may belong to several organizations,
+// UserCommands is `mailhelm admin user`. A person may belong to several organizations,
 // or to none.
-type userCommands struct {
+type UserCommands struct {
 	Create         userCreate         `cmd:"" help:"Create a person."`
 	List           userList           `cmd:"" help:"List the people in an organization."`
 	AddToOrg       userAddToOrg       `cmd:"" name:"add-to-org" help:"Add a person to an organization."`
@@ -30,7 +30,7 @@ type userCommands struct {
 }
 
 // Help returns the text that --help shows below the summary.
-func (userCommands) Help() string {
+func (UserCommands) Help() string {
 	return `An owner has all permissions in an organization, a member only the ones that were granted. Without --password-stdin a password is generated and printed once.
 
 Examples:
@@ -66,7 +66,7 @@ func newUserJSON(u access.User, m members.Member) userJSON {
 
 // printUser prints one person, as JSON with --json and otherwise as a table. It prints a
 // generated password too, with a hint to keep it.
-func (s *session) printUser(u userJSON) error {
+func printUser(s *installation.Session, u userJSON) error {
 	if s.JSON {
 		return s.PrintJSON(u)
 	}
@@ -83,7 +83,7 @@ func (s *session) printUser(u userJSON) error {
 // userCreate is `mailhelm admin user create`. The field As is the role that the person gets
 // in the organization Org. If Org is empty, As has no effect.
 type userCreate struct {
-	target
+	installation.Target
 	Email         string `arg:"" help:"Address to sign in with."`
 	Name          string `help:"Name for people. Default: the address." once:""`
 	Org           string `help:"Slug or id of an organization to join." once:""`
@@ -106,7 +106,7 @@ func (c *userCreate) Run(p *cli.Program) error {
 	if n.Name == "" {
 		n.Name = c.Email
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
 		if c.Org != "" {
 			org, err := s.Org(ctx, c.Org)
 			if err != nil {
@@ -114,7 +114,7 @@ func (c *userCreate) Run(p *cli.Program) error {
 			}
 			n.OrgID = org.ID
 		}
-		user, err := s.operator.CreateUser(ctx, n)
+		user, err := s.Operator().CreateUser(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -126,19 +126,19 @@ func (c *userCreate) Run(p *cli.Program) error {
 		if made {
 			shown.Password = password
 		}
-		return s.printUser(shown)
+		return printUser(s, shown)
 	})
 }
 
 // userList is `mailhelm admin user list`.
 type userList struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
 // Run lists all members of the organization with their roles.
 func (c *userList) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		members, err := s.DB.Members().Members(ctx, org.ID)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (c *userList) Run(p *cli.Program) error {
 			}
 			listed = append(listed, newUserJSON(user, m))
 		}
-		return printList(s, "users", []string{"EMAIL", "NAME", "ROLE", "ID"}, listed, func(u userJSON) (userJSON, []string) {
+		return installation.PrintList(s, "users", []string{"EMAIL", "NAME", "ROLE", "ID"}, listed, func(u userJSON) (userJSON, []string) {
 			return u, []string{u.Email, u.Name, string(u.Role), u.ID}
 		})
 	})
@@ -160,7 +160,7 @@ func (c *userList) Run(p *cli.Program) error {
 // userAddToOrg is `mailhelm admin user add-to-org`. It makes an existing person a member of
 // an organization; the commands invite and create add a new person.
 type userAddToOrg struct {
-	target
+	installation.Target
 	Org   string `arg:"" help:"Slug or id."`
 	Email string `arg:"" help:"The person's address."`
 	As    string `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
@@ -169,7 +169,7 @@ type userAddToOrg struct {
 // Run adds the person to the organization. A new member has no permissions at first; an
 // owner has all. It fails if the person is already a member, so repeating it fails.
 func (c *userAddToOrg) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
 		if installation.NotFound(err) {
 			return errors.New("there is no person with this address: create one with 'mailhelm admin user create'")
@@ -178,9 +178,9 @@ func (c *userAddToOrg) Run(p *cli.Program) error {
 			return err
 		}
 		member := members.Member{OrgID: org.ID, UserID: user.ID, Role: members.Role(c.As)}
-		if err := s.operator.AddMember(ctx, member.OrgID, member.UserID, member.Role); err != nil {
+		if err := s.Operator().AddMember(ctx, member.OrgID, member.UserID, member.Role); err != nil {
 			return err
 		}
-		return s.printUser(newUserJSON(user, member))
+		return printUser(s, newUserJSON(user, member))
 	})
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 )
 
-// productionCommands is `mailhelm admin production`. It closes requests for production
+// ProductionCommands is `mailhelm admin production`. It closes requests for production
 // access, which organizations make through the API.
-type productionCommands struct {
+type ProductionCommands struct {
 	Deny productionDeny `cmd:"" help:"Record that the provider denied the open request."`
 }
 
 // Help returns the text that --help shows below the summary.
-func (productionCommands) Help() string {
+func (ProductionCommands) Help() string {
 	return `A provider reports a denied request only to the owner of the account, by mail. Record the denial to close the request, so that a new one can be made. Otherwise the request counts as failed after two weeks.
 
 Examples:
@@ -27,21 +27,21 @@ Examples:
 // productionDeny is `mailhelm admin production deny`. It closes an organization's request
 // for production access as denied.
 type productionDeny struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id of the organization."`
 }
 
 // Run marks the open request for production access as denied. It records the denial in the
 // audit log in the same transaction. It fails if no request is open, so repeating it fails.
 func (c *productionDeny) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		requests := s.DB.ProductionRequests()
 		decide := account.New(account.Config{Requests: requests, Clock: s.Config.Clock})
 		err := s.DB.InTx(ctx, func(ctx context.Context) error {
 			if err := decide.DenyProductionAccess(ctx, org.ID); err != nil {
 				return err
 			}
-			return s.record(ctx, org.ID, "production_access.denied", nil)
+			return s.Record(ctx, org.ID, "production_access.denied", nil)
 		})
 		if installation.NotFound(err) {
 			return core.Conflict("No request for production access was ever made.", "There is nothing to close.")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -12,7 +13,7 @@ import (
 // userResetSecondFactor is `mailhelm admin user reset-second-factor`. It removes the second
 // factors of a person who has lost all of them.
 type userResetSecondFactor struct {
-	target
+	installation.Target
 	Email string `arg:"" help:"The person's address."`
 }
 
@@ -21,14 +22,14 @@ type userResetSecondFactor struct {
 // alone is enough to sign in. The operator must therefore verify first that the person
 // asked for the reset.
 func (c *userResetSecondFactor) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		user, err := s.personByEmail(ctx, c.Email)
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
+		user, err := s.PersonByEmail(ctx, c.Email)
 		if err != nil {
 			return err
 		}
-		if err := people.ResetSecondFactors(ctx, s.peopleStores(), access.ActorOf(access.Operator), user.ID); err != nil {
+		if err := people.ResetSecondFactors(ctx, peopleStores(s), access.ActorOf(access.Operator), user.ID); err != nil {
 			return err
 		}
-		return s.printUser(newUserJSON(user, members.Member{}))
+		return printUser(s, newUserJSON(user, members.Member{}))
 	})
 }

@@ -1,6 +1,7 @@
 // Package installation opens the database of an installation for commands that work on it
 // without a server. A server may run on the same installation at the same time. The package
-// also finds an organization by its slug or id.
+// also finds an organization by its slug or id, and has what the commands of an operator share:
+// changes in the operator's name, the master key, and the printing of lists.
 package installation
 
 import (

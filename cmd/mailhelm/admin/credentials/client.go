@@ -1,4 +1,4 @@
-package admin
+package credentials
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// clientCommands is `mailhelm admin client`, the commands about OAuth clients. A running
+// ClientCommands is `mailhelm admin client`, the commands about OAuth clients. A running
 // server applies each change within five seconds, on PostgreSQL within one second.
-type clientCommands struct {
+type ClientCommands struct {
 	Create  clientCreate  `cmd:"" help:"Register an OAuth client and print its secret once."`
 	List    clientList    `cmd:"" help:"List an organization's OAuth clients."`
 	Revoke  clientRevoke  `cmd:"" help:"Revoke a client permanently and at once, with its tokens and grants."`
@@ -26,7 +27,7 @@ type clientCommands struct {
 }
 
 // Help returns the text that --help shows below the summary.
-func (clientCommands) Help() string {
+func (ClientCommands) Help() string {
 	return `A confidential client has a secret. A public client (--public) runs on people's own machines and needs a redirect URI. Redirect URIs are compared exactly; they use https://, or http:// on localhost. Clients with a metadata document and clients that registered themselves belong to no organization; each organization can block them. Scopes are names separated by commas, or all, or read for every read-only scope.
 
 Examples:
@@ -107,7 +108,7 @@ func (c clientJSON) lifetime() string {
 
 // printClient prints one OAuth client, as JSON with --json and otherwise as a table. It
 // prints a newly created secret too, with a hint to keep it.
-func (s *session) printClient(c clientJSON) error {
+func printClient(s *installation.Session, c clientJSON) error {
 	if s.JSON {
 		return s.PrintJSON(c)
 	}
@@ -130,7 +131,7 @@ func (s *session) printClient(c clientJSON) error {
 // clientCreate is `mailhelm admin client create`. A client without a redirect URI
 // cannot use the authorization code grant.
 type clientCreate struct {
-	target
+	installation.Target
 	Org             string   `arg:"" help:"Slug or id."`
 	Name            string   `help:"Name for people; consent pages show it." required:"" once:""`
 	Scopes          []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
@@ -152,15 +153,15 @@ func (c *clientCreate) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		client, secret, err := s.operator.Lifecycle().CreateClient(ctx, s.operator.Actor, access.NewClient{
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		client, secret, err := s.Operator().Lifecycle().CreateClient(ctx, s.Operator().Actor, access.NewClient{
 			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
 			Public: c.Public, RedirectURIs: c.RedirectURI, RefreshDays: days,
 		})
 		if err != nil {
 			return err
 		}
-		return s.printClient(newClientJSON(client, secret))
+		return printClient(s, newClientJSON(client, secret))
 	})
 }
 
@@ -175,22 +176,22 @@ func refreshDays(lifetime string) (int, error) {
 
 // clientList is `mailhelm admin client list`.
 type clientList struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
 // Run lists the OAuth clients that the organization registered, including revoked ones,
 // without their secrets. It does not list clients that belong to no organization.
 func (c *clientList) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		return printList(s, "clients", []string{"CLIENT ID", "NAME", "KIND", "STATE", "SCOPES", "REFRESH", "CREATED"}, clients, func(client access.Client) (clientJSON, []string) {
+		return installation.PrintList(s, "clients", []string{"CLIENT ID", "NAME", "KIND", "STATE", "SCOPES", "REFRESH", "CREATED"}, clients, func(client access.Client) (clientJSON, []string) {
 			one := newClientJSON(client, "")
 			return one, []string{
-				one.ClientID, one.Name, one.kind(), one.state(), fmt.Sprint(len(one.Scopes)), one.lifetime(), instant(&one.CreatedAt),
+				one.ClientID, one.Name, one.kind(), one.state(), fmt.Sprint(len(one.Scopes)), one.lifetime(), installation.Instant(&one.CreatedAt),
 			}
 		})
 	})
@@ -198,7 +199,7 @@ func (c *clientList) Run(p *cli.Program) error {
 
 // clientTarget holds the arguments that select one client of an organization.
 type clientTarget struct {
-	target
+	installation.Target
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Client string `arg:"" help:"The client id, oc_..., or the UUID."`
 }
@@ -206,8 +207,8 @@ type clientTarget struct {
 // on finds the OAuth client, calls do and prints the client that do returns. It fails if
 // the client does not belong to the organization. The string that do returns is a new
 // secret, or "" if the secret is unchanged.
-func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, access.Client) (access.Client, string, error)) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+func (c clientTarget) on(p *cli.Program, do func(context.Context, *installation.Session, access.Client) (access.Client, string, error)) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
 		if err != nil {
 			return err
@@ -220,7 +221,7 @@ func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, acce
 			if err != nil {
 				return err
 			}
-			return s.printClient(newClientJSON(changed, secret))
+			return printClient(s, newClientJSON(changed, secret))
 		}
 		return fmt.Errorf("there is no such OAuth client in %s: 'mailhelm admin client list %s' shows them", org.Slug, org.Slug)
 	})
@@ -231,8 +232,8 @@ type clientRevoke struct{ clientTarget }
 
 // Run revokes the OAuth client and the grants that people gave it. It may be repeated.
 func (c *clientRevoke) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
-		revoked, err := s.operator.Lifecycle().RevokeClient(ctx, s.operator.Actor, client.OrgID, client.ID)
+	return c.on(p, func(ctx context.Context, s *installation.Session, client access.Client) (access.Client, string, error) {
+		revoked, err := s.Operator().Lifecycle().RevokeClient(ctx, s.Operator().Actor, client.OrgID, client.ID)
 		return revoked, "", err
 	})
 }

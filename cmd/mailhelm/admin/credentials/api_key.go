@@ -1,4 +1,4 @@
-package admin
+package credentials
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// keyCommands is `mailhelm admin key`. A running server applies each change within five
+// KeyCommands is `mailhelm admin key`. A running server applies each change within five
 // seconds, on PostgreSQL within one second.
-type keyCommands struct {
+type KeyCommands struct {
 	Create     keyCreate     `cmd:"" help:"Create an API key and print its secret once."`
 	List       keyList       `cmd:"" help:"List an organization's API keys."`
 	EditScopes keyEditScopes `cmd:"" name:"edit-scopes" help:"Replace the scopes of a key."`
@@ -22,7 +23,7 @@ type keyCommands struct {
 }
 
 // Help returns the text that --help shows below the summary.
-func (keyCommands) Help() string {
+func (KeyCommands) Help() string {
 	return `Name a key by its id or by the first characters of its secret: sk_live_ or sk_test_ and eight more. Scopes are names separated by commas, or all, or read for every read-only scope.
 
 Examples:
@@ -58,7 +59,7 @@ type keyJSON struct {
 
 // newKeyJSON returns the printed form of an API key. The printed state is the key's state
 // at the current time. secret is "" unless this command created the key.
-func (s *session) newKeyJSON(k access.APIKey, secret string) keyJSON {
+func newKeyJSON(s *installation.Session, k access.APIKey, secret string) keyJSON {
 	return keyJSON{
 		ID: k.ID, OrgID: k.OrgID, Name: k.Name, Environment: k.Environment, Prefix: keyName(k), State: k.StateAt(s.Config.Clock()),
 		Scopes: k.Scopes.Strings(), CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, Secret: secret,
@@ -73,8 +74,8 @@ func keyName(k access.APIKey) string {
 
 // printKey prints one API key, as JSON with --json and otherwise as a table. If secret is
 // not "", it prints the secret too, with a hint to keep it.
-func (s *session) printKey(k access.APIKey, secret string) error {
-	shown := s.newKeyJSON(k, secret)
+func printKey(s *installation.Session, k access.APIKey, secret string) error {
+	shown := newKeyJSON(s, k, secret)
 	if s.JSON {
 		return s.PrintJSON(shown)
 	}
@@ -91,10 +92,10 @@ func (s *session) printKey(k access.APIKey, secret string) error {
 	return s.PrintTable("", rows)
 }
 
-// key returns the API key of an organization by its id or public name, even if the key is
+// findKey returns the API key of an organization by its id or public name, even if the key is
 // expired or revoked. It fails if there is no such key. It also fails if several keys have
 // the same public name.
-func (s *session) key(ctx context.Context, orgRef, ref string) (access.APIKey, error) {
+func findKey(ctx context.Context, s *installation.Session, orgRef, ref string) (access.APIKey, error) {
 	org, err := s.Org(ctx, orgRef)
 	if err != nil {
 		return access.APIKey{}, err
@@ -120,7 +121,7 @@ func (s *session) key(ctx context.Context, orgRef, ref string) (access.APIKey, e
 
 // keyCreate is `mailhelm admin key create`. The operator may give the key any scope.
 type keyCreate struct {
-	target
+	installation.Target
 	Org         string   `arg:"" help:"Slug or id."`
 	Name        string   `help:"Name for people." required:"" once:""`
 	Scopes      []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
@@ -135,35 +136,35 @@ func (c *keyCreate) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		key, secret, err := s.operator.Lifecycle().CreateKey(ctx, s.operator.Actor, access.NewKey{
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		key, secret, err := s.Operator().Lifecycle().CreateKey(ctx, s.Operator().Actor, access.NewKey{
 			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
 		})
 		if err != nil {
 			return err
 		}
-		return s.printKey(key, secret)
+		return printKey(s, key, secret)
 	})
 }
 
 // keyList is `mailhelm admin key list`, which lists the API keys of an organization.
 type keyList struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
 // Run lists the organization's API keys, including expired and revoked ones, without their
 // secrets. The column SCOPES shows the number of scopes; --json prints their names.
 func (c *keyList) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		keys, err := s.DB.Keys().APIKeysOf(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		return printList(s, "keys", []string{"PREFIX", "NAME", "STATE", "SCOPES", "CREATED", "EXPIRES", "ID"}, keys, func(k access.APIKey) (keyJSON, []string) {
-			one := s.newKeyJSON(k, "")
+		return installation.PrintList(s, "keys", []string{"PREFIX", "NAME", "STATE", "SCOPES", "CREATED", "EXPIRES", "ID"}, keys, func(k access.APIKey) (keyJSON, []string) {
+			one := newKeyJSON(s, k, "")
 			return one, []string{
-				one.Prefix, one.Name, string(one.State), fmt.Sprint(len(one.Scopes)), instant(&one.CreatedAt), instant(one.ExpiresAt), one.ID,
+				one.Prefix, one.Name, string(one.State), fmt.Sprint(len(one.Scopes)), installation.Instant(&one.CreatedAt), installation.Instant(one.ExpiresAt), one.ID,
 			}
 		})
 	})
@@ -171,7 +172,7 @@ func (c *keyList) Run(p *cli.Program) error {
 
 // keyTarget holds the arguments that select one API key.
 type keyTarget struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id of the organization."`
 	Key string `arg:"" help:"Id of the key, or the first characters of its secret."`
 }
@@ -179,9 +180,9 @@ type keyTarget struct {
 // on finds the API key, passes it to the function do, and prints the key that do returns.
 // The string that do returns is a new secret, or "" if the secret is unchanged. If do
 // fails, on prints nothing and returns the error.
-func (c keyTarget) on(p *cli.Program, do func(context.Context, *session, access.APIKey) (access.APIKey, string, error)) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		key, err := s.key(ctx, c.Org, c.Key)
+func (c keyTarget) on(p *cli.Program, do func(context.Context, *installation.Session, access.APIKey) (access.APIKey, string, error)) error {
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
+		key, err := findKey(ctx, s, c.Org, c.Key)
 		if err != nil {
 			return err
 		}
@@ -189,7 +190,7 @@ func (c keyTarget) on(p *cli.Program, do func(context.Context, *session, access.
 		if err != nil {
 			return err
 		}
-		return s.printKey(changed, secret)
+		return printKey(s, changed, secret)
 	})
 }
 
@@ -206,8 +207,8 @@ func (c *keyEditScopes) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
-		changed, err := s.operator.Lifecycle().EditKeyScopes(ctx, s.operator.Actor, k.OrgID, k.ID, scopes)
+	return c.on(p, func(ctx context.Context, s *installation.Session, k access.APIKey) (access.APIKey, string, error) {
+		changed, err := s.Operator().Lifecycle().EditKeyScopes(ctx, s.Operator().Actor, k.OrgID, k.ID, scopes)
 		return changed, "", err
 	})
 }
@@ -219,8 +220,8 @@ type keyRotate struct{ keyTarget }
 // Run creates the successor of an API key and prints it with its secret. It fails if the
 // key is expired or revoked, or was rotated before.
 func (c *keyRotate) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
-		return s.operator.Lifecycle().RotateKey(ctx, s.operator.Actor, k.OrgID, k.ID)
+	return c.on(p, func(ctx context.Context, s *installation.Session, k access.APIKey) (access.APIKey, string, error) {
+		return s.Operator().Lifecycle().RotateKey(ctx, s.Operator().Actor, k.OrgID, k.ID)
 	})
 }
 
@@ -230,8 +231,8 @@ type keyRevoke struct{ keyTarget }
 // Run revokes the API key. It may be repeated: a key that is already expired or revoked
 // stays unchanged.
 func (c *keyRevoke) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
-		changed, err := s.operator.Lifecycle().RevokeKey(ctx, s.operator.Actor, k.OrgID, k.ID)
+	return c.on(p, func(ctx context.Context, s *installation.Session, k access.APIKey) (access.APIKey, string, error) {
+		changed, err := s.Operator().Lifecycle().RevokeKey(ctx, s.Operator().Actor, k.OrgID, k.ID)
 		return changed, "", err
 	})
 }

@@ -1,22 +1,23 @@
-package admin
+package credentials
 
 import (
 	"context"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// signingCommands is `mailhelm admin keys`. It manages the keys that sign access tokens.
+// SigningCommands is `mailhelm admin keys`. It manages the keys that sign access tokens.
 // All organizations of the installation share them.
-type signingCommands struct {
+type SigningCommands struct {
 	List   signingList   `cmd:"" help:"List the keys that sign access tokens."`
 	Rotate signingRotate `cmd:"" help:"Replace the key that signs access tokens."`
 }
 
 // Help returns the text that --help shows below the summary.
-func (signingCommands) Help() string {
+func (SigningCommands) Help() string {
 	return `rotate creates a key that signs all new tokens after six minutes. Until then it is only published, so that every process and every holder of a copy of the key set knows it. With --at-once it signs immediately: running servers accept its tokens, other holders of the key set must fetch it again. In both cases tokens of the old key stay valid until they expire.
 
 If the key may be stolen, use --revoke-old: a thief can sign tokens for any person until the old key is refused. The new key signs immediately, and within 30 seconds running servers refuse tokens of all other keys. That invalidates every access token; applications fetch a new one with their refresh token or client secret, without new consent. Other holders of the key set may accept the old key until they fetch the set again, at most five minutes later. If the master key may be stolen too, new keys under it are not safe either.
@@ -45,7 +46,7 @@ type signingJSON struct {
 
 // printSigningKeys prints all stored signing keys with their current states, without their
 // private parts.
-func (s *session) printSigningKeys(ctx context.Context) error {
+func printSigningKeys(ctx context.Context, s *installation.Session) error {
 	stored, err := s.DB.SigningKeys().SigningKeys(ctx)
 	if err != nil {
 		return err
@@ -61,23 +62,23 @@ func (s *session) printSigningKeys(ctx context.Context) error {
 		listed = append(listed, one)
 	}
 	header := []string{"ID", "STATE", "CREATED", "RETIRED", "GOOD UNTIL"}
-	return printList(s, "signing_keys", header, listed, func(one signingJSON) (signingJSON, []string) {
-		return one, []string{one.ID, string(one.State), instant(&one.CreatedAt), instant(one.RetiredAt), instant(one.GoodUntil)}
+	return installation.PrintList(s, "signing_keys", header, listed, func(one signingJSON) (signingJSON, []string) {
+		return one, []string{one.ID, string(one.State), installation.Instant(&one.CreatedAt), installation.Instant(one.RetiredAt), installation.Instant(one.GoodUntil)}
 	})
 }
 
 // signingList is `mailhelm admin keys list`. It works without the master key.
-type signingList struct{ target }
+type signingList struct{ installation.Target }
 
 // Run lists the keys.
 func (c *signingList) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error { return s.printSigningKeys(ctx) })
+	return c.With(p, func(ctx context.Context, s *installation.Session) error { return printSigningKeys(ctx, s) })
 }
 
 // signingRotate is `mailhelm admin keys rotate`. RevokeOld includes the effect of AtOnce:
 // the new key signs immediately.
 type signingRotate struct {
-	target
+	installation.Target
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	AtOnce    bool   `name:"at-once" help:"Sign with the new key immediately." once:""`
 	RevokeOld bool   `name:"revoke-old" help:"For a stolen key: sign with the new key immediately, and refuse every access token that another key signed." once:""`
@@ -87,8 +88,8 @@ type signingRotate struct {
 // master key. It fails while a key from an earlier rotation does not sign yet, unless
 // --at-once or --revoke-old is given. Each run creates another key.
 func (c *signingRotate) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		master, err := s.masterKey(c.MasterKey)
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
+		master, err := s.MasterKey(c.MasterKey)
 		if err != nil {
 			return err
 		}
@@ -101,6 +102,6 @@ func (c *signingRotate) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		return s.printSigningKeys(ctx)
+		return printSigningKeys(ctx, s)
 	})
 }

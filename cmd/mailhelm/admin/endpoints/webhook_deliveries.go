@@ -1,4 +1,4 @@
-package admin
+package endpoints
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
 	"github.com/mailhelm/mailhelm/core/webhooks"
@@ -49,7 +50,7 @@ func (d deliveryJSON) answer() string {
 }
 
 // printDelivery prints one delivery, as JSON with --json and otherwise as a table.
-func (s *session) printDelivery(d webhooks.Delivery) error {
+func printDelivery(s *installation.Session, d webhooks.Delivery) error {
 	shown := newDeliveryJSON(d)
 	if s.JSON {
 		return s.PrintJSON(shown)
@@ -70,16 +71,16 @@ const maxDeliveries = 1000
 // Run lists deliveries of the last 30 days. Recipients are not printed; the dashboard shows
 // them.
 func (c *webhookDeliveries) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
+	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
 		found, err := s.DB.Webhooks().Deliveries(ctx, org.ID, e.ID, webhooks.Filter{OnlyFailed: c.Failed, Limit: min(max(c.Limit, 1), maxDeliveries)})
 		if err != nil {
 			return err
 		}
 		header := []string{"CREATED", "EVENT", "STATE", "ANSWER", "ATTEMPTS", "NEXT ATTEMPT", "ID"}
-		return printList(s, "deliveries", header, found, func(d webhooks.Delivery) (deliveryJSON, []string) {
+		return installation.PrintList(s, "deliveries", header, found, func(d webhooks.Delivery) (deliveryJSON, []string) {
 			one := newDeliveryJSON(d)
 			return one, []string{
-				instant(&one.CreatedAt), string(one.Event), string(one.State), one.answer(), strconv.Itoa(one.Attempts), instant(one.NextAttemptAt), one.ID,
+				installation.Instant(&one.CreatedAt), string(one.Event), string(one.State), one.answer(), strconv.Itoa(one.Attempts), installation.Instant(one.NextAttemptAt), one.ID,
 			}
 		})
 	})

@@ -1,4 +1,4 @@
-package admin
+package endpoints
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/webhooks"
 )
 
-// webhookCommands is `mailhelm admin webhook`, the commands about endpoints that receive
+// WebhookCommands is `mailhelm admin webhook`, the commands about endpoints that receive
 // message events. A running server applies each change within five seconds.
-type webhookCommands struct {
+type WebhookCommands struct {
 	List       webhookList       `cmd:"" help:"List an organization's webhook endpoints."`
 	Create     webhookCreate     `cmd:"" help:"Create a webhook endpoint and print its signing secret once."`
 	Update     webhookUpdate     `cmd:"" help:"Change a webhook endpoint; flags that are not given change nothing."`
@@ -26,7 +26,7 @@ type webhookCommands struct {
 }
 
 // Help returns the text that --help shows below the summary.
-func (webhookCommands) Help() string {
+func (WebhookCommands) Help() string {
 	return `An endpoint receives the events of messages as signed POST requests (Standard Webhooks). Name an endpoint by its id or its URL. Events are names separated by commas, or all: sent, delivered, bounced, complained, opened, clicked, unsubscribed.
 
 Deliveries are repeated for about eleven hours until the endpoint accepts them, and listed for 30 days. The server refuses private addresses unless it is started with --webhook-networks.
@@ -64,7 +64,7 @@ type webhookJSON struct {
 
 // newWebhookJSON returns the printed form of an endpoint. secret is "" unless this command
 // created it.
-func (s *session) newWebhookJSON(orgID string, e webhooks.Endpoint, secret string) webhookJSON {
+func newWebhookJSON(s *installation.Session, orgID string, e webhooks.Endpoint, secret string) webhookJSON {
 	shown := webhookJSON{
 		ID: e.ID, OrgID: orgID, URL: e.URL, Description: e.Description, Events: e.Types, Enabled: e.Enabled, FailingSince: e.FailingSince,
 		DisabledAt: e.DisabledAt, CreatedAt: e.CreatedAt, Secret: secret,
@@ -96,8 +96,8 @@ func (w webhookJSON) eventList() string {
 }
 
 // printWebhook prints one endpoint, as JSON with --json and otherwise as a table.
-func (s *session) printWebhook(orgID string, e webhooks.Endpoint, secret string) error {
-	shown := s.newWebhookJSON(orgID, e, secret)
+func printWebhook(s *installation.Session, orgID string, e webhooks.Endpoint, secret string) error {
+	shown := newWebhookJSON(s, orgID, e, secret)
 	if s.JSON {
 		return s.PrintJSON(shown)
 	}
@@ -110,18 +110,18 @@ func (s *session) printWebhook(orgID string, e webhooks.Endpoint, secret string)
 	return s.PrintTable("", rows)
 }
 
-// hooks returns the operations on endpoints. sealer encrypts secrets; commands that create
+// endpointsOf returns the operations on endpoints. sealer encrypts secrets; commands that create
 // no secret pass nil. The operator may enter private addresses, because the server checks
 // the address of each connection.
-func (s *session) hooks(sealer webhooks.Sealer) webhooks.Webhooks {
+func endpointsOf(s *installation.Session, sealer webhooks.Sealer) webhooks.Webhooks {
 	return webhooks.Webhooks{
 		Store: s.DB.Webhooks(), Transactor: s.DB, Audit: s.DB.Audit(), Sealer: sealer, Clock: s.Config.Clock, Networks: true,
 	}
 }
 
-// webhook returns the endpoint of an organization by its id or URL. It fails if there is no
+// findEndpoint returns the endpoint of an organization by its id or URL. It fails if there is no
 // such endpoint, and if several have the URL.
-func (s *session) webhook(ctx context.Context, org core.Org, ref string) (webhooks.Endpoint, error) {
+func findEndpoint(ctx context.Context, s *installation.Session, org core.Org, ref string) (webhooks.Endpoint, error) {
 	all, err := s.DB.Webhooks().Endpoints(ctx, org.ID)
 	if err != nil {
 		return webhooks.Endpoint{}, err
@@ -157,27 +157,27 @@ func parseEvents(names []string) []webhooks.EventType {
 
 // webhookList is `mailhelm admin webhook list`.
 type webhookList struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
 // Run lists the organization's endpoints, oldest first.
 func (c *webhookList) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		all, err := s.DB.Webhooks().Endpoints(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		return printList(s, "webhooks", []string{"URL", "EVENTS", "STATE", "CREATED", "ID"}, all, func(e webhooks.Endpoint) (webhookJSON, []string) {
-			one := s.newWebhookJSON(org.ID, e, "")
-			return one, []string{one.URL, one.eventList(), one.state(), instant(&one.CreatedAt), one.ID}
+		return installation.PrintList(s, "webhooks", []string{"URL", "EVENTS", "STATE", "CREATED", "ID"}, all, func(e webhooks.Endpoint) (webhookJSON, []string) {
+			one := newWebhookJSON(s, org.ID, e, "")
+			return one, []string{one.URL, one.eventList(), one.state(), installation.Instant(&one.CreatedAt), one.ID}
 		})
 	})
 }
 
 // webhookCreate is `mailhelm admin webhook create`.
 type webhookCreate struct {
-	target
+	installation.Target
 	MasterKey   string   `hidden:"" secret:"whole" group:"storage"`
 	Org         string   `arg:"" help:"Slug or id."`
 	URL         string   `name:"url" help:"An https URL." required:"" placeholder:"URL" once:""`
@@ -189,32 +189,32 @@ type webhookCreate struct {
 // Run creates the endpoint and prints its secret, which cannot be shown again. Each run
 // creates another endpoint. It fails without the server's master key.
 func (c *webhookCreate) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		master, err := s.masterKey(c.MasterKey)
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		master, err := s.MasterKey(c.MasterKey)
 		if err != nil {
 			return err
 		}
-		e, secret, err := s.hooks(master).Create(ctx, s.operator.Actor, org.ID, core.NewID(), webhooks.Settings{
+		e, secret, err := endpointsOf(s, master).Create(ctx, s.Operator().Actor, org.ID, core.NewID(), webhooks.Settings{
 			URL: c.URL, Description: c.Description, Types: parseEvents(c.Events), Enabled: !c.Disable,
 		})
 		if err != nil {
 			return err
 		}
-		return s.printWebhook(org.ID, e, secret)
+		return printWebhook(s, org.ID, e, secret)
 	})
 }
 
 // webhookTarget holds the arguments that select one endpoint.
 type webhookTarget struct {
-	target
+	installation.Target
 	Org      string `arg:"" help:"Slug or id of the organization."`
 	Endpoint string `arg:"" help:"Id or URL of the endpoint."`
 }
 
 // on finds the endpoint and passes it to the function do.
-func (c webhookTarget) on(p *cli.Program, do func(context.Context, *session, core.Org, webhooks.Endpoint) error) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		e, err := s.webhook(ctx, org, c.Endpoint)
+func (c webhookTarget) on(p *cli.Program, do func(context.Context, *installation.Session, core.Org, webhooks.Endpoint) error) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		e, err := findEndpoint(ctx, s, org, c.Endpoint)
 		if err != nil {
 			return err
 		}
@@ -227,8 +227,8 @@ type webhookDelete struct{ webhookTarget }
 
 // Run deletes the endpoint. Deliveries that wait are not sent.
 func (c *webhookDelete) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
-		if err := s.hooks(nil).Delete(ctx, s.operator.Actor, org.ID, e.ID); err != nil && !installation.NotFound(err) {
+	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
+		if err := endpointsOf(s, nil).Delete(ctx, s.Operator().Actor, org.ID, e.ID); err != nil && !installation.NotFound(err) {
 			return err
 		}
 		if s.JSON {

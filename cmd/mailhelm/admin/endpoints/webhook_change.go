@@ -1,10 +1,11 @@
-package admin
+package endpoints
 
 import (
 	"context"
 	"errors"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/webhooks"
 )
@@ -22,12 +23,12 @@ type webhookUpdate struct {
 
 // Run changes the endpoint and prints it.
 func (c *webhookUpdate) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
-		changed, err := s.hooks(nil).Edit(ctx, s.operator.Actor, org.ID, e.ID, c.settings(e))
+	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
+		changed, err := endpointsOf(s, nil).Edit(ctx, s.Operator().Actor, org.ID, e.ID, c.settings(e))
 		if err != nil {
 			return err
 		}
-		return s.printWebhook(org.ID, changed, "")
+		return printWebhook(s, org.ID, changed, "")
 	})
 }
 
@@ -55,16 +56,16 @@ type webhookRotate struct {
 // Run gives the endpoint a new secret and prints it. The old secret also signs for 24
 // hours. It fails without the server's master key.
 func (c *webhookRotate) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
-		master, err := s.masterKey(c.MasterKey)
+	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
+		master, err := s.MasterKey(c.MasterKey)
 		if err != nil {
 			return err
 		}
-		changed, secret, err := s.hooks(master).Rotate(ctx, s.operator.Actor, org.ID, e.ID)
+		changed, secret, err := endpointsOf(s, master).Rotate(ctx, s.Operator().Actor, org.ID, e.ID)
 		if err != nil {
 			return err
 		}
-		return s.printWebhook(org.ID, changed, secret)
+		return printWebhook(s, org.ID, changed, secret)
 	})
 }
 
@@ -74,12 +75,12 @@ type webhookTest struct{ webhookTarget }
 // Run creates a delivery with an invented event, which a running server sends, and prints
 // the delivery.
 func (c *webhookTest) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
-		d, err := s.hooks(nil).SendTest(ctx, s.operator.Actor, org.ID, e.ID)
+	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
+		d, err := endpointsOf(s, nil).SendTest(ctx, s.Operator().Actor, org.ID, e.ID)
 		if err != nil {
 			return withRemedy(err)
 		}
-		return s.printDelivery(d)
+		return printDelivery(s, d)
 	})
 }
 
@@ -91,15 +92,15 @@ type webhookResend struct {
 
 // Run makes the delivery due at once, with the same webhook-id, and prints it.
 func (c *webhookResend) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, org core.Org, e webhooks.Endpoint) error {
-		if err := s.hooks(nil).Resend(ctx, s.operator.Actor, org.ID, e.ID, c.Delivery); err != nil {
+	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
+		if err := endpointsOf(s, nil).Resend(ctx, s.Operator().Actor, org.ID, e.ID, c.Delivery); err != nil {
 			return withRemedy(err)
 		}
 		d, err := s.DB.Webhooks().Delivery(ctx, org.ID, e.ID, c.Delivery)
 		if err != nil {
 			return err
 		}
-		return s.printDelivery(d)
+		return printDelivery(s, d)
 	})
 }
 

@@ -1,9 +1,10 @@
-package admin
+package credentials
 
 import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
@@ -21,7 +22,7 @@ type clientEdit struct {
 // earlier ones. It fails for a revoked client. Without any flag it prints the client
 // unchanged.
 func (c *clientEdit) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
+	return c.on(p, func(ctx context.Context, s *installation.Session, client access.Client) (access.Client, string, error) {
 		if c.Name != "" {
 			client.Name = c.Name
 		}
@@ -38,7 +39,7 @@ func (c *clientEdit) Run(p *cli.Program) error {
 		if err != nil {
 			return access.Client{}, "", err
 		}
-		changed, err := s.operator.Lifecycle().EditClient(ctx, s.operator.Actor, client)
+		changed, err := s.Operator().Lifecycle().EditClient(ctx, s.Operator().Actor, client)
 		return changed, "", err
 	})
 }
@@ -49,7 +50,7 @@ type clientRotate struct{ clientTarget }
 // Run replaces the client's secret and prints the new one. The old secret stops working at
 // once; access tokens and grants stay valid. It fails for a public or revoked client.
 func (c *clientRotate) Run(p *cli.Program) error {
-	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
-		return s.operator.Lifecycle().RotateClientSecret(ctx, s.operator.Actor, client.OrgID, client.ID)
+	return c.on(p, func(ctx context.Context, s *installation.Session, client access.Client) (access.Client, string, error) {
+		return s.Operator().Lifecycle().RotateClientSecret(ctx, s.Operator().Actor, client.OrgID, client.ID)
 	})
 }

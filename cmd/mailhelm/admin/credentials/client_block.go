@@ -1,10 +1,11 @@
-package admin
+package credentials
 
 import (
 	"context"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
@@ -13,7 +14,7 @@ import (
 // organization, such as one that registered itself. An organization's own clients are
 // revoked instead.
 type clientBlock struct {
-	target
+	installation.Target
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Client string `arg:"" help:"The client id: the address of its metadata document, or oc_live_..."`
 }
@@ -22,14 +23,14 @@ type clientBlock struct {
 // organization gave the client. It fails if an organization owns the client. It may be
 // repeated.
 func (c *clientBlock) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		return s.setBlocked(ctx, org.ID, c.Client, s.operator.Lifecycle().BlockClient, true)
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		return setBlocked(ctx, s, org.ID, c.Client, s.Operator().Lifecycle().BlockClient, true)
 	})
 }
 
 // clientUnblock is `mailhelm admin client unblock`.
 type clientUnblock struct {
-	target
+	installation.Target
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Client string `arg:"" help:"The client id, as 'mailhelm admin client blocked' shows it."`
 }
@@ -37,18 +38,18 @@ type clientUnblock struct {
 // Run unblocks the OAuth client in one organization. Grants that the block revoked stay
 // revoked, so people must authorize the client again. It may be repeated.
 func (c *clientUnblock) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		return s.setBlocked(ctx, org.ID, c.Client, s.operator.Lifecycle().UnblockClient, false)
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		return setBlocked(ctx, s, org.ID, c.Client, s.Operator().Lifecycle().UnblockClient, false)
 	})
 }
 
 // setBlocked calls task, which is BlockClient or UnblockClient, and prints the resulting
 // state. blocked is the state to print: true after BlockClient. setBlocked prints nothing
 // if task fails.
-func (s *session) setBlocked(
-	ctx context.Context, orgID, clientID string, task func(context.Context, access.Actor, string, string) error, blocked bool,
+func setBlocked(
+	ctx context.Context, s *installation.Session, orgID, clientID string, task func(context.Context, access.Actor, string, string) error, blocked bool,
 ) error {
-	if err := task(ctx, s.operator.Actor, orgID, clientID); err != nil {
+	if err := task(ctx, s.Operator().Actor, orgID, clientID); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -64,7 +65,7 @@ func (s *session) setBlocked(
 // clientBlocked is `mailhelm admin client blocked`. It lists the clients that an
 // organization has blocked.
 type clientBlocked struct {
-	target
+	installation.Target
 	Org string `arg:"" help:"Slug or id."`
 }
 
@@ -77,13 +78,13 @@ type blockedJSON struct {
 
 // Run lists the blocked clients.
 func (c *clientBlocked) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		blocked, err := s.DB.OpenClients().BlockedClients(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		return printList(s, "blocked_clients", []string{"CLIENT ID", "BLOCKED"}, blocked, func(b access.BlockedClient) (blockedJSON, []string) {
-			return blockedJSON{b.ClientID, b.BlockedAt}, []string{b.ClientID, instant(&b.BlockedAt)}
+		return installation.PrintList(s, "blocked_clients", []string{"CLIENT ID", "BLOCKED"}, blocked, func(b access.BlockedClient) (blockedJSON, []string) {
+			return blockedJSON{b.ClientID, b.BlockedAt}, []string{b.ClientID, installation.Instant(&b.BlockedAt)}
 		})
 	})
 }

@@ -1,4 +1,4 @@
-package admin
+package credentials
 
 import (
 	"context"
@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// grantCommands is `mailhelm admin grant`. A grant is a person's consent to an OAuth
+// GrantCommands is `mailhelm admin grant`. A grant is a person's consent to an OAuth
 // client. Only people create grants; an operator lists and revokes them.
-type grantCommands struct {
+type GrantCommands struct {
 	List   grantList   `cmd:"" help:"List the grants of the people in an organization."`
 	Revoke grantRevoke `cmd:"" help:"Revoke a grant permanently, with its tokens."`
 }
 
 // Help returns the text that --help shows below the summary.
-func (grantCommands) Help() string {
+func (GrantCommands) Help() string {
 	return `Examples:
 
     mailhelm admin grant list acme
@@ -47,7 +48,7 @@ func newGrantJSON(g access.Grant) grantJSON {
 
 // grantList is `mailhelm admin grant list`.
 type grantList struct {
-	target
+	installation.Target
 	Org   string `arg:"" help:"Slug or id."`
 	Limit int    `help:"Maximum number of rows." default:"100" placeholder:"N" once:""`
 }
@@ -55,23 +56,23 @@ type grantList struct {
 // Run lists the organization's grants that are not revoked, newest first, at most --limit
 // of them.
 func (c *grantList) Run(p *cli.Program) error {
-	if err := checkLimit(c.Limit); err != nil {
+	if err := installation.CheckLimit(c.Limit); err != nil {
 		return err
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		grants, err := s.DB.Grants().Grants(ctx, org.ID, access.GrantFilter{Limit: c.Limit})
 		if err != nil {
 			return err
 		}
-		return printList(s, "grants", []string{"ID", "CLIENT", "USER", "SCOPES", "CREATED", "EXPIRES"}, grants, func(g access.Grant) (grantJSON, []string) {
-			return newGrantJSON(g), []string{g.ID, g.ClientID, g.UserID, fmt.Sprint(len(g.Scopes)), instant(&g.CreatedAt), instant(g.ExpiresAt)}
+		return installation.PrintList(s, "grants", []string{"ID", "CLIENT", "USER", "SCOPES", "CREATED", "EXPIRES"}, grants, func(g access.Grant) (grantJSON, []string) {
+			return newGrantJSON(g), []string{g.ID, g.ClientID, g.UserID, fmt.Sprint(len(g.Scopes)), installation.Instant(&g.CreatedAt), installation.Instant(g.ExpiresAt)}
 		})
 	})
 }
 
 // grantRevoke is `mailhelm admin grant revoke`. Revocation cannot be undone.
 type grantRevoke struct {
-	target
+	installation.Target
 	Org   string `arg:"" help:"Slug or id of the organization."`
 	Grant string `arg:"" help:"The grant's id."`
 }
@@ -79,14 +80,14 @@ type grantRevoke struct {
 // Run revokes the grant; its access tokens and refresh tokens stop working too. It fails
 // for an unknown grant. It may be repeated.
 func (c *grantRevoke) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		grant, err := s.operator.Lifecycle().RevokeGrant(ctx, s.operator.Actor, org.ID, c.Grant)
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		grant, err := s.Operator().Lifecycle().RevokeGrant(ctx, s.Operator().Actor, org.ID, c.Grant)
 		if err != nil {
 			return err
 		}
 		if s.JSON {
 			return s.PrintJSON(newGrantJSON(grant))
 		}
-		return s.PrintTable("", [][]string{{"id", grant.ID}, {"client", grant.ClientID}, {"revoked", instant(grant.RevokedAt)}})
+		return s.PrintTable("", [][]string{{"id", grant.ID}, {"client", grant.ClientID}, {"revoked", installation.Instant(grant.RevokedAt)}})
 	})
 }

@@ -1,4 +1,4 @@
-package admin
+package endpoints
 
 import (
 	"context"
@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/receiving"
 )
 
-// receivedCommands is `mailhelm admin received`, the commands about mail to receiving domains.
-type receivedCommands struct {
+// ReceivedCommands is `mailhelm admin received`, the commands about mail to receiving domains.
+type ReceivedCommands struct {
 	Resend receivedResend `cmd:"" help:"Send one received message to its webhook again."`
 	Replay receivedReplay `cmd:"" help:"Send the messages again that a receiving domain got in a time."`
 }
 
 // Help returns the text that --help shows below the summary.
-func (receivedCommands) Help() string {
+func (ReceivedCommands) Help() string {
 	return `The webhook gets each message with the same webhook-id as before, so a receiver can ignore repeated ones. Only messages whose content is stored can be sent again: those of the last 30 days that were delivered or failed, or that came while the domain had no webhook.
 
 Examples:
@@ -28,7 +29,7 @@ Examples:
 }
 
 // receivedDesk returns the value that sends messages again. A server notices it within a second.
-func (s *session) receivedDesk() receiving.Desk {
+func receivedDesk(s *installation.Session) receiving.Desk {
 	return receiving.Desk{
 		Domains: s.DB.ReceivingDomains(), Store: s.DB.ReceivedDeliveries(), Transactor: s.DB, Audit: s.DB.Audit(), Clock: s.Config.Clock,
 	}
@@ -36,15 +37,15 @@ func (s *session) receivedDesk() receiving.Desk {
 
 // receivedResend is `mailhelm admin received resend`.
 type receivedResend struct {
-	target
+	installation.Target
 	Org     string `arg:"" help:"Slug or id of the organization."`
 	Message string `arg:"" help:"Id of the message in the log, which is the webhook-id."`
 }
 
 // Run makes the delivery of the message due at once.
 func (c *receivedResend) Run(p *cli.Program) error {
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		if err := s.receivedDesk().Resend(ctx, s.operator.Actor, org.ID, c.Message); err != nil {
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		if err := receivedDesk(s).Resend(ctx, s.Operator().Actor, org.ID, c.Message); err != nil {
 			return withRemedy(err)
 		}
 		if s.JSON {
@@ -56,7 +57,7 @@ func (c *receivedResend) Run(p *cli.Program) error {
 
 // receivedReplay is `mailhelm admin received replay`.
 type receivedReplay struct {
-	target
+	installation.Target
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Domain string `arg:"" help:"Name or id of the receiving domain."`
 	From   string `required:"" help:"First instant, such as 2026-03-01T12:00:00Z." placeholder:"WHEN" once:""`
@@ -73,8 +74,8 @@ func (c *receivedReplay) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
-		n, err := s.receivedDesk().ResendWindow(ctx, s.operator.Actor, org.ID, c.Domain, from, to)
+	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		n, err := receivedDesk(s).ResendWindow(ctx, s.Operator().Actor, org.ID, c.Domain, from, to)
 		if err != nil {
 			return withRemedy(err)
 		}

@@ -1,0 +1,77 @@
+package installation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
+)
+
+// Operator returns the functions that create and change organizations, people and credentials.
+// The audit log names the operator as the actor.
+func (s *Session) Operator() provision.Provisioner {
+	return provision.Provisioner{
+		Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Config.Clock,
+		Actor: access.ActorOf(access.Operator),
+	}
+}
+
+// WithOrg opens the database, finds the organization whose slug or id is ref, and calls the
+// function do. It fails if there is no such organization.
+func (t Target) WithOrg(p *cli.Program, ref string, do func(context.Context, *Session, core.Org) error) error {
+	return t.With(p, func(ctx context.Context, s *Session) error {
+		org, err := s.Org(ctx, ref)
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, org)
+	})
+}
+
+// PersonByEmail returns the person who signs in with this email address. It fails if there
+// is no such person. It searches the whole installation, because people are not bound to
+// one organization.
+func (s *Session) PersonByEmail(ctx context.Context, email string) (access.User, error) {
+	user, err := s.DB.Users().UserByEmail(ctx, email)
+	if NotFound(err) {
+		return access.User{}, errors.New("there is no person with this address")
+	}
+	return user, err
+}
+
+// Record appends an event to the organization's audit log. It stores a nil detail as an
+// empty JSON object. If ctx has a transaction, it writes the event in that transaction.
+func (s *Session) Record(ctx context.Context, orgID, action string, detail map[string]any) error {
+	if detail == nil {
+		detail = map[string]any{}
+	}
+	actor := access.ActorOf(access.Operator)
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("audit detail of %s: %w", action, err)
+	}
+	return s.DB.Audit().AppendAudit(ctx, access.AuditEvent{
+		ID: core.NewID(), OrgID: orgID, OccurredAt: s.Config.Clock(), Action: action,
+		ActorKind: actor.Kind, ActorID: actor.ID, SubjectID: orgID, Detail: string(text),
+	})
+}
+
+// MasterKey returns the server's master key. configured is the key from the environment or
+// the configuration file; "" means the file in the data folder. It fails if that file is
+// missing. It never creates a key, because a new one could not decrypt the server's data.
+func (s *Session) MasterKey(configured string) (signing.MasterKey, error) {
+	cfg := s.Config
+	cfg.MasterKey = configured
+	if _, err := os.Stat(cfg.MasterKeyFile()); configured == "" && errors.Is(err, fs.ErrNotExist) {
+		return signing.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
+	}
+	return cfg.OpenMasterKey()
+}
