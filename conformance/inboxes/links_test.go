@@ -94,8 +94,13 @@ func TestInboxesOfOthers(t *testing.T) {
 		}
 		const absent = "01976f3a-5b00-7000-8000-0000000000ff"
 		for _, r := range []struct{ method, path, body string }{
-			{http.MethodGet, "", ""}, {http.MethodPatch, "", `{"label":"x"}`}, {http.MethodDelete, "", ""}, {http.MethodGet, "/messages", ""},
-			{http.MethodGet, "/messages?wait=1&after=0", ""}, {http.MethodPost, "/pull-tokens", `{"label":"x"}`}, {http.MethodGet, "/pull-tokens", ""},
+			{http.MethodGet, "", ""},
+			{http.MethodPatch, "", `{"label":"x"}`},
+			{http.MethodDelete, "", ""},
+			{http.MethodGet, "/messages", ""},
+			{http.MethodGet, "/messages?wait=1&after=0", ""},
+			{http.MethodPost, "/pull-tokens", `{"label":"x"}`},
+			{http.MethodGet, "/pull-tokens", ""},
 			{http.MethodDelete, "/pull-tokens/" + absent, ""},
 		} {
 			for name, key := range map[string]string{"live": p.Other.Live.APIKey, "test": p.Other.Test.APIKey} {

@@ -58,8 +58,12 @@ func (a *api) mintInbox(t *testing.T, body string) minted {
 func form(body []byte) string {
 	text := string(body)
 	for _, kind := range [][2]string{
-		{`"https?://[^"]*/p/[A-Za-z0-9]{32,}/messages"`, "PULL"}, {`"https?://[^"]*/v1/inboxes/[0-9a-f-]{36}/messages"`, "POLL"}, {`"[0-9a-f]{8}-[0-9a-f-]{27}"`, "ID"},
-		{`"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"`, "TIME"}, {`"[a-z0-9]{10}@[^"]*"`, "ADDRESS"}, {`"prefix":"[^"]{8}"`, `"prefix":PREFIX`},
+		{`"https?://[^"]*/p/[A-Za-z0-9]{32,}/messages"`, "PULL"},
+		{`"https?://[^"]*/v1/inboxes/[0-9a-f-]{36}/messages"`, "POLL"},
+		{`"[0-9a-f]{8}-[0-9a-f-]{27}"`, "ID"},
+		{`"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"`, "TIME"},
+		{`"[a-z0-9]{10}@[^"]*"`, "ADDRESS"},
+		{`"prefix":"[^"]{8}"`, `"prefix":PREFIX`},
 	} {
 		text = regexp.MustCompile(kind[0]).ReplaceAllString(text, kind[1])
 	}
