@@ -41,7 +41,7 @@ type Message struct {
 	HTMLBody    *string      `json:"html_body,omitempty" voice:"untrusted" jsonschema_description:"HTML of the message, empty if it has none. Absent if html_body_url replaces it."`
 	HTMLBodyURL string       `json:"html_body_url,omitempty" voice:"ours" jsonschema_description:"Signed link to the HTML, in place of an html_body over 256 KB."`
 	Attachments []Attachment `json:"attachments"`
-	Warnings    []string     `json:"warnings,omitempty" voice:"ours" jsonschema_description:"What could not be read of a malformed message."`
+	Warnings    []string     `json:"warnings,omitempty" voice:"untrusted" jsonschema_description:"What could not be read of a malformed message, with words of its sender."`
 }
 
 // Address is an address of a header.
