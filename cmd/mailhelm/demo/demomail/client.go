@@ -75,15 +75,14 @@ func (a API) call(ctx context.Context, method, path string, body, into any) erro
 		}
 		content = bytes.NewReader(text)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, a.BaseURL+path, content)
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+a.Key)
 	r.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(r)
+	client := http.Client{Timeout: patience}
+	response, err := client.Do(r)
 	if err != nil {
 		return err
 	}
