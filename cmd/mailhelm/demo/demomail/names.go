@@ -3,6 +3,7 @@ package demomail
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"net"
 	"strings"
 
@@ -47,20 +48,34 @@ func ServeNames() (*Names, error) {
 		n.records[selector+"._domainkey."+domain+"."] = "v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(public)
 		n.records["_dmarc."+domain+"."] = "v=DMARC1; p=reject"
 	}
-	packets, err := net.ListenPacket("udp", loopback+":0") //nolint:noctx // as long as the process
+	packets, listener, err := listenTwice()
 	if err != nil {
 		return nil, err
 	}
 	n.Address = packets.LocalAddr().String()
-	listener, err := net.Listen("tcp", n.Address) //nolint:noctx // as long as the process
-	if err != nil {
-		return nil, err
-	}
 	for _, s := range []*dns.Server{{PacketConn: packets, Handler: n}, {Listener: listener, Handler: n}} {
 		n.servers = append(n.servers, s)
 		go func() { _ = s.ActivateAndServe() }() // it ends with Close
 	}
 	return n, nil
+}
+
+// listenTwice listens on one port with UDP and TCP. A port that is free for UDP may be in use for
+// TCP, so it tries several.
+func listenTwice() (net.PacketConn, net.Listener, error) {
+	var failure error
+	for range 50 {
+		packets, err := net.ListenPacket("udp", loopback+":0") //nolint:noctx // as long as the process
+		if err != nil {
+			return nil, nil, err
+		}
+		listener, err := net.Listen("tcp", packets.LocalAddr().String()) //nolint:noctx // as long as the process
+		if err == nil {
+			return packets, listener, nil
+		}
+		failure = errors.Join(err, packets.Close())
+	}
+	return nil, nil, failure
 }
 
 // Close stops the server.
