@@ -5,7 +5,7 @@
 // The other servers, such as a minimal go-sdk server or a minimal Gin handler, do only a
 // part of the product's work. They run in the same process, on the loopback interface, and
 // the same client calls each server in turn. The import of contacts can be compared with
-// that of listmonk, which runs as a process of its own.
+// that of listmonk, and the receiving of mail with Mailpit, which run as processes of their own.
 //
 // Run the benchmarks with "make bench". RESULTS.md has the results of a run and describes
 // the machine. No benchmark fails because of a measured time. The package has no tests, so

@@ -200,17 +200,22 @@ func (r *receiver) metric(b *testing.B, name string) float64 {
 }
 
 const (
-	waitingPolls = 10_000
+	// waitingPolls is the number of polls whose memory is measured, stillPolls that of those that
+	// wait while transactions are counted.
+	waitingPolls, stillPolls = 10_000, 1000
 	// pollsOfInbox is how many of them wait in one inbox.
 	pollsOfInbox = 10
+	// statisticsAfter is the time after which PostgreSQL has written the statistics of its idle
+	// connections.
+	statisticsAfter = 11 * time.Second
 	// stillFor is how long the transactions of the database are counted.
-	stillFor = 3 * time.Second
+	stillFor = 5 * time.Second
 )
 
 // BenchmarkWaitingPolls lets 10,000 polls wait at the same time, each on a connection of its own,
-// by REST and by pull links. It reports the memory of the server's process for them, and how many
-// transactions a second the database has while they wait and without them. The client is another
-// process. The process needs 10,100 open files.
+// by REST and by pull links. It reports the memory of the server's process for them. Then it
+// lets 1,000 wait, and reports how many transactions a second the database has meanwhile, and how
+// many without polls. The client is another process. Both need 10,100 open files.
 func BenchmarkWaitingPolls(b *testing.B) {
 	binary, p := buildMailhelm(b), newMailLoad(b)
 	for _, surface := range []string{"rest", "pull"} {
@@ -219,18 +224,23 @@ func BenchmarkWaitingPolls(b *testing.B) {
 				r := startReceiver(b, binary, "postgres", p.dns, waitingPolls/pollsOfInbox)
 				before := resident(b, r.pid)
 				idle := r.transactions(b)
-				connections := r.wait(b, surface)
-				busy := r.transactions(b)
-				b.ReportMetric(r.metric(b, "mailhelm_inbox_polls"), "polls")
+				connections := r.wait(b, surface, stillPolls)
+				b.ReportMetric(r.transactions(b), "transactions/s")
+				b.ReportMetric(idle, "idle-transactions/s")
+				closeAll(connections)
+				awaitTrue(b, receiverWait, "no poll waits", func() bool { return r.metric(b, "mailhelm_inbox_polls") == 0 })
+				connections = r.wait(b, surface, waitingPolls)
 				b.ReportMetric(resident(b, r.pid)-before, "MB")
 				b.ReportMetric(resident(b, r.pid), "MB-in-all")
-				b.ReportMetric(idle, "idle-transactions/s")
-				b.ReportMetric(busy, "transactions/s")
-				for _, c := range connections {
-					_ = c.Close()
-				}
+				closeAll(connections)
 			}
 		})
+	}
+}
+
+func closeAll(connections []net.Conn) {
+	for _, c := range connections {
+		_ = c.Close() // its answer is not read
 	}
 }
 
@@ -243,20 +253,19 @@ func (r *receiver) transactions(b *testing.B) float64 {
 		must(b, db.QueryRowContext(b.Context(), "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()").Scan(&n))
 		return n
 	}
-	// PostgreSQL writes its statistics after the transactions, up to a second later.
-	time.Sleep(time.Second) //nolint:forbidigo // what is before must not be counted
+	time.Sleep(statisticsAfter) //nolint:forbidigo // what is before must not be counted
 	first, began := count(), time.Now()
 	time.Sleep(stillFor) //nolint:forbidigo // the time that is measured
 	return (count() - first) / time.Since(began).Seconds()
 }
 
-// wait opens the polls, so many at a time that none is refused because the server is busy. It
+// wait opens n polls, so many at a time that none is refused because the server is busy. It
 // returns their connections.
-func (r *receiver) wait(b *testing.B, surface string) []net.Conn {
+func (r *receiver) wait(b *testing.B, surface string, n int) []net.Conn {
 	b.Helper()
 	const atOnce = 200
 	began := time.Now()
-	connections := make([]net.Conn, waitingPolls)
+	connections := make([]net.Conn, n)
 	for i := range connections {
 		var err error
 		connections[i], err = r.open(surface, i)
@@ -265,7 +274,7 @@ func (r *receiver) wait(b *testing.B, surface string) []net.Conn {
 			r.awaitPolls(b, i+1)
 		}
 	}
-	b.Logf("%d polls wait after %v", waitingPolls, time.Since(began).Round(time.Millisecond))
+	b.Logf("%d polls wait after %v", n, time.Since(began).Round(time.Millisecond))
 	return connections
 }
 
