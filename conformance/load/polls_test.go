@@ -214,7 +214,7 @@ const (
 
 // BenchmarkWaitingPolls lets 10,000 polls wait at the same time, each on a connection of its own,
 // by REST and by pull links. It reports the memory of the server's process for them. Then it
-// lets 1,000 wait, and reports how many transactions a second the database has meanwhile, and how
+// lets 1,000 wait, and reports how many transactions a second the database has then, and how
 // many without polls. The client is another process. Both need 10,100 open files.
 func BenchmarkWaitingPolls(b *testing.B) {
 	binary, p := buildMailhelm(b), newMailLoad(b)
