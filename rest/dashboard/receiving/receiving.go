@@ -168,7 +168,7 @@ func markOfWebhook(status string) mark {
 // markOfOutcome returns the mark of a message's outcome.
 func markOfOutcome(outcome string) mark {
 	return map[string]mark{
-		"received": {"received", "sent"}, "delivered": {"delivered", "delivered"}, "retrying": {"retrying", "bounced"}, "delivery_failed": {"delivery failed", "bounced"},
+		"received": {"received", "sent"}, "delivered": {"delivered", "delivered"}, "retrying": {"retrying", "delayed"}, "delivery_failed": {"delivery failed", "bounced"},
 		"no_route": {"no route", "test"}, "dropped": {"dropped", "test"}, "unknown_domain": {"unknown domain", "test"},
 	}[outcome]
 }
