@@ -124,7 +124,7 @@ func TestFaultyEndpoints(t *testing.T) {
 	t.Parallel()
 	u := newUnruly(t)
 	p := product.Start(t, product.Options{WebhookCAs: u.roots, WebhookTimeout: 2 * time.Second})
-	p.Clock.Freeze(p.Clock.Now()) // no delivery is tried again before it is cured
+	p.Clock.Freeze(p.Clock.Now())                                // no delivery is tried again before it is cured
 	other := strings.Replace(u.URL, "127.0.0.1", "localhost", 1) // not a name of the certificate
 	faults := map[string]struct {
 		base   string

@@ -130,7 +130,7 @@ func (a *amazon) settings(prefix string) objects.Bucket {
 // sesID returns the id of a message at Amazon SES.
 func sesID(n int) string { return fmt.Sprintf("d6iitobk75ur44p8kdnnp7g2n%03d", n) }
 
-func mailTo(to string) string {
+func messageTo(to string) string {
 	return "From: Ada <ada@example.org>\r\nTo: " + to + "\r\nSubject: To " + to + "\r\n\r\nHello\r\n"
 }
 
@@ -146,7 +146,7 @@ func TestMailByAmazonSES(t *testing.T) {
 		secret := a.domain(t, h)
 		to := a.connect(t, a.p.OrgID, sendTopic, receiveTopic)
 		recipient := "sales@" + domain
-		key := a.put(t, sesID(1), mailTo(recipient))
+		key := a.put(t, sesID(1), messageTo(recipient))
 		if got := a.publish(t, to, sesID(1), storagetest.S3Bucket, key, recipient); got != http.StatusServiceUnavailable {
 			t.Errorf("before the bucket is proven, the answer is %d", got)
 		}
@@ -321,7 +321,7 @@ func (a *amazon) strangers(t *testing.T, h *hook, recipient string) {
 	t.Helper()
 	to := a.connect(t, a.p.Other.OrgID, otherTopic, otherTopic)
 	a.p.UseBucket(t, a.p.Other.OrgID, a.settings("other"))
-	if got := a.publish(t, to, sesID(3), storagetest.S3Bucket, a.put(t, sesID(3), mailTo(recipient)), recipient); got != http.StatusAccepted {
+	if got := a.publish(t, to, sesID(3), storagetest.S3Bucket, a.put(t, sesID(3), messageTo(recipient)), recipient); got != http.StatusAccepted {
 		t.Errorf("mail for a domain of another organization is answered %d", got)
 	}
 	stored, err := filepath.Glob(filepath.Join(a.bucket.Dir, "mailhelm", a.p.OrgID, "*", "raw.eml"))

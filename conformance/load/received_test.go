@@ -201,4 +201,3 @@ func endpoint(b *testing.B, db *storage.DB, url string, messages int) *receiving
 	}))
 	return w
 }
-
