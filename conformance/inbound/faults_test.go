@@ -90,7 +90,7 @@ func (u *unruly) answerRaw(w http.ResponseWriter, path string) {
 	if err != nil {
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	switch path {
 	case "/drips":
 		repeat(conn, "X", 50*time.Millisecond)

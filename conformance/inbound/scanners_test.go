@@ -185,7 +185,7 @@ func (s *scanned) run(spam *scanningtest.Rspamd, virus *scanningtest.Clamd) {
 		}
 		answer := s.p.Send(s.t, product.Request{URL: s.p.BaseURL + "/v1/inboxes/" + s.box.ID, Bearer: s.p.Live.APIKey})
 		if err := json.Unmarshal([]byte(answer.Body), &counted); err != nil || counted.Dropped != 1 {
-			return fmt.Errorf("%d messages are dropped: %v", counted.Dropped, err)
+			return fmt.Errorf("%d messages are dropped, answer %q", counted.Dropped, answer.Body)
 		}
 		return nil
 	})

@@ -17,6 +17,7 @@ const mailpitVariable = "MAILHELM_BENCH_MAILPIT"
 type mailpit struct {
 	smtp, api string
 	pid       int
+	client    http.Client
 }
 
 // startMailpit starts Mailpit with a database file and its default settings, except that it
@@ -24,7 +25,7 @@ type mailpit struct {
 // updates are off.
 func startMailpit(b *testing.B, binary string) *mailpit {
 	b.Helper()
-	m := &mailpit{smtp: "127.0.0.1:" + freePort(b), api: "127.0.0.1:" + freePort(b)}
+	m := &mailpit{smtp: "127.0.0.1:" + freePort(b), api: "127.0.0.1:" + freePort(b), client: http.Client{Timeout: receiverWait}}
 	dir := b.TempDir()
 	cmd := exec.Command(binary, "--database", filepath.Join(dir, "mailpit.db"), "--max", "0", "--smtp", m.smtp, "--listen", m.api,
 		"--smtp-disable-rdns", "--disable-version-check", "--quiet")
@@ -36,7 +37,7 @@ func startMailpit(b *testing.B, binary string) *mailpit {
 		_ = cmd.Wait()
 	})
 	awaitTrue(b, receiverWait, "Mailpit is ready", func() bool {
-		res, err := http.Get("http://" + m.api + "/readyz")
+		res, err := m.client.Get("http://" + m.api + "/readyz")
 		if err != nil {
 			return false
 		}
@@ -49,7 +50,7 @@ func startMailpit(b *testing.B, binary string) *mailpit {
 // visible returns how many messages its API shows.
 func (m *mailpit) visible(b *testing.B) int {
 	b.Helper()
-	res, err := http.Get("http://" + m.api + "/api/v1/info")
+	res, err := m.client.Get("http://" + m.api + "/api/v1/info")
 	must(b, err)
 	defer res.Body.Close()
 	var info struct{ Messages int }

@@ -14,9 +14,23 @@ import (
 // itself may open the inbox or the object, and the log must have no part of the path.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][3]string{
-		{"GET", "/p/good/messages", "after=0&wait=25"}, {"GET", "/p/good", ""}, {"HEAD", "/o/object", ""}, {"OPTIONS", "/p/x/messages", ""}, {"GET", "/p//messages/messages", "wait=-1"},
-		{"GET", "/p/good%2fmessages", ""}, {"GET", "/p/%67ood", ""}, {"GET", "//p/good", ""}, {"GET", "/p/../o/object", ""}, {"POST", "/o/object", "a=%zz"}, {"GET", "/p/expired", "after=99999999999999999999"},
-		{"PRI", "*", ""}, {"GET", "/P/good", ""}, {"GET", "/p/good/", ""}, {"GET", "/o/object/..", "match_subject=%ff&match_subject=%00"}, {"GET", "/_health/", ""}, {"GET", "/p/good;x", "wait=1;after=2"},
+		{"GET", "/p/good/messages", "after=0&wait=25"},
+		{"GET", "/p/good", ""},
+		{"HEAD", "/o/object", ""},
+		{"OPTIONS", "/p/x/messages", ""},
+		{"GET", "/p//messages/messages", "wait=-1"},
+		{"GET", "/p/good%2fmessages", ""},
+		{"GET", "/p/%67ood", ""},
+		{"GET", "//p/good", ""},
+		{"GET", "/p/../o/object", ""},
+		{"POST", "/o/object", "a=%zz"},
+		{"GET", "/p/expired", "after=99999999999999999999"},
+		{"PRI", "*", ""},
+		{"GET", "/P/good", ""},
+		{"GET", "/p/good/", ""},
+		{"GET", "/o/object/..", "match_subject=%ff&match_subject=%00"},
+		{"GET", "/_health/", ""},
+		{"GET", "/p/good;x", "wait=1;after=2"},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

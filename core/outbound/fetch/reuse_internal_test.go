@@ -149,7 +149,7 @@ func TestResponsesThatEndAConnection(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 			_, _ = io.Copy(io.Discard, conn) // until the client closes it
 		}, 101, 3},

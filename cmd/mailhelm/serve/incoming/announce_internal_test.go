@@ -15,7 +15,7 @@ import (
 type slowNotices struct{ notices int }
 
 func (s *slowNotices) Announce(context.Context) error {
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) //nolint:forbidigo // advances the clock of synctest
 	if s.notices++; s.notices <= 2 {
 		return errors.New("no database")
 	}
@@ -44,9 +44,9 @@ func TestMessagesShareNotices(t *testing.T) {
 			for range 10 {
 				a.wake()
 			}
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // advances the clock of synctest
 			synctest.Wait()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) //nolint:forbidigo // advances the clock of synctest
 			if synctest.Wait(); notices.notices != 2*want {
 				t.Errorf("%d notices after %d rounds, want two in each", notices.notices, want)
 			}
