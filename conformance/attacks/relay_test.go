@@ -11,6 +11,7 @@ import (
 	"net/textproto"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -215,6 +216,7 @@ func TestNoMessageIsSmuggled(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	in := mintInbox(t, p, "")
+	accepted := 1 // the message after the attacks
 	for _, end := range []string{
 		"\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r", "\r\r\n.\r\r\n", "\r\n.\r\r\n", "\n\r.\n\r", "\r\n\x00.\r\n", "\r\n.\x00\r\n", "\u2028.\u2028", "\x85.\x85", "\r\n .\r\n", "\r\n..\r\n",
 	} {
@@ -226,23 +228,27 @@ func TestNoMessageIsSmuggled(t *testing.T) {
 		if _, err := io.WriteString(c.Conn, "Subject: first\r\n\r\nx"+end+second); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, _ := c.ReadResponse(0); code != 250 && code != 554 {
+		switch code, _, _ := c.ReadResponse(0); code {
+		case 250:
+			accepted++
+		case 554:
+		default:
 			t.Errorf("%q: %d", end, code)
 		}
 		_ = c.Close()
 	}
 	dialMail(t, p).begin(t).deliver("a@acme.example", in.Address, "last")
+	// Messages that are accepted at the same time arrive in any order.
 	product.Await(t, 30*time.Second, func() error {
-		if got := subjects(t, p, in, 1); got[len(got)-1] != "last" {
-			return errors.New("the last message is not there")
+		got := subjects(t, p, in, 1)
+		if slices.Contains(got, "smuggled") {
+			t.Fatal("a message was smuggled")
+		}
+		if len(got) < accepted {
+			return fmt.Errorf("%d of %d messages are there", len(got), accepted)
 		}
 		return nil
 	})
-	for _, subject := range subjects(t, p, in, 1) {
-		if subject == "smuggled" {
-			t.Error("a message was smuggled")
-		}
-	}
 }
 
 // TestCommandsBeforeTheHandshake pipelines commands after STARTTLS, in the same packet. The
