@@ -59,6 +59,20 @@ func (l *Locator) At(ctx context.Context, orgID, storeID string) (Store, error) 
 	return l.find(place{orgID, storeID}, func() (StoredBucket, error) { return l.cfg.Buckets.Bucket(ctx, orgID, storeID) })
 }
 
+// All returns all places in which mail of an organization may be: the data folder and all
+// buckets, also those that are not in use any more.
+func (l *Locator) All(ctx context.Context, orgID string) ([]Store, error) {
+	buckets, err := l.cfg.Buckets.AllBuckets(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	all := []Store{l.cfg.Files(orgID)}
+	for _, b := range buckets {
+		all = append(all, Within(orgID, l.cfg.Opener.Open(b.ID, b.Bucket)))
+	}
+	return all, nil
+}
+
 // find returns the store of a place from the cache, or reads its bucket.
 func (l *Locator) find(p place, read func() (StoredBucket, error)) (Store, error) {
 	now := l.cfg.Clock()

@@ -29,6 +29,11 @@ type Store interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Delete deletes objects durably. It may be repeated: a missing object is no error.
 	Delete(ctx context.Context, keys ...string) error
+	// List returns the keys of objects that were stored before a time, in an order of its own. It
+	// looks at most at limit objects, after the position that the call before returned as next;
+	// "" is the first position. next is "" at the end. Objects that other programs stored have
+	// no keys. An object that is stored or deleted during the calls may be left out.
+	List(ctx context.Context, orgID string, before time.Time, after string, limit int) (keys []string, next string, err error)
 	// Link returns a URL at which its holder can download the object until a time.
 	// The URL is a secret and must not be logged. Link does not check that the object exists.
 	Link(ctx context.Context, key string, l Link) (string, error)

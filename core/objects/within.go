@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 )
 
 // Within returns a store that refuses every key that is not valid or belongs to another
@@ -59,4 +60,12 @@ func (w within) Link(ctx context.Context, key string, l Link) (string, error) {
 		return "", err
 	}
 	return w.Store.Link(ctx, key, l)
+}
+
+// List passes the call on if the organization is the one of the store.
+func (w within) List(ctx context.Context, orgID string, before time.Time, after string, limit int) ([]string, string, error) {
+	if orgID != w.orgID {
+		return nil, "", fmt.Errorf("objects: the store of the organization %s does not list those of %s", w.orgID, orgID)
+	}
+	return w.Store.List(ctx, orgID, before, after, limit)
 }

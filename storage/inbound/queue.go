@@ -36,6 +36,8 @@ var (
 		UPDATE received_mail SET discard = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
 	putOffReceived = engine.Register("put off received mail", `
 		UPDATE received_mail SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
+	knownReceived = engine.Register("known received mail", `
+		SELECT id FROM received_mail WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	receivedBacklog = engine.Register("backlog of received mail", `
 		SELECT count(*) AS messages, min(received_at) AS oldest FROM received_mail`)
 )
@@ -128,4 +130,13 @@ func (q Queue) Backlog(ctx context.Context) (int, time.Time, error) {
 		return 0, time.Time{}, err
 	}
 	return found[0].Messages, found[0].Oldest.Time(), nil
+}
+
+// Known returns those of the ids that are ids of waiting messages.
+func (q Queue) Known(ctx context.Context, orgID string, ids []string) ([]string, error) {
+	parameter, err := engine.JSONParameter(ids)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, q.db, knownReceived, orgID, parameter)
 }

@@ -20,6 +20,8 @@ var (
 				SELECT seq, recipients, message, extracted, bytes FROM inbox_messages
 				WHERE org_id = $1 AND inbox_id = $2 AND seq > $3 ORDER BY seq LIMIT $4) AS page) AS sized
 		WHERE before < $5 ORDER BY seq`)
+	knownMessages = engine.Register("known messages of inboxes", `
+		SELECT message_id FROM inbox_messages WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	removeMessages = engine.Register("remove messages of inbox", `
 		DELETE FROM inbox_messages WHERE org_id = $1 AND inbox_id = $2 AND seq <= $3`)
 )
@@ -71,4 +73,14 @@ func (s Store) Received(ctx context.Context, orgID, inboxID string, after, limit
 func (s Store) RemoveReceived(ctx context.Context, orgID, inboxID string, upTo int) error {
 	_, err := s.db.Exec(ctx, removeMessages, orgID, inboxID, upTo)
 	return err
+}
+
+// Known returns those of the ids that are ids of messages of inboxes, also of ended ones whose
+// messages are not purged yet.
+func (s Store) Known(ctx context.Context, orgID string, ids []string) ([]string, error) {
+	parameter, err := engine.JSONParameter(ids)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, s.db, knownMessages, orgID, parameter)
 }

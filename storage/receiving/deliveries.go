@@ -59,6 +59,8 @@ var (
 		UPDATE receiving_deliveries SET attempts = attempts + 1, tries = 0, due_at = $1 WHERE org_id = $2 AND domain_id = $3 AND id = $4`)
 	expiredContents = engine.Register("expired contents of received messages", `
 		SELECT content FROM receiving_contents WHERE org_id = $1 AND expires_at <= $2 ORDER BY expires_at, message_id LIMIT $3`)
+	knownContents = engine.Register("known contents of received messages", `
+		SELECT message_id FROM receiving_contents WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	deleteContents = engine.Register("delete contents of received messages", `
 		DELETE FROM receiving_contents WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	oldMessages = engine.Register("old received messages", `
@@ -247,6 +249,15 @@ func (s DeliveryStore) ExpiredContents(ctx context.Context, orgID string, now ti
 		}
 	}
 	return all, nil
+}
+
+// Known returns those of the ids that are ids of messages with a content.
+func (s DeliveryStore) Known(ctx context.Context, orgID string, ids []string) ([]string, error) {
+	parameter, err := engine.JSONParameter(ids)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, s.db, knownContents, orgID, parameter)
 }
 
 func (s DeliveryStore) DeleteContents(ctx context.Context, orgID string, messageIDs []string) error {

@@ -42,3 +42,9 @@ func (s *Stores) At(ctx context.Context, orgID, storeID string) (objects.Store, 
 	}
 	return s.Of(ctx, orgID)
 }
+
+// All returns the one store of an organization, as objects.Locator does.
+func (s *Stores) All(ctx context.Context, orgID string) ([]objects.Store, error) {
+	store, err := s.Of(ctx, orgID)
+	return []objects.Store{store}, err
+}

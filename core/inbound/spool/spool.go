@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/groupcommit"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/objects"
@@ -115,7 +114,7 @@ func (s *Spooler) keep(ctx context.Context, e inbound.Envelope, held *held) (Out
 	}
 	// The folder is new for each call. A provider may pass a message again that was accepted before;
 	// then a failure of the second call must not delete the message of the first.
-	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, core.NewID())}
+	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, newFolder(e.ID))}
 	raw := s.copyOf(held, e)
 	if err := store.Put(ctx, task.RawKey, held, held.size, "message/rfc822"); err != nil {
 		// After a timeout of a bucket the object may be there.

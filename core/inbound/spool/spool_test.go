@@ -57,10 +57,16 @@ func (w *world) Add(ctx context.Context, tasks []inbound.Task) error {
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := &world{Queue: inboundstore.NewQueue(db.DB), stores: inboundtest.NewStores(t, func() time.Time { return now }), folder: t.TempDir()}
-		w.spool = w.open(nil)
-		test(t, w)
+		test(t, newWorld(t, inboundstore.NewQueue(db.DB)))
 	})
+}
+
+// newWorld returns a spooler with a queue.
+func newWorld(t *testing.T, queue inbound.Queue) *world {
+	t.Helper()
+	w := &world{Queue: queue, stores: inboundtest.NewStores(t, func() time.Time { return now }), folder: t.TempDir()}
+	w.spool = w.open(nil)
+	return w
 }
 
 func must(t *testing.T, err error) {

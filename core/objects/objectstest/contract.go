@@ -42,6 +42,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("replace", s.replace)
 	t.Run("failures store nothing", s.failures)
 	t.Run("keys", s.keys)
+	t.Run("list", s.list)
 	t.Run("links", s.links)
 	t.Run("concurrent", s.concurrent)
 }
@@ -182,6 +183,53 @@ func (s Subject) keys(t *testing.T) {
 	}
 	if _, there := Content(t, s.Store, good); !there {
 		t.Error("a refused Delete deleted an object")
+	}
+}
+
+// list lists objects in pages of different sizes, among those of other tests.
+func (s Subject) list(t *testing.T) {
+	const messages = 7
+	want := map[string]bool{}
+	for range messages {
+		id := core.NewID()
+		for _, key := range []string{objects.RawKey(s.OrgID, id), objects.AttachmentKey(s.OrgID, id, 0)} {
+			Put(t, s.Store, key, "content")
+			want[key] = true
+		}
+	}
+	for _, limit := range []int{1, 3, 1000} {
+		found := map[string]int{}
+		calls := s.pages(t, time.Now().Add(time.Hour), limit, func(key string) { found[key]++ })
+		for key := range want {
+			if found[key] != 1 {
+				t.Errorf("pages of %d have %s %d times", limit, key, found[key])
+			}
+		}
+		if least := (len(found) + limit - 1) / limit; calls < least || calls > least+1 {
+			t.Errorf("%d pages of %d for %d objects", calls, limit, len(found))
+		}
+		s.pages(t, time.Now().Add(-time.Hour), limit, func(key string) { t.Errorf("%s was stored an hour ago", key) })
+	}
+	if _, _, err := s.Store.List(t.Context(), core.NewID(), time.Now(), "", 1); err == nil {
+		t.Error("the store lists objects of another organization")
+	}
+}
+
+// pages lists all objects, and returns the number of calls.
+func (s Subject) pages(t *testing.T, before time.Time, limit int, found func(key string)) int {
+	t.Helper()
+	after := ""
+	for calls := 1; ; calls++ {
+		keys, next, err := s.Store.List(t.Context(), s.OrgID, before, after, limit)
+		if err != nil || len(keys) > limit {
+			t.Fatalf("%d keys, %v", len(keys), err)
+		}
+		for _, key := range keys {
+			found(key)
+		}
+		if after = next; after == "" {
+			return calls
+		}
 	}
 }
 
