@@ -77,6 +77,14 @@ func (m *mailScene) putOff(t *testing.T, at *server, why string) {
 	}
 }
 
+// checkNothingLeft checks that the messages that were put off left no objects for the sweep.
+func (m *mailScene) checkNothingLeft(t *testing.T) {
+	t.Helper()
+	if m.orphans != 0 {
+		t.Errorf("%d objects of messages that were put off", m.orphans)
+	}
+}
+
 // TestAnotherWriterLocksTheDatabase holds the lock of SQLite, as a program of the operator could
 // do, for longer than a write waits.
 func TestAnotherWriterLocksTheDatabase(t *testing.T) {
@@ -95,9 +103,7 @@ func TestAnotherWriterLocksTheDatabase(t *testing.T) {
 		t.Errorf("after the lock: %v", err)
 	}
 	m.end(t, at)
-	if n := m.leftovers(t); n != 0 {
-		t.Errorf("%d objects of the message that was put off", n)
-	}
+	m.checkNothingLeft(t)
 }
 
 // TestFolderOfMailIsGone takes the folder of received mail away from a running server: its disk
@@ -121,9 +127,7 @@ func TestFolderOfMailIsGone(t *testing.T) {
 		t.Errorf("with the folder: %v", err)
 	}
 	m.end(t, at)
-	if n := m.leftovers(t); n != 0 {
-		t.Errorf("%d objects of messages that were put off", n)
-	}
+	m.checkNothingLeft(t)
 }
 
 // TestBucketIsGone stops the S3 server of an organization, before and after a message was

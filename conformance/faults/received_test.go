@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -21,8 +22,11 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/inbound/spool"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/objects/files"
 	"github.com/mailhelm/mailhelm/core/receiving"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -82,7 +86,9 @@ type mailScene struct {
 	inboxes map[string]string
 	objects *files.Files
 	// named has the keys of the objects of messages.
-	named   map[string]bool
+	named map[string]bool
+	// orphans is the number of objects of no message before the sweep.
+	orphans int
 	figures string
 }
 
@@ -195,6 +201,7 @@ func (m *mailScene) end(t *testing.T, at *server) {
 	defer at.kill(t)
 	m.complete(t, at)
 	m.check(t)
+	m.sweep(t)
 }
 
 // complete waits until all messages are processed and delivered.
@@ -272,8 +279,9 @@ func (m *mailScene) check(t *testing.T) {
 	if len(all) > 0 {
 		t.Errorf("messages that were never sent: %v", all)
 	}
+	m.orphans = m.leftovers(t)
 	m.figures = fmt.Sprintf("%d acknowledged, %d without 250 after their end, of which %d are stored, %d incomplete; refusals %v; %d requests for %d deliveries, %d files of no message",
-		of[acknowledged], of[unknown], again, of[incomplete], m.mailer.refusals, m.hook.requests, len(m.hook.ids), m.leftovers(t))
+		of[acknowledged], of[unknown], again, of[incomplete], m.mailer.refusals, m.hook.requests, len(m.hook.ids), m.orphans)
 }
 
 // read calls take with the three texts of each row of the organization.
@@ -321,6 +329,27 @@ func (m *mailScene) open(t *testing.T, key string) ([]byte, error) {
 	}
 	content, err := io.ReadAll(body)
 	return content, errors.Join(err, body.Close())
+}
+
+// All returns the store of the organization.
+func (m *mailScene) All(context.Context, string) ([]objects.Store, error) {
+	return []objects.Store{m.objects.Of(m.org)}, nil
+}
+
+// sweep does what a job of the product does a week later, and checks that each object is one of a
+// message.
+func (m *mailScene) sweep(t *testing.T) {
+	t.Helper()
+	db, err := storage.Open(t.Context(), serve.StorageOf(m.config()))
+	must(t, err)
+	sweeper := spool.NewSweeper(spool.SweepConfig{
+		Places: m, Holders: []spool.Holder{db.ReceivedMail(), db.Inboxes(), db.ReceivedDeliveries()}, Log: slog.New(slog.DiscardHandler),
+		Clock: func() time.Time { return time.Now().Add(spool.LeftoverAge + time.Minute) },
+	})
+	must(t, errors.Join(sweeper.Sweep(t.Context(), m.org), db.Close()))
+	if n := m.leftovers(t); n != 0 {
+		t.Errorf("the sweep leaves %d objects too many", n)
+	}
 }
 
 // leftovers returns the number of objects that no message names.
