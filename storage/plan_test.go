@@ -23,10 +23,11 @@ var wholeOrganization = regexp.MustCompile(`USING (COVERING )?INDEX (sqlite_auto
 func TestLargeTablesAreReadByMoreThanTheOrganization(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	// These statements may read all rows of an organization: they need each row, or stop at
-	// the first row that matches.
+	// These statements may read all rows of an organization: they need each row, stop at the
+	// first row that matches, or are of the hourly sweep, which looks up many messages of inboxes
+	// that live for an hour.
 	whole := []string{
-		"count drop-out of activity property", "last change of undeliverable", "names of activities", "pass progress", "value stands",
+		"count drop-out of activity property", "known messages of inboxes", "last change of undeliverable", "names of activities", "pass progress", "value stands",
 	}
 	seen := 0
 	for _, s := range engine.Statements() {

@@ -116,6 +116,7 @@ var domainEdges = map[[2]string]string{
 	{"templates", "jobs"}:              "the periodic sync is a job",
 	{"inbound", "mailauth"}:            "SPF, DKIM and DMARC are verdicts of received mail",
 	{"inbound", "objects"}:             "received mail is stored as objects",
+	{"inbound", "jobs"}:                "a job deletes the objects of messages that were never queued",
 	{"inbound", "groupcommit"}:         "messages of concurrent clients are queued and delivered together",
 	{"inbound", "workpool"}:            "accepted messages are processed by a pool",
 	{"inboxes", "access"}:              "pull links are secrets of the same form as other links",

@@ -1,0 +1,45 @@
+package storage_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
+	"github.com/mailhelm/mailhelm/core/inbound/spool"
+	"github.com/mailhelm/mailhelm/core/inboxes"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestKnownMessages asks the queue, the inboxes and the receiving domains for messages, of which
+// each has one, and another organization one with another id.
+func TestKnownMessages(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		mine, other := own(t, db), own(t, db)
+		ids := map[string][2]string{}
+		for i, o := range []ownedObjects{mine, other} {
+			waiting, arrived := core.NewID(), core.NewID()
+			must(t, db.ReceivedMail().Add(t.Context(), []inbound.Task{{OrgID: o.org, Envelope: inbound.Envelope{ID: waiting, ReceivedAt: start}, RawKey: "key"}}))
+			added, err := db.Inboxes().AddReceived(t.Context(), o.org, o.inbox.ID, inboxes.Stored{Seq: 2, Message: inbound.Message{ID: arrived}})
+			if must(t, err); !added {
+				t.Fatal("the message was not added")
+			}
+			for name, id := range map[string]string{"queue": waiting, "inboxes": arrived, "domains": o.received.entry.Message.MessageID} {
+				both := ids[name]
+				both[i] = id
+				ids[name] = both
+			}
+		}
+		for name, holder := range map[string]spool.Holder{"queue": db.ReceivedMail(), "inboxes": db.Inboxes(), "domains": db.ReceivedDeliveries()} {
+			asked := []string{ids[name][0], ids[name][1], core.NewID()}
+			for i, org := range []string{mine.org, other.org} {
+				known, err := holder.Known(t.Context(), org, asked)
+				if must(t, err); !slices.Equal(known, []string{ids[name][i]}) {
+					t.Errorf("%s: known of %v are %v, want the %d.", name, asked, known, i)
+				}
+			}
+		}
+	})
+}
