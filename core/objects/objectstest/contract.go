@@ -197,9 +197,10 @@ func (s Subject) list(t *testing.T) {
 			want[key] = true
 		}
 	}
+	now := time.Now() //nolint:forbidigo // stores date objects by the real time
 	for _, limit := range []int{1, 3, 1000} {
 		found := map[string]int{}
-		calls := s.pages(t, time.Now().Add(time.Hour), limit, func(key string) { found[key]++ })
+		calls := s.pages(t, now.Add(time.Hour), limit, func(key string) { found[key]++ })
 		for key := range want {
 			if found[key] != 1 {
 				t.Errorf("pages of %d have %s %d times", limit, key, found[key])
@@ -208,9 +209,9 @@ func (s Subject) list(t *testing.T) {
 		if least := (len(found) + limit - 1) / limit; calls < least || calls > least+1 {
 			t.Errorf("%d pages of %d for %d objects", calls, limit, len(found))
 		}
-		s.pages(t, time.Now().Add(-time.Hour), limit, func(key string) { t.Errorf("%s was stored an hour ago", key) })
+		s.pages(t, now.Add(-time.Hour), limit, func(key string) { t.Errorf("%s was stored an hour ago", key) })
 	}
-	if _, _, err := s.Store.List(t.Context(), core.NewID(), time.Now(), "", 1); err == nil {
+	if _, _, err := s.Store.List(t.Context(), core.NewID(), now, "", 1); err == nil {
 		t.Error("the store lists objects of another organization")
 	}
 }

@@ -18,7 +18,7 @@ const maxPage = 1000
 // check of a bucket demands.
 func (s *store) List(ctx context.Context, orgID string, before time.Time, after string, limit int) ([]string, string, error) {
 	in := &s3.ListObjectsV2Input{
-		Bucket: &s.bucket.Name, Prefix: s.name(orgID + "/"), MaxKeys: aws.Int32(int32(min(limit, maxPage))), //nolint:gosec // at most maxPage
+		Bucket: &s.bucket.Name, Prefix: s.name(orgID + "/"), MaxKeys: aws.Int32(int32(min(limit, maxPage))),
 	}
 	if after != "" {
 		in.StartAfter = s.name(after)
