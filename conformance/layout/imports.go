@@ -182,6 +182,7 @@ var adapterEdges = map[[2]string]string{
 	{"core/sending/simulator", "sqlitefile"}: "the simulated account is a SQLite file",
 	{"core/sending/simulator", "sentmail"}:   "the simulated account keeps mail for people who read it",
 	{"core/standardhooks/post", "outbound"}:  "customers choose the URLs, and outbound checks which addresses may be dialed",
+	{"core/inbound/ses", "outbound"}:         "an organization whose bucket is slow takes a share of the slots",
 	{"core/objects/s3", "outbound"}:          "customers choose the endpoints, and outbound checks which addresses may be dialed",
 	{"core/sending/smtp", "outbound"}:        "customers choose the servers, and outbound checks which addresses may be dialed",
 }

@@ -13,8 +13,9 @@ type SlotLimits struct {
 	Waiting int // maximum of requests that wait for a slot
 }
 
-// Slots limits the number of concurrent requests, in total and for each host. It is safe
-// for use by several goroutines.
+// Slots limits the number of concurrent requests, in total and for each host. A host may be
+// any text that requests share, such as the organization whose bucket they read. It is safe for
+// use by several goroutines.
 type Slots struct {
 	limits SlotLimits
 	all    chan struct{}

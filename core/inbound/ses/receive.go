@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/objects"
+	"github.com/mailhelm/mailhelm/core/outbound"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -52,10 +53,6 @@ const (
 	// acceptTime is the time in which a message must be accepted. SNS waits for 15 seconds only
 	// and then sends the notification again, so a slow message is accepted without its request.
 	acceptTime = 2 * time.Minute
-	// running is how many messages are accepted at the same time, and runningOfOrg how many of
-	// one organization, whose bucket may be slow.
-	running      = 128
-	runningOfOrg = 16
 	// rememberedFor is how long the id of an accepted message is remembered. SNS sends a
 	// notification again for an hour at most.
 	rememberedFor = 65 * time.Minute
@@ -68,7 +65,7 @@ const (
 type Receiver struct {
 	cfg     Config
 	flights singleflight.Group
-	slots   slots
+	slots   *outbound.Slots
 	// accepted has the ids of messages that this process accepted, so that a repeated
 	// notification costs nothing. Destinations ignore a message that another process accepted.
 	accepted *cache.Cache[string, struct{}]
@@ -76,7 +73,7 @@ type Receiver struct {
 
 // New returns a Receiver.
 func New(cfg Config) *Receiver {
-	return &Receiver{cfg: cfg, slots: newSlots(), accepted: cache.New[string, struct{}](rememberedIDs)}
+	return &Receiver{cfg: cfg, slots: outbound.NewSlots(slotLimits), accepted: cache.New[string, struct{}](rememberedIDs)}
 }
 
 // IsReceived reports whether an SNS message is a notification of received mail; see the function
@@ -132,9 +129,9 @@ func (r *Receiver) accept(ctx context.Context, orgID, id string, n notification)
 		r.cfg.Log.InfoContext(ctx, "mail received by Amazon SES has no recipient here", "org_id", orgID, "ses_message_id", n.Mail.MessageID)
 		return nil
 	}
-	leave, err := r.slots.enter(ctx, orgID)
-	if err != nil {
-		return later("Too many messages are being received.", err)
+	leave, ok := r.slots.Enter(ctx, orgID)
+	if !ok {
+		return later("Too many messages are being received.", errBusy)
 	}
 	defer leave()
 	body, err := r.open(ctx, orgID, n)
@@ -257,6 +254,12 @@ func senderOf(source string) string {
 }
 
 // errTooLarge is the error for a message that SES would not have received.
+// slotLimits limit how many messages are accepted at the same time, in all and of one
+// organization, whose bucket may be slow. Each waits for acceptTime at most.
+var slotLimits = outbound.SlotLimits{All: 128, PerHost: 16, Waiting: 100_000}
+
+var errBusy = errors.New("inbound: no message could be accepted in time")
+
 var errTooLarge = errors.New("inbound: the message in the bucket is larger than 40 MB")
 
 // limited fails when more than left bytes are read.
