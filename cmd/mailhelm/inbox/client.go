@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,9 +32,12 @@ type client struct {
 
 // call makes a call and returns the body of the answer. body is the JSON body of the request,
 // nil for none. It fails with a *refusal if the server refuses the call.
-func (c client) call(ctx context.Context, method, target string, body any) ([]byte, error) {
+func (c client) call(p *cli.Program, method, target string, body any) ([]byte, error) {
 	if c.APIKey == "" {
 		return nil, errors.New("no API key is given: set the variable MAILHELM_API_KEY to a key with the scopes api.inboxes.view and api.inboxes.manage")
+	}
+	if base, err := url.Parse(c.BaseURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || strings.Trim(base.Path, "/") != "" {
+		return nil, fmt.Errorf("--base-url %q must be an address without a path, such as http://localhost:8080", c.BaseURL)
 	}
 	var content io.Reader
 	if body != nil {
@@ -44,11 +47,11 @@ func (c client) call(ctx context.Context, method, target string, body any) ([]by
 		}
 		content = bytes.NewReader(text)
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(p.Ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.BaseURL, "/")+target, content)
 	if err != nil {
-		return nil, fmt.Errorf("--base-url: %w", err)
+		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+c.APIKey)
 	if body != nil {
@@ -58,7 +61,7 @@ func (c client) call(ctx context.Context, method, target string, body any) ([]by
 	web := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := web.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("the API does not answer: %w", err)
+		return nil, c.unanswered(p, err)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
@@ -66,51 +69,35 @@ func (c client) call(ctx context.Context, method, target string, body any) ([]by
 		return nil, fmt.Errorf("the answer ended early: %w", err)
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
-		return nil, refusalOf(response, answer)
+		return nil, refusalOf(p, response, answer)
 	}
 	return answer, nil
 }
 
-// refusal is the error of a call that the server refused.
-type refusal struct {
-	text  string
-	after time.Duration // the time until a retry, 0 if none helps
-}
-
-// Error returns what the server said.
-func (r *refusal) Error() string { return r.text }
-
-// refusalOf returns the error in a problem document. Its text has no control characters,
-// because another program may have answered.
-func refusalOf(response *http.Response, answer []byte) error {
-	var problem struct {
-		Detail   string `json:"detail"`
-		NextStep string `json:"next_step"`
+// unanswered returns the error for a call without an answer.
+func (c client) unanswered(p *cli.Program, err error) error {
+	if p.Ctx.Err() != nil {
+		return context.Cause(p.Ctx)
 	}
-	text := response.Status
-	if json.Unmarshal(answer, &problem) == nil && problem.Detail != "" {
-		text = strings.TrimSpace(problem.Detail + " " + problem.NextStep)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // without the address, which may have a query
 	}
-	refused := &refusal{text: strings.ReplaceAll(core.OnlyVisible(text), "`", "")}
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
-		refused.after = time.Duration(seconds) * time.Second
-	}
-	return refused
+	return fmt.Errorf("the API at %s does not answer: %w", c.BaseURL, err)
 }
 
 // poll makes a poll. If the server cannot answer it now, poll repeats it after the time that
 // the server asks for, unless that is after end.
-func (c client) poll(ctx context.Context, target string, end time.Time) ([]byte, error) {
+func (c client) poll(p *cli.Program, target string, end time.Time) ([]byte, error) {
 	for {
-		answer, err := c.call(ctx, http.MethodGet, target, nil)
+		answer, err := c.call(p, http.MethodGet, target, nil)
 		refused, ok := errors.AsType[*refusal](err)
 		if !ok || refused.after <= 0 || core.SystemClock().Add(refused.after).After(end) {
 			return answer, err
 		}
 		select {
 		case <-time.After(refused.after):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		case <-p.Ctx.Done():
+			return nil, context.Cause(p.Ctx)
 		}
 	}
 }
@@ -174,14 +161,40 @@ func (c client) print(p *cli.Program, answer []byte) error {
 	return err
 }
 
-// indented returns JSON on several lines.
+// indented returns JSON on several lines, with the characters < > & instead of their escapes,
+// so that the links in it can be copied.
 func indented(answer []byte) ([]byte, error) {
 	var lines bytes.Buffer
 	if err := json.Indent(&lines, answer, "", "  "); err != nil {
 		return nil, errors.New("the answer is not JSON: check --base-url")
 	}
 	lines.WriteByte('\n')
-	return lines.Bytes(), nil
+	return withoutHTMLEscapes(lines.Bytes()), nil
+}
+
+// htmlEscapes are the escapes of characters that are special only in HTML.
+var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
+
+// withoutHTMLEscapes returns a JSON text without these escapes. Backslashes are only in strings.
+func withoutHTMLEscapes(text []byte) []byte {
+	plain := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		n := 1
+		if text[0] == '\\' {
+			n = 2
+			if bytes.HasPrefix(text, []byte(`\u`)) {
+				n = 6
+			}
+		}
+		n = min(n, len(text))
+		if character, ok := htmlEscapes[string(text[:n])]; ok {
+			plain = append(plain, character)
+		} else {
+			plain = append(plain, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return plain
 }
 
 // printAssignments writes a new inbox as assignments of shell variables. Values are quoted, so

@@ -34,7 +34,7 @@ Example of a test:
 }
 
 // exitText explains the exit status in the help.
-const exitText = `Exit status: 0 success; 1 the server refused the call, the inbox has ended, or the API does not answer; 2 the command line is wrong; 3 no mail came in time.`
+const exitText = `Exit status: 0 success; 1 the server refused the call, the inbox has ended, or the API does not answer; 2 the command line is wrong; 3 no mail came in time. Messages about failures are on standard error.`
 
 // New is `mailhelm inbox new`.
 type New struct {
@@ -51,7 +51,7 @@ type New struct {
 func (New) Help() string {
 	return `Prints "id" for the other commands, "address" for the application under test, "expires_at", and "pull_url", a link that reads the mail without a key and is shown only here.
 
-Without flags the inbox lives ten minutes and takes mail of all senders. The server limits new inboxes: if it refuses one, the message says which limit was reached and when the next one is possible.
+Without flags the inbox lives ten minutes and takes mail of all senders. The server limits new inboxes: if it refuses one, the message says which limit was reached and, as Retry-After, how long to wait.
 
 Examples:
 
@@ -76,7 +76,7 @@ func (c *New) Run(p *cli.Program) error {
 	if c.AccountRef != "" {
 		arguments["account_ref"] = c.AccountRef
 	}
-	answer, err := c.call(p.Ctx, http.MethodPost, "/v1/inboxes", arguments)
+	answer, err := c.call(p, http.MethodPost, "/v1/inboxes", arguments)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,9 @@ func (c *New) Run(p *cli.Program) error {
 // List is `mailhelm inbox list`.
 type List struct {
 	client
-	Status string `help:"Only inboxes in this state: active, expired or deleted. Default: all of the last 30 days." enum:",active,expired,deleted" default:"" placeholder:"STATE" once:""`
-	Shared bool   `help:"Print also the inboxes that others share with the organization." once:""`
+	Status     string `help:"Only inboxes in this state: active, expired or deleted. Default: all of the last 30 days." enum:",active,expired,deleted" default:"" placeholder:"STATE" once:""`
+	Shared     bool   `help:"Print also the inboxes that others share with the organization." once:""`
+	AccountRef string `name:"account-ref" help:"Only inboxes of this customer, in platform mode." placeholder:"ID" once:""`
 }
 
 // Help returns the text that --help shows below the summary.
@@ -112,7 +113,10 @@ func (c *List) Run(p *cli.Program) error {
 	if c.Shared {
 		query.Set("scope", "org")
 	}
-	answer, err := c.call(p.Ctx, http.MethodGet, "/v1/inboxes?"+query.Encode(), nil)
+	if c.AccountRef != "" {
+		query.Set("account_ref", c.AccountRef)
+	}
+	answer, err := c.call(p, http.MethodGet, "/v1/inboxes?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ Example:
 
 // Run deletes an inbox.
 func (c *Delete) Run(p *cli.Program) error {
-	if _, err := c.call(p.Ctx, http.MethodDelete, "/v1/inboxes/"+url.PathEscape(c.ID), nil); err != nil {
+	if _, err := c.call(p, http.MethodDelete, "/v1/inboxes/"+url.PathEscape(c.ID), nil); err != nil {
 		return err
 	}
 	return p.PrintJSON(map[string]bool{"deleted": true})

@@ -2,9 +2,12 @@ package inbox_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -73,7 +76,7 @@ func TestCalls(t *testing.T) {
 		"new":    {[]string{"new"}, `POST /v1/inboxes {"ttl":600}`, `{"address":"a@inbox.test"}`, `"address": "a@inbox.test"`},
 		"flags":  {[]string{"new", "--ttl", "60", "--label", "x", "--shared", "--allowed-sender", "@a.example", "--allowed-sender", "b@c.example", "--account-ref", "r"}, `POST /v1/inboxes {"account_ref":"r","allowed_senders":["@a.example","b@c.example"],"label":"x","ttl":60,"visibility":"org"}`, `{}`, `{}`},
 		"shell":  {[]string{"new", "--print", "shell"}, `POST /v1/inboxes {"ttl":600}`, `{"id":"i","address":"a'b@inbox.test","pull_url":"http://p"}`, "INBOX_ID='i'\nINBOX_ADDRESS='a'\\''b@inbox.test'\nINBOX_PULL_URL='http://p'\n"},
-		"list":   {[]string{"list", "--status", "active", "--shared"}, `GET /v1/inboxes?limit=200&scope=org&status=active `, `{"data":[]}`, `"data": []`},
+		"list":   {[]string{"list", "--status", "active", "--shared", "--account-ref", "r"}, `GET /v1/inboxes?account_ref=r&limit=200&scope=org&status=active `, `{"data":[]}`, `"data": []`},
 		"delete": {[]string{"delete", "a/b"}, `DELETE /v1/inboxes/a%2Fb `, ``, `"deleted": true`},
 		"wait":   {[]string{"wait", "i", "--after", "3", "--sender", "@x.example", "--subject", "a b", "--contains", "c"}, `GET /v1/inboxes/i/messages?after=3&match_contains=c&match_sender=%40x.example&match_subject=a+b&wait=25 `, `{"messages":[{"message_id":"m"}],"cursor":"4"}`, `"message_id": "m"`},
 	} {
@@ -101,7 +104,7 @@ func TestWait(t *testing.T) {
 		t.Errorf("requests %q", s.requests)
 	}
 	s = serve(t, answer{status: 200, body: `{"messages":[],"cursor":"0"}`})
-	if status, out, errs := run(t, s.URL, "wait", "i", "--timeout", "0s"); status != cli.ExitNothing || !strings.Contains(out, `"messages": []`) || errs != "" {
+	if status, out, errs := run(t, s.URL, "wait", "i", "--timeout", "0s"); status != cli.ExitNothing || !strings.Contains(out, `"messages": []`) || errs != "mailhelm: no mail came in 0s\n" {
 		t.Errorf("without mail: status %d: %s%s", status, out, errs)
 	}
 	if len(s.requests) != 1 || !strings.Contains(s.requests[0], "wait=0") {
@@ -121,19 +124,20 @@ func TestWaitPrints(t *testing.T) {
 		timeout string
 		status  int
 		out     string
+		errs    string
 	}{
-		"code":             {"code", []answer{code}, "60s", cli.ExitOK, "482913\n"},
-		"link":             {"link", []answer{code}, "60s", cli.ExitOK, "https://a.example/c\n"},
-		"after a letter":   {"code", []answer{news, code}, "60s", cli.ExitOK, "482913\n"},
-		"only a letter":    {"link", []answer{news, none}, "0s", cli.ExitNothing, ""},
-		"nothing":          {"code", []answer{none}, "0s", cli.ExitNothing, ""},
-		"ends in between":  {"code", []answer{news, {status: 410, body: `{"detail":"The inbox expired."}`}}, "60s", cli.ExitFailure, ""},
-		"unknown argument": {"text", []answer{none}, "0s", cli.ExitUsage, ""},
+		"code":             {"code", []answer{code}, "60s", cli.ExitOK, "482913\n", ""},
+		"link":             {"link", []answer{code}, "60s", cli.ExitOK, "https://a.example/c\n", ""},
+		"after a letter":   {"code", []answer{news, code}, "60s", cli.ExitOK, "482913\n", ""},
+		"only a letter":    {"link", []answer{news, none}, "0s", cli.ExitNothing, "", "mailhelm: no mail with a link came in 0s; messages without one: 1\n"},
+		"nothing":          {"code", []answer{none}, "0s", cli.ExitNothing, "", "mailhelm: no mail came in 0s\n"},
+		"ends in between":  {"code", []answer{news, {status: 410, body: `{"detail":"The inbox expired."}`}}, "60s", cli.ExitFailure, "", "mailhelm: The inbox expired.\n"},
+		"unknown argument": {"text", []answer{none}, "0s", cli.ExitUsage, "", "--print must be one of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, tc.answers...)
-			if status, out, errs := run(t, s.URL, "wait", "i", "--print", tc.what, "--timeout", tc.timeout); status != tc.status || out != tc.out {
+			if status, out, errs := run(t, s.URL, "wait", "i", "--print", tc.what, "--timeout", tc.timeout); status != tc.status || out != tc.out || !strings.Contains(errs, tc.errs) {
 				t.Errorf("status %d: %q %s", status, out, errs)
 			}
 		})
@@ -162,6 +166,36 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestPrintsLinks checks that links in the output can be copied, and that it stays the same JSON.
+func TestPrintsLinks(t *testing.T) {
+	t.Parallel()
+	body := `{"messages":[{"text":"\u003cb\u003e \\u0026 \\\u0026 \u00e9","extracted":{"links":[{"url":"https://a.example/?a=1\u0026b=2"}]}}],"cursor":"1"}`
+	s := serve(t, answer{status: 200, body: body})
+	status, out, errs := run(t, s.URL, "wait", "i")
+	if status != cli.ExitOK || !strings.Contains(out, "https://a.example/?a=1&b=2") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	var want, got any
+	if err := errors.Join(json.Unmarshal([]byte(body), &want), json.Unmarshal([]byte(out), &got)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestBaseURL checks the explanation of an address that is not that of an API.
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"localhost:8080", "http://localhost:8080/v1", "ftp://localhost", "http://"} {
+		if status, out, errs := run(t, address, "list"); status != cli.ExitFailure || out != "" || !strings.Contains(errs, "without a path, such as http://localhost:8080") {
+			t.Errorf("%s: status %d: %q %q", address, status, out, errs)
+		}
+	}
+	s := serve(t, answer{})
+	s.Close()
+	if status, _, errs := run(t, s.URL, "wait", "i", "--subject", "private"); status != cli.ExitFailure || !strings.Contains(errs, "the API at "+s.URL+" does not answer: ") || strings.Contains(errs, "private") {
+		t.Errorf("status %d: %q", status, errs)
+	}
+}
+
 // TestRefusals checks the exit status and the text of failures.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -170,9 +204,13 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		"refused":         {answer{status: 410, body: `{"detail":"The inbox expired.","next_step":"Create a ` + "`new`" + ` inbox."}`}, "mailhelm: The inbox expired. Create a new inbox.\n"},
-		"too late":        {answer{status: 429, body: `{"detail":"Wait."}`, after: "3600"}, "mailhelm: Wait.\n"},
+		"too late":        {answer{status: 429, body: `{"detail":"Wait."}`, after: "3600"}, "mailhelm: Wait. Retry-After is 1h0m0s.\n"},
+		"wrong value":     {answer{status: 422, body: `{"code":"validation_failed","detail":"match_subject is long.","next_step":"Read openapi.json.","errors":[{"field":"match_subject","reason":"is long"}]}`}, "mailhelm: --subject is long.\n"},
+		"no inbox":        {answer{status: 404, body: `{"code":"not_found","detail":"No such inbox.","next_step":"Check the path.","resource":"inbox"}`}, "mailhelm: No such inbox. Run 'mailhelm inbox list' for the ids of inboxes.\n"},
+		"no route":        {answer{status: 404, body: `{"code":"not_found","detail":"No such path.","next_step":"Read openapi.json."}`}, "mailhelm: No such path. Check --base-url. (--base-url is set by"},
+		"wrong key":       {answer{status: 401, body: `{"code":"invalid_key","detail":"No credential."}`}, "Check MAILHELM_API_KEY and --base-url. (--base-url is set by"},
 		"control codes":   {answer{status: 404, body: `{"detail":"\u001b[2Jgone\u202e"}`}, "mailhelm: [2Jgone\n"},
-		"redirect":        {answer{status: 302, body: ``}, "302 Found"},
+		"redirect":        {answer{status: 302, body: ``}, "302 Found: this is not the API; check --base-url"},
 		"another program": {answer{status: 200, body: `<html>`}, "check --base-url"},
 	} {
 		t.Run(name, func(t *testing.T) {

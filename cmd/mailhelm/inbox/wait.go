@@ -42,54 +42,71 @@ const longestWait = 25 * time.Second
 func (c *Wait) Run(p *cli.Program) error {
 	end := core.SystemClock().Add(c.Timeout)
 	stop := c.showWaiting(p, end)
-	text, came, err := c.wait(p, end)
+	got, err := c.wait(p, end)
 	stop()
 	if err != nil {
 		return err
 	}
-	if _, err := p.Stdout.Write(text); err != nil {
+	if _, err := p.Stdout.Write(got.text); err != nil {
 		return err
 	}
-	if !came {
+	if !got.came {
+		// The exit status is the result; a failed write of the explanation changes nothing.
+		_, _ = fmt.Fprintln(p.Stderr, "mailhelm: "+c.nothing(got.passed))
 		return cli.ErrNothing
 	}
 	return nil
 }
 
-// wait polls until mail comes that the command can print, or until end. It returns what is to be
-// printed, and whether mail came.
-func (c *Wait) wait(p *cli.Program, end time.Time) ([]byte, bool, error) {
+// outcome is the result of waiting.
+type outcome struct {
+	text []byte // what is to be printed
+	came bool   // text has what the command waited for
+	// passed is the number of messages without what the command waited for.
+	passed int
+}
+
+// nothing returns the explanation for a wait without success.
+func (c *Wait) nothing(passed int) string {
+	if passed > 0 {
+		return fmt.Sprintf("no mail with a %s came in %s; messages without one: %d", c.Print, c.Timeout, passed)
+	}
+	return fmt.Sprintf("no mail came in %s", c.Timeout)
+}
+
+// wait polls until mail comes that the command can print, or until end.
+func (c *Wait) wait(p *cli.Program, end time.Time) (outcome, error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"match_sender": c.Sender, "match_subject": c.Subject, "match_contains": c.Contains} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
-	cursor := strconv.Itoa(c.After)
+	cursor, passed := strconv.Itoa(c.After), 0
 	for {
 		wait := min(longestWait, max(0, end.Sub(core.SystemClock())))
 		query.Set("after", cursor)
 		query.Set("wait", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		answer, err := c.poll(p.Ctx, "/v1/inboxes/"+url.PathEscape(c.ID)+"/messages?"+query.Encode(), end)
+		answer, err := c.poll(p, "/v1/inboxes/"+url.PathEscape(c.ID)+"/messages?"+query.Encode(), end)
 		if err != nil {
-			return nil, false, err
+			return outcome{}, err
 		}
 		arrived, err := readArrived(answer)
 		if err != nil {
-			return nil, false, err
+			return outcome{}, err
 		}
 		if text, found := arrived.text(c.Print); found {
-			return []byte(text + "\n"), true, nil
+			return outcome{text: []byte(text + "\n"), came: true}, nil
 		}
-		if c.Print == printJSON {
-			late := !core.SystemClock().Before(end)
-			if len(arrived.Messages) > 0 || late {
-				text, err := indented(answer)
-				return text, len(arrived.Messages) > 0, err
-			}
-		} else if len(arrived.Messages) == 0 && !core.SystemClock().Before(end) {
-			return nil, false, nil
+		n, late := len(arrived.Messages), !core.SystemClock().Before(end)
+		switch {
+		case c.Print == printJSON && (n > 0 || late):
+			text, err := indented(answer)
+			return outcome{text: text, came: n > 0}, err
+		case c.Print != printJSON && n == 0 && late:
+			return outcome{passed: passed}, nil
 		}
+		passed += n
 		cursor = arrived.Cursor
 	}
 }
