@@ -51,6 +51,9 @@ func (k Desk) withWebhook(ctx context.Context, orgID, domain string) (Domain, er
 	return d, err
 }
 
+// hasNoWebhook reports whether the error is that of withWebhook for a domain without a webhook.
+func hasNoWebhook(err error) bool { return err != nil && core.AsError(err).Code == core.CodeWebhookNotSet }
+
 // SendTest creates a delivery of an invented message to the webhook of a domain, which need not
 // be verified, and returns its entry in the log. The payload has "test": true. It fails with
 // core.CodeNotFound for an unknown domain and with core.CodeWebhookNotSet without a webhook.
@@ -101,8 +104,10 @@ func (k Desk) Resend(ctx context.Context, actor access.Actor, orgID, id string) 
 		if err != nil {
 			return err
 		}
-		if _, err := k.withWebhook(ctx, orgID, m.DomainID); err != nil {
+		if _, err := k.withWebhook(ctx, orgID, m.DomainID); core.IsNotFound(err) || hasNoWebhook(err) {
 			return unsendable("The receiving domain of the message is deleted or has no webhook.")
+		} else if err != nil {
+			return err
 		}
 		sent, reason, err := k.requeue(ctx, orgID, m, now)
 		if err == nil && !sent {
@@ -140,35 +145,44 @@ func (k Desk) ResendWindow(ctx context.Context, actor access.Actor, orgID, domai
 		return 0, err
 	}
 	t := Target{OrgID: orgID, DomainID: d.ID}
-	total, more := 0, true
+	total := 0
 	var last *Message
-	for more && err == nil {
+	for {
 		detail := &windowDetail{From: from.UTC(), To: to.UTC()}
-		err = k.change(ctx, actor, orgID, "inbound_messages.resent", d.ID, detail, func(ctx context.Context, now time.Time) error {
-			detail.Messages = 0 // the transaction may run again
-			page, err := k.Store.Resendable(ctx, t, from, to, last, resendBatch)
-			if err != nil {
+		var page []Message
+		err = k.change(ctx, actor, orgID, "inbound_messages.resent", d.ID, detail, func(ctx context.Context, now time.Time) (err error) {
+			if page, err = k.Store.Resendable(ctx, t, from, to, last, resendBatch); err != nil {
 				return err
 			}
-			for _, m := range page {
-				sent, _, err := k.requeue(ctx, orgID, m, now)
-				if err != nil {
-					return err
-				}
-				if sent {
-					detail.Messages++
-				}
-			}
-			if more = len(page) == resendBatch; more {
-				last = &page[len(page)-1]
-			}
-			return nil
+			detail.Messages, err = k.requeueAll(ctx, orgID, page, now)
+			return err
 		})
-		if err == nil {
-			total += detail.Messages
+		if err != nil {
+			return total, err
+		}
+		total += detail.Messages
+		if len(page) < resendBatch {
+			return total, nil
+		}
+		// The transaction may have run several times, so the position moves only after it.
+		last = &page[len(page)-1]
+	}
+}
+
+// requeueAll makes the deliveries of messages due and returns their number. It leaves out
+// messages that cannot be delivered.
+func (k Desk) requeueAll(ctx context.Context, orgID string, all []Message, now time.Time) (int, error) {
+	n := 0
+	for _, m := range all {
+		sent, _, err := k.requeue(ctx, orgID, m, now)
+		if err != nil {
+			return 0, err
+		}
+		if sent {
+			n++
 		}
 	}
-	return total, err
+	return n, nil
 }
 
 // requeue makes the delivery of a message due. It reports false with the reason if the message
@@ -180,7 +194,7 @@ func (k Desk) requeue(ctx context.Context, orgID string, m Message, now time.Tim
 		}
 		return false, "", err
 	}
-	state := State{State: Retrying, OccurredAt: now, Detail: "A person had the message sent again."}
+	state := State{State: Retrying, OccurredAt: now, Detail: "The message is sent again on request."}
 	var wanted *Wanted
 	switch m.Outcome {
 	case NoRoute, Dropped:
