@@ -87,9 +87,9 @@ func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn) error {
 		return fmt.Errorf("received mail of the demo: %w", err)
 	}
 	if c.JSON {
-		return p.PrintJSON(newPrinted(h.Addresses(), credentials))
+		return p.PrintJSON(newPrinted(h.Addresses(), in.receiver.URL, credentials))
 	}
-	return printDemo(p, h.Addresses(), credentials, c.Data)
+	return printDemo(p, h.Addresses(), in.receiver.URL, credentials, c.Data)
 }
 
 // makePast creates 90 days of email events at the first start, which takes a few seconds
@@ -116,15 +116,17 @@ type demoOutput struct {
 	FetchURL string `json:"fetch_url"`
 	SMTPAddr string `json:"smtp_addr"`
 	AdminURL string `json:"admin_url"`
+	// WebhookURL is the address of the demo's own receiver of webhooks.
+	WebhookURL string `json:"webhook_url"`
 	demodata.Credentials
 }
 
-// newPrinted returns the object that --json prints, from the addresses of the server and
-// the credentials, including the secrets.
-func newPrinted(a serve.Addresses, c demodata.Credentials) demoOutput {
+// newPrinted returns the object that --json prints, from the addresses of the server and of its
+// receiver of webhooks, and the credentials, including the secrets.
+func newPrinted(a serve.Addresses, webhookURL string, c demodata.Credentials) demoOutput {
 	return demoOutput{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
-		SMTPAddr: a.SMTP, AdminURL: a.Admin, Credentials: c,
+		SMTPAddr: a.SMTP, AdminURL: a.Admin, WebhookURL: webhookURL, Credentials: c,
 	}
 }
 

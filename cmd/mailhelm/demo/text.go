@@ -11,9 +11,9 @@ import (
 
 // printDemo prints the demo's addresses, its credentials and commands to try, for a person.
 // It prints secrets in clear text.
-func printDemo(p *cli.Program, a serve.Addresses, c demodata.Credentials, dir string) error {
+func printDemo(p *cli.Program, a serve.Addresses, webhookURL string, c demodata.Credentials, dir string) error {
 	fmt.Fprintf(p.Stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts and 90 days of mail. Nothing is sent. Everything is kept in %s.\n\n", dir)
-	for _, table := range [][][]string{addressRows(a), credentialRows(c)} {
+	for _, table := range [][][]string{addressRows(a, webhookURL), credentialRows(c)} {
 		if err := p.PrintTable("  ", table); err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func printDemo(p *cli.Program, a serve.Addresses, c demodata.Credentials, dir st
 }
 
 // addressRows returns the rows of the printed table of addresses: service and address.
-func addressRows(a serve.Addresses) [][]string {
+func addressRows(a serve.Addresses, webhookURL string) [][]string {
 	return [][]string{
 		{"Dashboard", a.App + "/dashboard"},
 		{"API", a.API + "/v1"},
@@ -32,6 +32,7 @@ func addressRows(a serve.Addresses) [][]string {
 		{"Auth, app", a.Auth},
 		{"Fetch", a.Fetch},
 		{"SMTP", a.SMTP},
+		{"Webhooks", webhookURL},
 		{"Admin", a.Admin + "/metrics"},
 		{"Docs", a.Docs},
 	}
@@ -77,7 +78,7 @@ Call a tool:
 %s
 
 Mail that this server would send to people, such as codes that verify senders and links that reset passwords, is shown here.
-So is the mail that the receiving domain orders.example.com delivers to its webhook.
+So is the mail of receiving domains whose webhook has the address above, such as orders.example.com.
 Ctrl-C stops the demo.
 `
 

@@ -32,10 +32,13 @@ type entry struct{ ID, Subject, Outcome string }
 
 // receivingDomain is a receiving domain as the API returns it.
 type receivingDomain struct {
+	Domain  string
 	Status  string
 	Webhook *struct {
 		URL      string   `json:"url"`
 		Patterns []string `json:"allow_patterns"`
+		Spam     string   `json:"spam_posture"`
+		Virus    string   `json:"virus_posture"`
 		Status   string   `json:"status"`
 	}
 }
@@ -55,6 +58,13 @@ func (a API) inboxes(ctx context.Context) ([]box, error) {
 func (a API) domain(ctx context.Context) (receivingDomain, error) {
 	var d receivingDomain
 	return d, a.call(ctx, http.MethodGet, "/v1/inbound/domains/"+Domain, nil, &d)
+}
+
+// domains returns all receiving domains of the organization.
+func (a API) domains(ctx context.Context) ([]receivingDomain, error) {
+	var list struct{ Data []receivingDomain }
+	err := a.call(ctx, http.MethodGet, "/v1/inbound/domains", nil, &list)
+	return list.Data, err
 }
 
 // log returns the newest messages of the demo's receiving domain.

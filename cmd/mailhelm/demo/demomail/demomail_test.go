@@ -3,6 +3,7 @@ package demomail
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -42,7 +43,7 @@ func TestReceiver(t *testing.T) {
 			r := &Receiver{out: &screen}
 			r.Show()
 			if !tc.closed {
-				r.Accept(func(context.Context) (string, error) { return secret, nil })
+				r.Accept(func(context.Context) ([]string, error) { return []string{standardhooks.NewSecret(), secret}, nil })
 			}
 			signature, err := standardhooks.Sign("id-1", tc.at, []byte(tc.body), tc.signer)
 			if err != nil {
@@ -103,5 +104,35 @@ func TestNames(t *testing.T) {
 		if signed := err == nil && len(found) == 1 && found[0].Err == nil; signed == l.forged {
 			t.Errorf("%s: signatures %v, %v", l.subject, found, err)
 		}
+	}
+}
+
+// TestMoveWebhooks checks that a start moves the webhooks of earlier receivers with their settings,
+// and no others.
+func TestMoveWebhooks(t *testing.T) {
+	t.Parallel()
+	const list = `{"data":[{"domain":"a.example.com","webhook":{"url":"https://localhost:1/orders","allow_patterns":["x"],"spam_posture":"drop","virus_posture":"tag"}},
+		{"domain":"b.example.com","webhook":{"url":"https://hooks.example.com/orders","allow_patterns":[]}},{"domain":"c.example.com","webhook":null}]}`
+	var put []string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			_, _ = w.Write([]byte(list))
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		put = append(put, r.URL.Path+" "+string(body))
+		_, _ = w.Write([]byte("{}"))
+	}))
+	t.Cleanup(api.Close)
+	s := Seeder{API: API{BaseURL: api.URL}, Receiver: &Receiver{URL: "https://localhost:2/orders"}}
+	if err := s.moveWebhooks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := `/v1/inbound/domains/a.example.com/webhook {"allow_patterns":["x"],"spam_posture":"drop","virus_posture":"tag","webhook_url":"https://localhost:2/orders"}`
+	if len(put) != 1 || put[0] != want {
+		t.Errorf("%q, want %q", put, want)
 	}
 }

@@ -32,7 +32,7 @@ func (s Seeder) domain(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.setWebhook(ctx, patterns); err != nil {
+	if err := s.setWebhook(ctx, Domain, map[string]any{"allow_patterns": patterns}); err != nil {
 		return err
 	}
 	for _, address := range []map[string]any{
@@ -47,31 +47,45 @@ func (s Seeder) domain(ctx context.Context) error {
 	return nil
 }
 
-// setWebhook sets the webhook to the receiver of this start.
-func (s Seeder) setWebhook(ctx context.Context, patterns []string) error {
-	return s.API.call(ctx, http.MethodPut, "/v1/inbound/domains/"+Domain+"/webhook", map[string]any{"webhook_url": s.Receiver.URL, "allow_patterns": patterns}, nil)
+// setWebhook sets the webhook of a domain to the receiver of this start.
+func (s Seeder) setWebhook(ctx context.Context, domain string, hook map[string]any) error {
+	hook["webhook_url"] = s.Receiver.URL
+	return s.API.call(ctx, http.MethodPut, "/v1/inbound/domains/"+domain+"/webhook", hook, nil)
 }
 
-// moveWebhook moves the webhook to the receiver of this start, whose port is another one than
-// before. It leaves a webhook that a person has set.
-func (s Seeder) moveWebhook(ctx context.Context) error {
-	d, err := s.API.domain(ctx)
-	if core.IsNotFound(err) {
-		return nil
+// moveWebhooks moves the webhooks of earlier receivers to that of this start, whose port is another
+// one than before. It leaves webhooks of other servers.
+func (s Seeder) moveWebhooks(ctx context.Context) error {
+	all, err := s.API.domains(ctx)
+	for _, d := range all {
+		if err != nil {
+			break
+		}
+		if h := d.Webhook; h != nil && strings.HasPrefix(h.URL, "https://localhost:") && strings.HasSuffix(h.URL, receiverPath) {
+			err = s.setWebhook(ctx, d.Domain, map[string]any{"allow_patterns": h.Patterns, "spam_posture": h.Spam, "virus_posture": h.Virus})
+		}
 	}
-	if err != nil || d.Webhook == nil || !strings.HasPrefix(d.Webhook.URL, "https://localhost:") || !strings.HasSuffix(d.Webhook.URL, receiverPath) {
-		return err
-	}
-	return s.setWebhook(ctx, d.Webhook.Patterns)
+	return err
 }
 
-// secret returns the signing secret of the webhook.
-func (s Seeder) secret(ctx context.Context) (string, error) {
-	d, err := s.Domains.Domain(ctx, s.OrgID, Domain)
+// secrets returns the signing secrets of the webhooks of the organization.
+func (s Seeder) secrets(ctx context.Context) ([]string, error) {
+	all, err := s.Domains.Domains(ctx, s.OrgID)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return receiving.OpenSecret(s.Sealer, s.OrgID, d.ID, d.Secret)
+	var secrets []string
+	for _, d := range all {
+		if d.Webhook == nil {
+			continue
+		}
+		secret, err := receiving.OpenSecret(s.Sealer, s.OrgID, d.ID, d.Secret)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
 }
 
 // mailDomain sends mail to the domain once its webhook is published, and waits until it is

@@ -41,7 +41,7 @@ const (
 )
 
 // Receiver is an https server on the loopback that gets the webhooks of the demo's receiving
-// domain, as a server of the customer would. It verifies each signature and shows the message. It
+// domains, as a server of the customer would. It verifies each signature and shows the message. It
 // refuses mail for the local part "returns", so that the log has deliveries that are tried again.
 type Receiver struct {
 	// URL is the address of the webhook. The port is another one at each start.
@@ -52,13 +52,13 @@ type Receiver struct {
 	out    io.Writer
 	server *http.Server
 
-	mu     sync.Mutex
-	secret func(context.Context) (string, error)
-	shows  bool
+	mu      sync.Mutex
+	secrets func(context.Context) ([]string, error)
+	shows   bool
 }
 
 // ServeReceiver starts a receiver, which writes to out what it gets. It refuses all requests
-// until it has a secret; see [Receiver.Accept].
+// until it has secrets; see [Receiver.Accept].
 func ServeReceiver(out io.Writer) (*Receiver, error) {
 	certificate, err := newCertificate()
 	if err != nil {
@@ -85,11 +85,11 @@ func ServeReceiver(out io.Writer) (*Receiver, error) {
 // Close stops the server.
 func (r *Receiver) Close() { _ = r.server.Close() } // it fails only for a listener that is closed
 
-// Accept lets the receiver take requests that are signed with the secret.
-func (r *Receiver) Accept(secret func(context.Context) (string, error)) {
+// Accept lets the receiver take requests that are signed with one of the secrets.
+func (r *Receiver) Accept(secrets func(context.Context) ([]string, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.secret = secret
+	r.secrets = secrets
 }
 
 // Show lets the receiver write the messages that it gets.
@@ -139,26 +139,28 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // verify checks the signature of a request as Standard Webhooks defines it.
 func (r *Receiver) verify(request *http.Request, body []byte) error {
 	r.mu.Lock()
-	secretOf := r.secret
+	secretsOf := r.secrets
 	r.mu.Unlock()
-	if secretOf == nil {
-		return errors.New("the receiver has no secret yet")
+	if secretsOf == nil {
+		return errors.New("the receiver has no secrets yet")
 	}
 	seconds, err := strconv.ParseInt(request.Header.Get("webhook-timestamp"), 10, 64)
 	at := time.Unix(seconds, 0)
 	if err != nil || core.SystemClock().Sub(at).Abs() > maxAge {
 		return errors.New("the timestamp is too old")
 	}
-	secret, err := secretOf(request.Context())
+	secrets, err := secretsOf(request.Context())
 	if err != nil {
-		return errors.New("the secret cannot be read")
+		return errors.New("the secrets cannot be read")
 	}
-	want, err := standardhooks.Sign(request.Header.Get("webhook-id"), at, body, secret)
-	isGiven := func(given string) bool { return hmac.Equal([]byte(given), []byte(want)) }
-	if err != nil || !slices.ContainsFunc(strings.Fields(request.Header.Get("webhook-signature")), isGiven) {
-		return errors.New("the signature is not valid")
+	given := strings.Fields(request.Header.Get("webhook-signature"))
+	for _, secret := range secrets {
+		want, err := standardhooks.Sign(request.Header.Get("webhook-id"), at, body, secret)
+		if err == nil && slices.ContainsFunc(given, func(one string) bool { return hmac.Equal([]byte(one), []byte(want)) }) {
+			return nil
+		}
 	}
-	return nil
+	return errors.New("the signature is not valid")
 }
 
 // maxShown is how much of a text is shown, in characters.

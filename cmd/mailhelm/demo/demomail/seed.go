@@ -53,15 +53,15 @@ type Seeder struct {
 
 // Ensure makes the mail. At the first start of a data folder it makes everything. At a later
 // start it makes an inbox with messages if the previous one has ended, because inboxes live an
-// hour, and moves the webhook to the address of the receiver. It leaves what a person changed.
+// hour, and moves webhooks to the address of the receiver. It leaves what a person changed.
 func (s Seeder) Ensure(ctx context.Context) error {
-	s.Receiver.Accept(s.secret)
+	s.Receiver.Accept(s.secrets)
 	log, err := s.API.log(ctx)
 	if err != nil {
 		return err
 	}
 	if len(log) > 0 {
-		err = s.moveWebhook(ctx)
+		err = s.moveWebhooks(ctx)
 	} else {
 		err = s.past(ctx)
 	}
