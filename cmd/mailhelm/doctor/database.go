@@ -109,7 +109,7 @@ func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 			return
 		}
 	}
-	e.add(name, OK, fmt.Sprintf("simulated; answers for %d organizations", len(orgs)), "")
+	e.add(name, OK, fmt.Sprintf("simulated; answers for every organization, %d in all", len(orgs)), "")
 }
 
 // programDate is a date before this program was written. A clock that shows an earlier time

@@ -56,6 +56,7 @@ func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	e.configurationFile(file)
 	e.publicURLs()
 	e.dataFolder()
+	e.receiving()
 	e.certificate()
 	for _, examine := range []func(context.Context){e.database, e.redis, e.mail, e.scanners, e.ports} {
 		bounded, cancel := context.WithTimeout(ctx, checkTimeout)
