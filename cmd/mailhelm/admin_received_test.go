@@ -62,11 +62,11 @@ func TestAdminReceived(t *testing.T) {
 		return []string{"received", "replay", slug, domain, "--from", from, "--to", to}
 	}
 	s.refuses("No such message", "received", "resend", "other", message)
-	s.refuses("No such message", "received", "resend", "acme", core.NewID())
+	s.refuses("mailhelm: No such message in this organization.\n", "received", "resend", "acme", core.NewID())
 	s.refuses("No such receiving domain", window("other", receivedAt, "2026-03-01T13:00:00Z")...)
 	s.refuses(`--from "noon"`, window("acme", "noon", receivedAt)...)
 	s.refuses(`--to "noon"`, window("acme", receivedAt, "noon")...)
-	s.refuses("from", window("acme", receivedAt, receivedAt)...)
+	s.refuses("mailhelm: --from is not before to.\n", window("acme", receivedAt, receivedAt)...)
 
 	if got := s.mustRun("received", "resend", "acme", message); !strings.Contains(got, message) {
 		t.Errorf("resend prints %s", got)
@@ -75,6 +75,9 @@ func TestAdminReceived(t *testing.T) {
 		if got := s.does(window("acme", "2026-03-01T12:00:00Z", to)...); got["resent"] != want {
 			t.Errorf("replay to %s: %v, want %v", to, got, want)
 		}
+	}
+	if got := s.does("received", "replay", "acme", domain, "--from", receivedAt); got["resent"] != 1.0 {
+		t.Errorf("replay until now: %v", got)
 	}
 	log := s.mustRun("audit", "list", "acme", "--json")
 	if strings.Count(log, "inbound_message.resent") != 1 || !strings.Contains(log, "inbound_messages.resent") {

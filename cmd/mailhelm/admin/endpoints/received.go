@@ -15,7 +15,7 @@ import (
 // ReceivedCommands is `mailhelm admin received`, the commands about mail to receiving domains.
 type ReceivedCommands struct {
 	Resend receivedResend `cmd:"" help:"Send one received message to its webhook again."`
-	Replay receivedReplay `cmd:"" help:"Send the messages again that a receiving domain got in a time."`
+	Replay receivedReplay `cmd:"" help:"Send the messages of a period to the webhook of a receiving domain again."`
 }
 
 // Help returns the text that --help shows below the summary.
@@ -46,7 +46,7 @@ type receivedResend struct {
 func (c *receivedResend) Run(p *cli.Program) error {
 	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
 		if err := receivedDesk(s).Resend(ctx, s.Operator().Actor, org.ID, c.Message); err != nil {
-			return withRemedy(err)
+			return p.Explain(err)
 		}
 		if s.JSON {
 			return s.PrintJSON(map[string]any{"resent": c.Message})
@@ -60,8 +60,8 @@ type receivedReplay struct {
 	installation.Target
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Domain string `arg:"" help:"Name or id of the receiving domain."`
-	From   string `required:"" help:"First instant, such as 2026-03-01T12:00:00Z." placeholder:"WHEN" once:""`
-	To     string `required:"" help:"End, which is not included." placeholder:"WHEN" once:""`
+	From   string `required:"" help:"Begin of the period, such as 2026-03-01T12:00:00Z." placeholder:"WHEN" once:""`
+	To     string `help:"End of the period, which is not included. Default: now." placeholder:"WHEN" once:""`
 }
 
 // Run makes the deliveries of the messages due at once, and prints their number.
@@ -70,14 +70,19 @@ func (c *receivedReplay) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	to, err := instantOf("--to", c.To)
-	if err != nil {
-		return err
+	var to time.Time
+	if c.To != "" {
+		if to, err = instantOf("--to", c.To); err != nil {
+			return err
+		}
 	}
 	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
+		if c.To == "" {
+			to = s.Config.Clock()
+		}
 		n, err := receivedDesk(s).ResendWindow(ctx, s.Operator().Actor, org.ID, c.Domain, from, to)
 		if err != nil {
-			return withRemedy(err)
+			return p.Explain(err)
 		}
 		if s.JSON {
 			return s.PrintJSON(map[string]any{"resent": n})

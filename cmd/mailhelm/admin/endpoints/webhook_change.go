@@ -2,7 +2,6 @@ package endpoints
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
@@ -78,7 +77,7 @@ func (c *webhookTest) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
 		d, err := endpointsOf(s, nil).SendTest(ctx, s.Operator().Actor, org.ID, e.ID)
 		if err != nil {
-			return withRemedy(err)
+			return p.Explain(err)
 		}
 		return printDelivery(s, d)
 	})
@@ -94,7 +93,7 @@ type webhookResend struct {
 func (c *webhookResend) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
 		if err := endpointsOf(s, nil).Resend(ctx, s.Operator().Actor, org.ID, e.ID, c.Delivery); err != nil {
-			return withRemedy(err)
+			return p.Explain(err)
 		}
 		d, err := s.DB.Webhooks().Delivery(ctx, org.ID, e.ID, c.Delivery)
 		if err != nil {
@@ -102,10 +101,4 @@ func (c *webhookResend) Run(p *cli.Program) error {
 		}
 		return printDelivery(s, d)
 	})
-}
-
-// withRemedy returns an error whose text includes what to do next.
-func withRemedy(err error) error {
-	e := core.AsError(err)
-	return errors.New(e.Message + " " + e.NextStep())
 }
