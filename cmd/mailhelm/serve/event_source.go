@@ -12,9 +12,10 @@ import (
 )
 
 // eventSource returns the handler that receives events about sent mail from sending
-// accounts, and notifications of mail that Amazon SES received for them. It is served at the API's address. The API's authentication and rate limits do
-// not apply to it, because the senders have no Mailhelm credential. It authenticates each
-// event by the signature of the notification, or by the ingest key.
+// accounts, and notifications of mail that Amazon SES received for them. It is served at the
+// API's address. The API's authentication and rate limits do not apply to it, because the senders
+// have no Mailhelm credential. It authenticates each event by the signature of the notification,
+// or by the ingest key.
 func eventSource(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedevents.Events, seen observers,
 ) http.Handler {

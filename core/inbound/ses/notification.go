@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -87,12 +88,18 @@ func read(message []byte) (notification, error) {
 	if len(n.Receipt.Recipients) > maxRecipients {
 		return n, core.Invalid("receipt.recipients", "must have at most 500 addresses")
 	}
-	for _, address := range append(n.Receipt.Recipients, n.Mail.Source) {
-		if len(address) > maxAddress || strings.ContainsFunc(address, unicode.IsControl) {
-			return n, core.Invalid("receipt.recipients", "must have addresses of at most 320 bytes without control characters")
-		}
+	if slices.ContainsFunc(n.Receipt.Recipients, isMalformed) {
+		return n, core.Invalid("receipt.recipients", "must have addresses of at most 320 bytes without control characters")
+	}
+	if isMalformed(n.Mail.Source) {
+		return n, core.Invalid("mail.source", "must be an address of at most 320 bytes without control characters")
 	}
 	return n, nil
+}
+
+// isMalformed reports whether SES would not have accepted an address.
+func isMalformed(address string) bool {
+	return len(address) > maxAddress || strings.ContainsFunc(address, unicode.IsControl)
 }
 
 // receivedAt returns the time at which SES received the message, or now if it is missing, cannot be

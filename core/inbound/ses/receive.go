@@ -87,8 +87,8 @@ func (*Receiver) IsReceived(message []byte) bool { return IsReceived(message) }
 // It fails with core.CodeValidationFailed for a notification that can never be accepted. It fails
 // with core.CodeUpstreamUnavailable if the bucket is not one of the organization, has no such
 // object or does not answer, or if the receiving domain is not verified yet: a person may correct
-// that before SNS gives up. If ctx ends first,
-// Receive returns its error, and the message may still be accepted.
+// that before SNS gives up. If ctx ends first, Receive returns its error, and the message may still
+// be accepted.
 func (r *Receiver) Receive(ctx context.Context, orgID string, message []byte) error {
 	n, err := read(message)
 	if err != nil {
@@ -131,7 +131,10 @@ func (r *Receiver) accept(ctx context.Context, orgID, id string, n notification)
 	}
 	leave, ok := r.slots.Enter(ctx, orgID)
 	if !ok {
-		return later("Too many messages are being received.", errBusy)
+		return &core.Error{
+			Code: core.CodeUpstreamUnavailable, Message: "Too many messages are being received.", Next: "Send the notification again, as Amazon SNS does.",
+			RetryAfter: retryAfter, Err: errBusy,
+		}
 	}
 	defer leave()
 	body, err := r.open(ctx, orgID, n)
@@ -230,8 +233,8 @@ func (r *Receiver) open(ctx context.Context, orgID string, n notification) (io.R
 	return found.Body, nil
 }
 
-// later returns the error for a message that cannot be accepted now. Its status 503 makes SNS
-// send the notification again.
+// later returns the error for a message whose bucket prevents that it is accepted now. Its status
+// 503 makes SNS send the notification again.
 func later(why string, err error) *core.Error {
 	return &core.Error{Code: core.CodeUpstreamUnavailable, Message: why, Next: "Compare the bucket of the receipt rule with the mail storage of the organization, and test that.", RetryAfter: retryAfter, Err: err}
 }
@@ -253,13 +256,14 @@ func senderOf(source string) string {
 	return source
 }
 
-// errTooLarge is the error for a message that SES would not have received.
 // slotLimits limit how many messages are accepted at the same time, in all and of one
-// organization, whose bucket may be slow. Each waits for acceptTime at most.
-var slotLimits = outbound.SlotLimits{All: 128, PerHost: 16, Waiting: 100_000}
+// organization, whose bucket may be slow. Each waits for acceptTime at most. A notification that
+// waits may hold a message of 150 KB; SNS sends one that finds no place again.
+var slotLimits = outbound.SlotLimits{All: 128, PerHost: 16, Waiting: 2000}
 
 var errBusy = errors.New("inbound: no message could be accepted in time")
 
+// errTooLarge is the error for a message that SES would not have received.
 var errTooLarge = errors.New("inbound: the message in the bucket is larger than 40 MB")
 
 // limited fails when more than left bytes are read.

@@ -326,3 +326,16 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// TestMalformedAddresses checks that a refusal names the member with the malformed address.
+func TestMalformedAddresses(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	sender := strings.Replace(message("raw", nil, "a@x.test"), `"source":"\u003c\u003e"`, `"source":"a\u0007@x.test"`, 1)
+	for text, want := range map[string]string{sender: "mail.source", message("raw", nil, "a\a@x.test"): "receipt.recipients"} {
+		err := w.receive(t, text)
+		if fields := core.AsError(err).Fields; len(fields) != 1 || fields[0].Field != want {
+			t.Errorf("%v, want a fault of %s", err, want)
+		}
+	}
+}
