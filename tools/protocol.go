@@ -14,7 +14,7 @@ import (
 // all tools have in common, so that the tools need not repeat it.
 const instructions = "Mailhelm manages the email audience and the sending account of one organization. " +
 	"Call audience_get_schema before you write attributes or topic preferences. " +
-	"Temporary inboxes and the mail of receiving domains have no tools: they are in the REST API under /v1/inboxes and /v1/inbound, and in the program `mailhelm inbox`. " +
+	"Temporary inboxes and the mail of receiving domains have no tools: use the REST API under /v1/inboxes and /v1/inbound with an API key, because it refuses tokens of this endpoint, or the program `mailhelm inbox`. " +
 	"Every write may be repeated: the same call within five minutes, or the same idempotency key within a day, happens once; send a fresh key in `_meta` under dev.service/idempotencyKey to have it happen again. " +
 	"A failed tool call returns `code`, `message`, `hint` with what to do next and, if another call corrects the fault, `next_step` with its tool and arguments. " +
 	"A shortened result says under `shortened` what is left out and how much there is. " +
