@@ -208,11 +208,11 @@ func (d *documentedCalls) addInbox(t *testing.T, id string, expires time.Time) {
 		From:     &from, To: []inbound.Address{{Address: to}}, Subject: "Your code is 483920", Date: "Tue, 17 Nov 2026 10:00:00 +0000",
 		HeaderID: "<1@shop.example>", Headers: []inbound.Header{{Name: "Subject", Value: "Your code is 483920"}}, Text: "Your code is 483920. It works for ten minutes.",
 	}
-	_, err := store.AddReceived(t.Context(), d.OrgID, id, inboxes.Stored{
-		Seq: 1, Recipients: []string{to}, Message: m, Extracted: inboxes.Extracted{Codes: []string{"483920"}},
-	})
+	target := inboxes.Target{OrgID: d.OrgID, InboxID: id}
+	stored := inboxes.Stored{Seq: 1, Recipients: []string{to}, Message: m, Extracted: inboxes.Extracted{Codes: []string{"483920"}}}
+	_, err := store.AddReceived(t.Context(), []inboxes.Arrival{{Target: target, Stored: stored}})
 	if err == nil {
-		err = store.CountReceived(t.Context(), d.OrgID, id, 1, 0)
+		err = store.CountReceived(t.Context(), []inboxes.Count{{Target: target, Accepted: 1}})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -21,10 +21,15 @@ func (o *ownedObjects) ownInbox(t *testing.T, db *storage.DB) {
 	}
 	_, err := db.Inboxes().InsertInbox(t.Context(), o.inbox)
 	must(t, err)
-	_, err = db.Inboxes().AddReceived(t.Context(), o.org, id, inboxes.Stored{Seq: 1, Message: inbound.Message{ID: "same"}})
+	_, err = db.Inboxes().AddReceived(t.Context(), []inboxes.Arrival{{Target: o.inboxTarget(o.org), Stored: inboxes.Stored{Seq: 1, Message: inbound.Message{ID: "same"}}}})
 	must(t, err)
 	_, err = db.Inboxes().SetDisabled(t.Context(), o.org, true)
 	must(t, err)
+}
+
+// inboxTarget names the inbox as one of an organization.
+func (o ownedObjects) inboxTarget(org string) inboxes.Target {
+	return inboxes.Target{OrgID: org, InboxID: o.inbox.ID}
 }
 
 // inboxState returns the organization's inbox, its message and its pull links.
@@ -61,7 +66,13 @@ func inboxCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.Inboxes().NthEnd(t.Context(), org, inboxes.LiveFilter{Caller: "same"}, start, 1)
 		},
 		"CountReceived": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Inboxes().CountReceived(t.Context(), org, id, 1, 1)
+			return nil, db.Inboxes().CountReceived(t.Context(), []inboxes.Count{{Target: o.inboxTarget(org), Accepted: 1, Dropped: 1}})
+		},
+		"HoldInboxes": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Inboxes().HoldInboxes(t.Context(), []inboxes.Target{o.inboxTarget(org)})
+		},
+		"KnownReceived": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Inboxes().KnownReceived(t.Context(), []inboxes.Reference{{Target: o.inboxTarget(org), MessageID: "same"}})
 		},
 		"HoldMints": func(t *testing.T, db *storage.DB) (any, error) {
 			var disabled bool

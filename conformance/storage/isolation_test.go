@@ -412,7 +412,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.SubjectStore](), reflect.TypeFor[segments.ChangeStore](),
 	reflect.TypeFor[broadcasts.Store](), reflect.TypeFor[broadcasts.OpenStore](), reflect.TypeFor[broadcasts.AudienceStore](), reflect.TypeFor[testsends.Store](),
 	reflect.TypeFor[handover.Store](), reflect.TypeFor[handover.LimitStore](), reflect.TypeFor[handover.OutcomeStore](),
-	reflect.TypeFor[inboxes.Store](), reflect.TypeFor[inboxes.MessageStore](), reflect.TypeFor[inboxes.TokenStore](),
+	reflect.TypeFor[inboxes.Store](), reflect.TypeFor[inboxes.MessageStore](), reflect.TypeFor[inboxes.DeliveryStore](), reflect.TypeFor[inboxes.TokenStore](),
 	reflect.TypeFor[webhooks.Store](), reflect.TypeFor[approvals.Store](), reflect.TypeFor[approvals.PolicyStore](),
 	reflect.TypeFor[workflows.Store](), reflect.TypeFor[workflows.RunStore](), reflect.TypeFor[workflows.HoldStore](), reflect.TypeFor[workflows.TimerStore](),
 	reflect.TypeFor[workflows.EntryStore](), reflect.TypeFor[workflows.ChangeStore](), reflect.TypeFor[workflows.MailStore](),

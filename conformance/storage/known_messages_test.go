@@ -22,8 +22,8 @@ func TestKnownMessages(t *testing.T) {
 		for i, o := range []ownedObjects{mine, other} {
 			waiting, arrived := core.NewID(), core.NewID()
 			must(t, db.ReceivedMail().Add(t.Context(), []inbound.Task{{OrgID: o.org, Envelope: inbound.Envelope{ID: waiting, ReceivedAt: start}, RawKey: "key"}}))
-			added, err := db.Inboxes().AddReceived(t.Context(), o.org, o.inbox.ID, inboxes.Stored{Seq: 2, Message: inbound.Message{ID: arrived}})
-			if must(t, err); !added {
+			added, err := db.Inboxes().AddReceived(t.Context(), []inboxes.Arrival{{Target: o.inboxTarget(o.org), Stored: inboxes.Stored{Seq: 2, Message: inbound.Message{ID: arrived}}}})
+			if must(t, err); !added[0] {
 				t.Fatal("the message was not added")
 			}
 			for name, id := range map[string]string{"queue": waiting, "inboxes": arrived, "domains": o.received.entry.Message.MessageID} {

@@ -21,16 +21,24 @@ type Intake interface {
 	Accept(ctx context.Context, e Envelope, body io.Reader) error
 }
 
+// Delivery is a message for one target.
+type Delivery struct {
+	Message Message
+	// Routes has the routes of the message to the target, at least one.
+	Routes []Route
+}
+
 // Destination takes the messages of one kind of routes.
 type Destination interface {
-	// Deliver stores a message for routes of one target. It takes part in the transaction of ctx,
-	// and uses no network. A provider may pass a message twice; the target then keeps the first
-	// one, which has other objects. keep is false if the target does not keep this message, so
-	// that its objects are deleted.
-	Deliver(ctx context.Context, m Message, routes []Route) (keep bool, err error)
-	// Committed is called after the transaction of Deliver was committed, for example to wake
-	// those who wait for the message.
-	Committed(ctx context.Context, m Message, routes []Route)
+	// Deliver stores messages of any organizations for their targets, in the given order. It takes
+	// part in the transaction of ctx, and uses no network. It locks rows in the same order in all
+	// processes. A provider may pass a message twice; the target then keeps the first one, which
+	// has other objects. kept has an element for each delivery: false if the target does not keep
+	// the message, so that its objects are deleted.
+	Deliver(ctx context.Context, all []Delivery) (kept []bool, err error)
+	// Committed is called for each delivery after the transaction of Deliver was committed, for
+	// example to wake those who wait for the message.
+	Committed(ctx context.Context, d Delivery)
 }
 
 // Queue has the messages that were accepted and not processed yet.
@@ -41,10 +49,10 @@ type Queue interface {
 	// Claim leases at most limit tasks of all organizations that are due at now, until the time
 	// until. The task that was due first comes first.
 	Claim(ctx context.Context, now, until time.Time, limit int) ([]Task, error)
-	// Settle ends the processing of a task. It removes the task if discard is empty; otherwise
-	// the task stays until the objects with the keys of discard are deleted. It returns false and
-	// changes nothing if the task was claimed again since.
-	Settle(ctx context.Context, t Task, discard []string) (bool, error)
+	// Settle ends the processing of tasks of any organizations. It removes a task without Discard.
+	// A task with Discard stays until these objects are deleted and it is settled without them.
+	// Settle returns the tasks that it did not change because they were claimed again since.
+	Settle(ctx context.Context, tasks []Task) (again []Task, err error)
 	// PutOff makes a claimed task due at a time, because its processing failed. It changes
 	// nothing if the task was claimed again since.
 	PutOff(ctx context.Context, t Task, due time.Time) error

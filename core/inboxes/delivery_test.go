@@ -1,9 +1,12 @@
 package inboxes_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -286,12 +289,134 @@ func TestFull(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := newWorld(t, db)
 		m := w.mint(`{}`)
-		w.must(w.db.Inboxes().CountReceived(t.Context(), w.ann.Org.ID, m.ID, inboxes.MaxMessages-1, 0))
+		w.must(w.db.Inboxes().CountReceived(t.Context(), []inboxes.Count{{Target: w.target(m.ID), Accepted: inboxes.MaxMessages - 1}}))
 		if !w.deliver(m.Address, w.message("last", "shop@example.com")) || w.deliver(m.Address, w.message("more", "shop@example.com")) {
 			t.Error("the inbox has another size")
 		}
 		if got := w.read(m.ID); got.MessageCount != inboxes.MaxMessages || got.DroppedCount != 1 {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestDeliveryOfManyMessages delivers a group: messages that inboxes have already and that come
+// twice, more than a full inbox takes, and mail to an inbox that has ended and to one of another
+// organization. Each message has the result that it would have alone.
+func TestDeliveryOfManyMessages(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.verified = []string{"ann ann@example.com"}
+		ended := w.mint(`{"ttl": 60}`)
+		w.advance(time.Minute)
+		open, full, strict := w.mint(`{}`), w.mint(`{}`), w.mint(`{"allowed_senders": ["ann@example.com"]}`)
+		other := newWorld(t, db)
+		others := other.mint(`{}`)
+		w.must(db.Inboxes().CountReceived(t.Context(), []inboxes.Count{{Target: w.target(full.ID), Accepted: inboxes.MaxMessages - 2}}))
+		for _, address := range []string{open.Address, full.Address} {
+			w.deliver(address, w.message("old", "shop@example.com"))
+		}
+		gone := w.routed(open.Address, w.message("gone", "shop@example.com"))
+		gone.Routes[0].TargetID = core.NewID()
+		sick := w.message("sick", "shop@example.com")
+		sick.Verdicts.Virus = inbound.Fail
+		var group []inbound.Delivery
+		var want []bool
+		for _, one := range []struct {
+			address, id, from string
+			kept              bool
+		}{
+			{full.Address, "old", "shop@example.com", false}, // takes no place
+			{open.Address, "m1", "shop@example.com", true},
+			{others.Address, "m1", "shop@example.com", true},
+			{open.Address, "old", "shop@example.com", false},
+			{full.Address, "last", "shop@example.com", true},
+			{open.Address, "m2", "shop@example.com", true},
+			{ended.Address, "m1", "shop@example.com", false},
+			{strict.Address, "m1", "shop@example.com", false},
+			{full.Address, "more", "shop@example.com", false},
+			{strict.Address, "m2", "ann@example.com", true},
+			{open.Address, "m1", "shop@example.com", false},
+			{open.Address, "m3", "shop@example.com", true},
+		} {
+			m := w.message(one.id, one.from)
+			m.RawKey = fmt.Sprint("raw/", len(group)) // each with objects of its own
+			group, want = append(group, w.routed(one.address, m)), append(want, one.kept)
+		}
+		group, want = append(group, gone, w.routed(open.Address, sick)), append(want, false, false)
+		if got := w.deliverAll(group...); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("kept\n%v, want\n%v", got, want)
+		}
+		for id, want := range map[string]string{open.ID: "old 1, m1 2, m2 3, m3 4, ", full.ID: "old 9999, last 10000, ", ended.ID: "", strict.ID: "m2 1, "} {
+			stored, err := db.Inboxes().Received(t.Context(), w.ann.Org.ID, id, 0, 10, 1<<20)
+			w.must(err)
+			got := ""
+			for _, s := range stored {
+				got += fmt.Sprintf("%s %d, ", s.Message.ID, s.Seq)
+			}
+			if got != want {
+				t.Errorf("stored %s, want %s", got, want)
+			}
+		}
+		for id, want := range map[string][2]int{open.ID: {4, 1}, full.ID: {inboxes.MaxMessages, 1}, ended.ID: {0, 1}, strict.ID: {1, 1}} {
+			if got := w.read(id); got.MessageCount != want[0] || got.DroppedCount != want[1] {
+				t.Errorf("counts %d and %d, want %v", got.MessageCount, got.DroppedCount, want)
+			}
+		}
+		if got := other.poll(others.ID, "0"); len(got.Messages) != 1 || got.Messages[0].MessageID != "m1" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestManyMessagesForOneInbox delivers groups of all sizes up to the largest, from two callers at
+// the same time. All messages have consecutive positions.
+func TestManyMessagesForOneInbox(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		first, second := w.mint(`{}`), w.mint(`{}`)
+		sizes := []int{1, 2, 4, 5, 16, 17, 64, 65}
+		total := 0
+		var callers sync.WaitGroup
+		for caller, addresses := range [][]string{{first.Address, second.Address}, {second.Address, first.Address}} {
+			var groups [][]inbound.Delivery
+			for _, size := range sizes {
+				var group []inbound.Delivery
+				for n := range size {
+					group = append(group, w.routed(addresses[n%2], w.message(fmt.Sprint(caller, size, n), "shop@example.com")))
+				}
+				groups, total = append(groups, group), total+size
+			}
+			callers.Go(func() {
+				for _, group := range groups {
+					err := db.InTx(t.Context(), func(ctx context.Context) error {
+						kept, err := w.inboxes.Destination().Deliver(ctx, group)
+						if slices.Contains(kept, false) {
+							t.Errorf("kept %v", kept)
+						}
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		callers.Wait()
+		for _, id := range []string{first.ID, second.ID} {
+			stored, err := db.Inboxes().Received(t.Context(), w.ann.Org.ID, id, 0, total, 1<<30)
+			w.must(err)
+			ids := map[string]bool{}
+			for n, s := range stored {
+				ids[s.Message.ID] = true
+				if s.Seq != n+1 {
+					t.Fatalf("position %d after %d", s.Seq, n)
+				}
+			}
+			if got := w.read(id).MessageCount; got != total/2 || len(ids) != got {
+				t.Errorf("%d messages counted, %d stored, want %d", got, len(ids), total/2)
+			}
 		}
 	})
 }

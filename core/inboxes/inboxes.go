@@ -13,8 +13,10 @@ import (
 type Config struct {
 	Store    Store
 	Messages MessageStore
-	Tokens   TokenStore
-	Purges   PurgeStore
+	// Deliveries is needed by [Inboxes.Destination].
+	Deliveries DeliveryStore
+	Tokens     TokenStore
+	Purges     PurgeStore
 	// Claims knows verified addresses. nil means that no address can be verified.
 	Claims   Claims
 	Domains  Domains

@@ -32,12 +32,10 @@ func TestPurgeDuringDelivery(t *testing.T) {
 		store := announced{w.inboxes.Purges, make(chan struct{}, 10)}
 		w.inboxes.Purges = store
 		work := w.inboxes.PurgeWorker().Work
-		route, _, err := w.router.Route(t.Context(), m.Address)
-		w.must(err)
 		purged := make(chan error, 1)
 		w.must(w.db.InTx(t.Context(), func(ctx context.Context) error {
-			kept, err := w.inboxes.Destination().Deliver(ctx, w.message("last", "shop@example.com"), []inbound.Route{route})
-			if err != nil || !kept {
+			kept, err := w.inboxes.Destination().Deliver(ctx, []inbound.Delivery{w.routed(m.Address, w.message("last", "shop@example.com"))})
+			if err != nil || !kept[0] {
 				t.Errorf("the delivery: %v, %v", kept, err)
 			}
 			w.advance(time.Minute)

@@ -50,7 +50,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	store, log := db.Inboxes(), slog.New(slog.DiscardHandler)
 	w.waiting = inboxes.NewWaiting(inboxstore.NewNotices(db.DB), log)
 	w.inboxes = inboxes.New(inboxes.Config{
-		Store: store, Messages: store, Tokens: store, Purges: store, Claims: w, Domains: w, Accounts: w, Objects: w.objects, Sealer: master, Waiting: w.waiting,
+		Store: store, Messages: store, Deliveries: store, Tokens: store, Purges: store, Claims: w, Domains: w, Accounts: w, Objects: w.objects, Sealer: master, Waiting: w.waiting,
 		Queue: &w.queue, Domain: "inbox.test", BaseURL: "https://api.test", FetchURL: "https://fetch.test", Clock: w.clock, Log: log,
 	})
 	w.router = inboxes.NewRouter(store, "inbox.test", w.clock)
@@ -206,23 +206,41 @@ func (w *world) message(id, from string) inbound.Message {
 // inbox keeps it.
 func (w *world) deliver(address string, m inbound.Message) bool {
 	w.t.Helper()
+	return w.deliverAll(w.routed(address, m))[0]
+}
+
+// target names an inbox of the organization.
+func (w *world) target(id string) inboxes.Target {
+	return inboxes.Target{OrgID: w.ann.Org.ID, InboxID: id}
+}
+
+// routed returns a message with its route.
+func (w *world) routed(address string, m inbound.Message) inbound.Delivery {
+	w.t.Helper()
 	route, refusal, err := w.router.Route(w.t.Context(), address)
 	w.must(err)
 	if refusal != inbound.Accepted {
 		w.t.Fatalf("%s is refused: %v", address, refusal)
 	}
-	to, routes := w.inboxes.Destination(), []inbound.Route{route}
-	var keep bool
+	return inbound.Delivery{Message: m, Routes: []inbound.Route{route}}
+}
+
+// deliverAll passes messages to the destination together, and reports which of them are kept.
+func (w *world) deliverAll(all ...inbound.Delivery) (kept []bool) {
+	w.t.Helper()
+	to := w.inboxes.Destination()
 	w.must(w.db.InTx(w.t.Context(), func(ctx context.Context) error {
 		var err error
-		keep, err = to.Deliver(ctx, m, routes)
+		kept, err = to.Deliver(ctx, all)
 		return err
 	}))
-	if !keep {
-		w.must(w.objects.Delete(w.t.Context(), route.OrgID, m.StoreID, m.Keys()))
+	for i, d := range all {
+		if !kept[i] {
+			w.must(w.objects.Delete(w.t.Context(), d.Routes[0].OrgID, d.Message.StoreID, d.Message.Keys()))
+		}
+		to.Committed(w.t.Context(), d)
 	}
-	to.Committed(w.t.Context(), m, routes)
-	return keep
+	return kept
 }
 
 // poll reads messages without waiting.

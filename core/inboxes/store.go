@@ -34,8 +34,6 @@ type Store interface {
 	// NthEnd returns the end of that live inbox for which n-1 others of those that the filter
 	// selects end later, nil if fewer than n live.
 	NthEnd(ctx context.Context, orgID string, f LiveFilter, now time.Time, n int) (*time.Time, error)
-	// CountReceived adds to the numbers of accepted and dropped messages of an inbox.
-	CountReceived(ctx context.Context, orgID, id string, accepted, dropped int) error
 	// Address returns the inbox with the local part, also an ended one, of any organization.
 	Address(ctx context.Context, localPart string) (Target, error)
 }
@@ -64,14 +62,46 @@ type LiveFilter struct {
 
 // MessageStore stores the messages of inboxes. See Store for the rules of its methods.
 type MessageStore interface {
-	// AddReceived stores a message. It reports false, and stores nothing, if the inbox has a message
-	// with the id.
-	AddReceived(ctx context.Context, orgID, inboxID string, s Stored) (bool, error)
 	// Received returns messages with a Seq above after, oldest first: at most limit, and no
 	// more after their JSON has maxBytes in all. It returns at least one if there is one.
 	Received(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]Stored, error)
 	// RemoveReceived deletes messages up to a position.
 	RemoveReceived(ctx context.Context, orgID, inboxID string, upTo int) error
+}
+
+// Reference identifies a message of an inbox.
+type Reference struct {
+	Target
+	MessageID string
+}
+
+// Arrival is a new message of an inbox.
+type Arrival struct {
+	Target
+	Stored
+}
+
+// Count has numbers of messages of an inbox.
+type Count struct {
+	Target
+	Accepted, Dropped int
+}
+
+// DeliveryStore stores new messages. Each method takes part in the transaction of ctx, and runs
+// one statement for inboxes of any organizations.
+type DeliveryStore interface {
+	// HoldInboxes locks inboxes until the transaction ends, and returns those that exist, without
+	// First. It locks them in the order of their ids, so that callers do not wait for each other in
+	// a circle.
+	HoldInboxes(ctx context.Context, all []Target) ([]Inbox, error)
+	// KnownReceived returns those of the messages that the inboxes have.
+	KnownReceived(ctx context.Context, all []Reference) ([]Reference, error)
+	// AddReceived stores messages. added has an element for each: false if the inbox has a message
+	// with the id, which stays as it is. Large messages are stored by several statements.
+	AddReceived(ctx context.Context, all []Arrival) (added []bool, err error)
+	// CountReceived adds to the numbers of accepted and dropped messages of inboxes. It must have
+	// each inbox once. It ignores inboxes that do not exist.
+	CountReceived(ctx context.Context, all []Count) error
 }
 
 // TokenStore stores pull links. See Store for the rules of its methods.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,13 +37,26 @@ func NewDestination(store DeliveryStore, clock core.Clock, wake func()) *Destina
 	return &Destination{store, clock, wake}
 }
 
-// Deliver logs a message for the recipients at one domain, and creates its delivery. It keeps
+// Deliver logs each message for its recipients at one domain, and creates its delivery. It keeps
 // the objects of a message that is delivered, and of one whose domain has no published webhook,
 // because a person can have that one delivered later.
-func (d *Destination) Deliver(ctx context.Context, m inbound.Message, routes []inbound.Route) (bool, error) {
-	if len(routes) == 0 {
-		return false, nil
+func (d *Destination) Deliver(ctx context.Context, all []inbound.Delivery) ([]bool, error) {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(all[a].Routes[0].TargetID, all[b].Routes[0].TargetID) })
+	kept := make([]bool, len(all))
+	for _, i := range order {
+		var err error
+		if kept[i], err = d.deliver(ctx, all[i].Message, all[i].Routes); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func (d *Destination) deliver(ctx context.Context, m inbound.Message, routes []inbound.Route) (bool, error) {
 	t := Target{OrgID: routes[0].OrgID, DomainID: routes[0].TargetID}
 	e := newEntry(m, routes, t, d.clock())
 	verdict, err := decide(ctx, d.store, t, routes, m.Verdicts)
@@ -60,7 +74,7 @@ func (d *Destination) Deliver(ctx context.Context, m inbound.Message, routes []i
 }
 
 // Committed wakes the courier.
-func (d *Destination) Committed(context.Context, inbound.Message, []inbound.Route) {
+func (d *Destination) Committed(context.Context, inbound.Delivery) {
 	if d.wake != nil {
 		d.wake()
 	}

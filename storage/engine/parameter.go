@@ -40,6 +40,14 @@ func ParameterRows(parameter string) string {
 	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
+// CountedRows is like [ParameterRows], for a statement that finds a row of a table by its key for
+// each object. number is the SQL parameter with the number of objects, such as "$2". Without it
+// PostgreSQL expects 100 objects, and would read a whole table of several hundred pages instead of
+// looking up a few rows.
+func CountedRows(parameter, number string) string {
+	return `(SELECT v FROM ` + ParameterRows(parameter) + ` LIMIT ` + number + `) AS j`
+}
+
 // RowsNamed returns the FROM and WHERE clauses of an SQL query, in which c is the table. $1
 // is a JSON array with one element for each row to find; $2 is the organization. A row is
 // found by its values in the columns, through an index. The LATERAL subquery forces

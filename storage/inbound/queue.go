@@ -31,9 +31,14 @@ var (
 		WHERE (org_id, id) IN (SELECT r.org_id, r.id FROM received_mail AS r WHERE r.due_at <= $2 ORDER BY r.due_at, r.id LIMIT $3 /*pg FOR UPDATE SKIP LOCKED*/)
 		RETURNING `+taskColumns)
 	deleteReceived = engine.Register("delete received mail", `
-		DELETE FROM received_mail WHERE org_id = $1 AND id = $2 AND attempts = $3`)
+		DELETE FROM received_mail
+		WHERE (org_id, id, attempts) IN (SELECT v ->> 'org', v ->> 'id', CAST(v ->> 'attempts' AS bigint) FROM `+engine.CountedRows(`$1`, `$2`)+`)
+		RETURNING org_id, id`)
 	discardReceived = engine.Register("discard received mail", `
-		UPDATE received_mail SET discard = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
+		UPDATE received_mail SET discard = v ->> 'discard'
+		FROM `+engine.CountedRows(`$1`, `$2`)+`
+		WHERE org_id = v ->> 'org' AND id = v ->> 'id' AND attempts = CAST(v ->> 'attempts' AS bigint)
+		RETURNING org_id, id`)
 	putOffReceived = engine.Register("put off received mail", `
 		UPDATE received_mail SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
 	knownReceived = engine.Register("known received mail", `
@@ -99,18 +104,68 @@ func (q Queue) Claim(ctx context.Context, now, until time.Time, limit int) ([]in
 	return engine.ListParsed(ctx, q.db, taskRow.task, claimReceived, engine.At(until), engine.At(now), limit)
 }
 
+// settledRow is a task that ends, in a parameter with many rows.
+type settledRow struct {
+	taskKey
+	Attempts int    `json:"attempts"`
+	Discard  string `json:"discard,omitempty"`
+}
+
+// taskKey identifies a task.
+type taskKey struct {
+	OrgID string `db:"org_id" json:"org"`
+	ID    string `db:"id" json:"id"`
+}
+
+func keyOf(t inbound.Task) taskKey { return taskKey{t.OrgID, t.Envelope.ID} }
+
 // Settle implements [inbound.Queue].
-func (q Queue) Settle(ctx context.Context, t inbound.Task, discard []string) (bool, error) {
-	if len(discard) == 0 {
-		n, err := q.db.Exec(ctx, deleteReceived, t.OrgID, t.Envelope.ID, t.Attempts)
-		return n > 0, err
+func (q Queue) Settle(ctx context.Context, tasks []inbound.Task) ([]inbound.Task, error) {
+	var done, discarding []settledRow
+	for _, t := range tasks {
+		row := settledRow{taskKey: keyOf(t), Attempts: t.Attempts}
+		if len(t.Discard) == 0 {
+			done = append(done, row)
+			continue
+		}
+		keys, err := engine.EncodeTexts(t.Discard)
+		if err != nil {
+			return nil, err
+		}
+		row.Discard = keys
+		discarding = append(discarding, row)
 	}
-	keys, err := engine.EncodeTexts(discard)
+	settled := map[taskKey]bool{}
+	if err := q.settle(ctx, deleteReceived, done, settled); err != nil {
+		return nil, err
+	}
+	if err := q.settle(ctx, discardReceived, discarding, settled); err != nil {
+		return nil, err
+	}
+	var again []inbound.Task
+	for _, t := range tasks {
+		if !settled[keyOf(t)] {
+			again = append(again, t)
+		}
+		delete(settled, keyOf(t)) // a second task of the message is not settled
+	}
+	return again, nil
+}
+
+// settle runs a statement that changes tasks and returns them, and adds these to settled.
+func (q Queue) settle(ctx context.Context, s *engine.Statement, rows []settledRow, settled map[taskKey]bool) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
-		return false, err
+		return err
 	}
-	n, err := q.db.Exec(ctx, discardReceived, keys, t.OrgID, t.Envelope.ID, t.Attempts)
-	return n > 0, err
+	changed, err := engine.List[taskKey](ctx, q.db, s, parameter, len(rows))
+	for _, key := range changed {
+		settled[key] = true
+	}
+	return err
 }
 
 // PutOff implements [inbound.Queue].

@@ -50,6 +50,16 @@ func claim(t *testing.T, q inbound.Queue, now time.Time, limit int) []inbound.Ta
 	return found
 }
 
+// settle ends a task whose objects with the keys must be deleted. It reports false if the task was
+// claimed again.
+func settle(t *testing.T, q inbound.Queue, task inbound.Task, discard ...string) bool {
+	t.Helper()
+	task.Discard = discard
+	again, err := q.Settle(t.Context(), []inbound.Task{task})
+	must(t, err)
+	return len(again) == 0
+}
+
 func TestTaskIsReadAsItWasAdded(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -87,29 +97,91 @@ func TestLeases(t *testing.T) {
 			t.Errorf("after the lease %d are claimed, want the second and the third", len(rest))
 		}
 		for _, other := range rest {
-			_, err := q.Settle(t.Context(), other, nil)
-			must(t, err)
+			_ = settle(t, q, other)
 		}
 		again := claim(t, q, now.Add(time.Hour), 1)
 		if len(again) != 1 || again[0].Attempts != 2 {
 			t.Fatalf("claimed %+v, want the first again", again)
 		}
-		if done, err := q.Settle(t.Context(), found[0], nil); done || err != nil {
-			t.Errorf("the process of the first claim ended the task: %v, %v", done, err)
+		if done := settle(t, q, found[0]); done {
+			t.Error("the process of the first claim ended the task")
 		}
 		must(t, q.PutOff(t.Context(), found[0], now))
-		if done, err := q.Settle(t.Context(), again[0], []string{"k1", "k2"}); !done || err != nil {
-			t.Errorf("the process of the second claim did not mark the task: %v, %v", done, err)
+		if done := settle(t, q, again[0], "k1", "k2"); !done {
+			t.Error("the process of the second claim did not mark the task")
 		}
 		marked := claim(t, q, now.Add(2*time.Hour), 1)
 		if len(marked) != 1 || !slices.Equal(marked[0].Discard, []string{"k1", "k2"}) {
 			t.Fatalf("claimed %+v, want objects to delete", marked)
 		}
-		if done, err := q.Settle(t.Context(), marked[0], nil); !done || err != nil {
-			t.Errorf("the task was not removed: %v, %v", done, err)
+		if done := settle(t, q, marked[0]); !done {
+			t.Error("the task was not removed")
 		}
 		if n, _, err := q.Backlog(t.Context()); n != 0 || err != nil {
 			t.Errorf("backlog %d, %v", n, err)
+		}
+	})
+}
+
+// TestTasksAreSettledTogether settles tasks of several organizations: some are removed, some have
+// objects to delete, and some were claimed again or are gone. Those are returned, and the others are
+// settled.
+func TestTasksAreSettledTogether(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		q := inboundstore.NewQueue(db.DB)
+		const n = 8
+		added := make([]inbound.Task, n)
+		for i := range added {
+			added[i] = task(i)
+		}
+		added[1].OrgID, added[2].OrgID = added[0].OrgID, added[0].OrgID
+		must(t, q.Add(t.Context(), added))
+		now := start.Add(time.Minute)
+		found := claim(t, q, now, n)
+		if len(found) != n {
+			t.Fatalf("claimed %d", len(found))
+		}
+		lost := []inbound.Task{found[2], found[5]}
+		for _, slow := range lost {
+			must(t, q.PutOff(t.Context(), slow, now))
+		}
+		if again := claim(t, q, now, n); len(again) != len(lost) {
+			t.Fatalf("claimed again %d", len(again))
+		}
+		for i := range found {
+			if i >= 4 {
+				found[i].Discard = []string{fmt.Sprint("key of ", i), "x"}
+			}
+		}
+		unknown := task(0)
+		unknown.Attempts = 1
+		crossed := found[0] // the id of another organization
+		crossed.OrgID = found[3].OrgID
+		asked := slices.Concat(found, []inbound.Task{unknown, crossed, found[1], found[7]})
+		again, err := q.Settle(t.Context(), asked)
+		must(t, err)
+		want := []inbound.Task{found[2], found[5], unknown, crossed, found[1], found[7]}
+		if !reflect.DeepEqual(again, want) {
+			t.Errorf("not settled: %+v, want %+v", again, want)
+		}
+		left := claim(t, q, now.Add(time.Hour), n)
+		var got []string
+		for _, one := range left {
+			got = append(got, fmt.Sprint(one.Envelope.ID, one.Attempts, one.Discard))
+		}
+		var stay []string
+		for i, attempts := range map[int]int{2: 3, 4: 2, 5: 3, 6: 2, 7: 2} {
+			discard := found[i].Discard
+			if i == 5 {
+				discard = nil
+			}
+			stay = append(stay, fmt.Sprint(found[i].Envelope.ID, attempts, discard))
+		}
+		slices.Sort(got)
+		slices.Sort(stay)
+		if !slices.Equal(got, stay) {
+			t.Errorf("left %q, want %q", got, stay)
 		}
 	})
 }
@@ -129,15 +201,15 @@ func TestTaskOfTheProcessThatAcceptedIt(t *testing.T) {
 		if found := claim(t, q, start.Add(time.Minute-time.Microsecond), 10); len(found) != 0 {
 			t.Errorf("claimed %+v during the lease", found)
 		}
-		if done, err := q.Settle(t.Context(), ended, nil); !done || err != nil {
-			t.Errorf("the task was not removed: %v, %v", done, err)
+		if done := settle(t, q, ended); !done {
+			t.Error("the task was not removed")
 		}
 		found := claim(t, q, start.Add(time.Minute), 10)
 		if len(found) != 1 || found[0].Envelope.ID != slow.Envelope.ID || found[0].Attempts != 2 || !found[0].LeasedUntil.IsZero() {
 			t.Fatalf("claimed %+v, want the other task", found)
 		}
-		if done, err := q.Settle(t.Context(), slow, nil); done || err != nil {
-			t.Errorf("the first process ended the task after its lease: %v, %v", done, err)
+		if done := settle(t, q, slow); done {
+			t.Error("the first process ended the task after its lease")
 		}
 	})
 }
@@ -188,21 +260,56 @@ func claimAll(ctx context.Context, q inbound.Queue, claimed func(id string)) err
 		}
 		for _, task := range found {
 			claimed(task.Envelope.ID)
-			if done, err := q.Settle(ctx, task, nil); err != nil || !done {
-				return fmt.Errorf("settled %v: %w", done, err)
+			if again, err := q.Settle(ctx, []inbound.Task{task}); err != nil || len(again) > 0 {
+				return fmt.Errorf("not settled: %v: %w", again, err)
 			}
 		}
 	}
 }
 
-// TestClaimReadsTheIndexOfDueTasks checks the plan in SQLite. PostgreSQL reads a table without
-// rows as a whole.
-func TestClaimReadsTheIndexOfDueTasks(t *testing.T) {
+// TestQueueReadsIndexes checks the plans in SQLite. PostgreSQL reads a table without rows as a
+// whole.
+func TestQueueReadsIndexes(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	at := slices.IndexFunc(engine.Statements(), func(s *engine.Statement) bool { return s.Name() == "claim received mail" })
-	const want = "SEARCH r USING INDEX received_mail_due (due_at<?)"
-	if plan := storagetest.Plan(t, db, engine.Statements()[at]); !strings.Contains(plan, want) {
-		t.Errorf("the plan is\n%s\nwant %s", plan, want)
+	for name, want := range map[string]string{
+		"claim received mail":   "SEARCH r USING INDEX received_mail_due (due_at<?)",
+		"delete received mail":  "SEARCH received_mail USING INDEX sqlite_autoindex_received_mail_1 (org_id=? AND id=?)",
+		"discard received mail": "SEARCH received_mail USING INDEX sqlite_autoindex_received_mail_1 (org_id=? AND id=?)",
+	} {
+		at := slices.IndexFunc(engine.Statements(), func(s *engine.Statement) bool { return s.Name() == name })
+		if plan := storagetest.Plan(t, db, engine.Statements()[at]); !strings.Contains(plan, want) {
+			t.Errorf("the plan of %s is\n%s\nwant %s", name, plan, want)
+		}
+	}
+}
+
+// TestSettleReadsTheKeyOnPostgres checks that tasks are found by the primary key in a table with
+// many rows of which PostgreSQL has no statistics.
+func TestSettleReadsTheKeyOnPostgres(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Postgres(t)
+	q := inboundstore.NewQueue(db.DB)
+	tasks := make([]inbound.Task, 5000)
+	org := core.NewID()
+	for i := range tasks {
+		tasks[i] = task(i)
+		tasks[i].OrgID = org
+	}
+	must(t, q.Add(t.Context(), tasks))
+	rows := `'[{"org":"` + org + `","id":"` + tasks[7].Envelope.ID + `","attempts":0,"discard":"[]"}]'`
+	seen := 0
+	for _, s := range engine.Statements() {
+		if s.Name() != "delete received mail" && s.Name() != "discard received mail" {
+			continue
+		}
+		seen++
+		plan := storagetest.PostgresPlan(t, db.Reader(), strings.NewReplacer("$1", rows, "$2", "1").Replace(db.Dialect().Text(s.Text())))
+		if !strings.Contains(plan, "Index Scan using received_mail_pkey") {
+			t.Errorf("%s:\n%s", s.Name(), plan)
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d statements", seen)
 	}
 }

@@ -16,6 +16,8 @@ var (
 	_ inboxes.MessageStore = Store{}
 	_ inboxes.TokenStore   = Store{}
 	_ inboxes.PurgeStore   = Store{}
+
+	_ inboxes.DeliveryStore = Store{}
 )
 
 // New returns the store of inboxes on the database.
@@ -63,8 +65,6 @@ var (
 			SELECT ends_at AS at FROM inboxes
 			WHERE org_id = $1 AND ends_at > $2 AND (restriction = '' OR NOT $3) AND (CAST($4 AS bytetext) = '' OR caller = $4) AND (CAST($5 AS bytetext) = '' OR account_ref = $5)
 			ORDER BY ends_at DESC LIMIT $6) AS last`)
-	countMessages = engine.Register("count messages of inbox", `
-		UPDATE inboxes SET message_count = message_count + $1, dropped_count = dropped_count + $2 WHERE org_id = $3 AND id = $4`)
 	inboxByAddress = engine.RegisterPoint("inbox by address", `
 		SELECT org_id, id FROM inboxes WHERE local_part = $1`)
 )
@@ -179,10 +179,6 @@ func (s Store) nth(ctx context.Context, n int, statement *engine.Statement, args
 		return nil, err
 	}
 	return engine.OptionalTime(found.At), nil
-}
-
-func (s Store) CountReceived(ctx context.Context, orgID, id string, accepted, dropped int) error {
-	return s.db.Change(ctx, "inbox", countMessages, accepted, dropped, orgID, id)
 }
 
 func (s Store) Address(ctx context.Context, localPart string) (inboxes.Target, error) {

@@ -10,9 +10,6 @@ import (
 )
 
 var (
-	addMessage = engine.Register("add message of inbox", `
-		INSERT INTO inbox_messages (org_id, inbox_id, seq, message_id, recipients, message, extracted, bytes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (org_id, inbox_id, message_id) DO NOTHING`)
 	// messagesOfInbox reads messages until their JSON has $5 bytes, and at least one.
 	messagesOfInbox = engine.Register("messages of inbox", `
 		SELECT seq, recipients, message, extracted FROM (
@@ -47,23 +44,6 @@ func (r messageRow) stored() (inboxes.Stored, error) {
 		return s, fmt.Errorf("storage: extracted texts: %w", err)
 	}
 	return s, nil
-}
-
-func (s Store) AddReceived(ctx context.Context, orgID, inboxID string, m inboxes.Stored) (bool, error) {
-	recipients, err := engine.EncodeTexts(m.Recipients)
-	if err != nil {
-		return false, err
-	}
-	message, err := json.Marshal(m.Message)
-	if err != nil {
-		return false, fmt.Errorf("storage: message of inbox: %w", err)
-	}
-	extracted, err := json.Marshal(m.Extracted)
-	if err != nil {
-		return false, fmt.Errorf("storage: extracted texts: %w", err)
-	}
-	n, err := s.db.Exec(ctx, addMessage, orgID, inboxID, m.Seq, m.Message.ID, recipients, string(message), string(extracted), len(message))
-	return n == 1, err
 }
 
 func (s Store) Received(ctx context.Context, orgID, inboxID string, after, limit, maxBytes int) ([]inboxes.Stored, error) {

@@ -2,6 +2,7 @@ package processing
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,20 +11,14 @@ import (
 
 // delivery is a message that is ready to be delivered.
 type delivery struct {
+	// task is that of the message. The commit sets its field Discard to the keys of the copies that
+	// no destination keeps.
 	task inbound.Task
 	// copies has the message for each target, each with objects of its own.
-	copies []copied
-	// discard has the keys of the copies that no destination keeps. It is set by the commit.
-	discard []string
+	copies []inbound.Delivery
 }
 
-// copied is the copy of a message for one target.
-type copied struct {
-	message inbound.Message
-	routes  []inbound.Route
-}
-
-func (c copied) kind() inbound.Kind { return c.routes[0].Kind }
+func kindOf(d inbound.Delivery) inbound.Kind { return d.Routes[0].Kind }
 
 // byTarget groups the routes of a message by their targets, in the order of the targets' first
 // recipients.
@@ -48,45 +43,58 @@ func byTarget(routes []inbound.Route) [][]inbound.Route {
 	return all
 }
 
-// commit delivers messages and ends their tasks in one transaction. The order of the targets is
+// batch has what is delivered to one destination in one transaction.
+type batch struct {
+	kind inbound.Kind
+	all  []inbound.Delivery
+	// of has the message of each delivery.
+	of []*delivery
+}
+
+// batchesOf returns the copies of messages by their destinations. The order of the destinations is
 // the same in all processes, so that they do not wait for each other in a circle.
-func (p *Processor) commit(ctx context.Context, ready []*delivery) error {
-	type step struct {
-		of *delivery
-		copied
-	}
-	var steps []step
+func batchesOf(ready []*delivery) []*batch {
+	byKind := map[inbound.Kind]*batch{}
 	for _, d := range ready {
-		for _, c := range d.copies {
-			steps = append(steps, step{d, c})
+		for _, one := range d.copies {
+			b := byKind[kindOf(one)]
+			if b == nil {
+				b = &batch{kind: kindOf(one)}
+				byKind[b.kind] = b
+			}
+			b.all, b.of = append(b.all, one), append(b.of, d)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b step) int { return strings.Compare(a.routes[0].TargetID, b.routes[0].TargetID) })
+	return slices.SortedFunc(maps.Values(byKind), func(a, b *batch) int { return strings.Compare(string(a.kind), string(b.kind)) })
+}
+
+// commit delivers messages and ends their tasks in one transaction. The number of its calls does
+// not grow with the number of messages.
+func (p *Processor) commit(ctx context.Context, ready []*delivery) error {
+	batches := batchesOf(ready)
 	return p.cfg.Transactor.InTx(ctx, func(ctx context.Context) error {
 		for _, d := range ready {
-			d.discard = nil
+			d.task.Discard = nil // the transaction may run again
 		}
-		for _, s := range steps {
-			keep, err := p.cfg.Destinations[s.kind()].Deliver(ctx, s.message, s.routes)
+		for _, b := range batches {
+			kept, err := p.cfg.Destinations[b.kind].Deliver(ctx, b.all)
 			if err != nil {
 				return err
 			}
-			if !keep {
-				s.of.discard = append(s.of.discard, s.message.Keys()...)
+			for i, d := range b.of {
+				if !kept[i] {
+					d.task.Discard = append(d.task.Discard, b.all[i].Message.Keys()...)
+				}
 			}
 		}
-		for _, d := range ready {
-			if settled, err := p.cfg.Queue.Settle(ctx, d.task, d.discard); err != nil || !settled {
-				return orClaimedAgain(err)
-			}
+		tasks := make([]inbound.Task, len(ready))
+		for i, d := range ready {
+			tasks[i] = d.task
 		}
-		return nil
+		again, err := p.cfg.Queue.Settle(ctx, tasks)
+		if err == nil && len(again) > 0 {
+			err = errClaimedAgain
+		}
+		return err
 	})
-}
-
-func orClaimedAgain(err error) error {
-	if err == nil {
-		return errClaimedAgain
-	}
-	return err
 }

@@ -42,7 +42,7 @@ func (p *Processor) prepare(ctx context.Context, store objects.Store, t inbound.
 		if routes[0].Kind == inbound.ToInbox {
 			m.Extracted = p.cfg.Extract(m)
 		}
-		ready.copies = append(ready.copies, copied{m, routes})
+		ready.copies = append(ready.copies, inbound.Delivery{Message: m, Routes: routes})
 	}
 	return ready, nil
 }

@@ -53,21 +53,20 @@ func (p *Processor) process(ctx context.Context, t inbound.Task) (Outcome, error
 	if err := p.deliver.Do(ctx, ready); err != nil {
 		return Failed, err
 	}
-	for _, copied := range ready.copies {
-		p.cfg.Destinations[copied.kind()].Committed(ctx, copied.message, copied.routes)
+	for _, d := range ready.copies {
+		p.cfg.Destinations[kindOf(d)].Committed(ctx, d)
 	}
-	if len(ready.discard) == 0 {
+	if len(ready.task.Discard) == 0 {
 		return Processed, nil
 	}
-	t.Discard = ready.discard
-	return Processed, p.discard(ctx, store, t)
+	return Processed, p.discard(ctx, store, ready.task)
 }
 
 // lost ends a task without a message. The spool deletes a message if it cannot tell whether its
 // task was queued; the client sends it again.
 func (p *Processor) lost(ctx context.Context, t inbound.Task) error {
 	p.cfg.Log.WarnContext(ctx, "received mail has no message in the store", "org_id", t.OrgID, "message_id", t.Envelope.ID)
-	_, err := p.cfg.Queue.Settle(ctx, t, nil)
+	_, err := p.cfg.Queue.Settle(ctx, []inbound.Task{t})
 	return err
 }
 
@@ -76,7 +75,8 @@ func (p *Processor) discard(ctx context.Context, store objects.Store, t inbound.
 	if err := store.Delete(ctx, t.Discard...); err != nil {
 		return fmt.Errorf("inbound: delete message: %w", err)
 	}
-	_, err := p.cfg.Queue.Settle(ctx, t, nil)
+	t.Discard = nil
+	_, err := p.cfg.Queue.Settle(ctx, []inbound.Task{t})
 	return err
 }
 

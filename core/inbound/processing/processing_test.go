@@ -107,6 +107,62 @@ func TestFailuresArePutOff(t *testing.T) {
 	})
 }
 
+// TestGroupWithFailures delivers messages at the same time: one whose delivery fails, one whose task
+// another process has claimed, and some that no destination keeps. They change nothing for the
+// others, whatever groups they are committed in.
+func TestGroupWithFailures(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.fails = func(subject string) error {
+			if subject == "broken" {
+				return errBroken
+			}
+			return nil
+		}
+		targets := map[string]string{"one": "inbox", "two": "domain", "broken": "inbox", "stolen": "inbox", "dropped": "drop", "three": "inbox"}
+		ids := map[string]string{}
+		for subject, target := range targets {
+			ids[subject] = w.accept(t, mail(subject), target)
+		}
+		var together sync.WaitGroup
+		together.Add(len(targets))
+		var stolen []inbound.Task
+		w.judge = func(raw string) inbound.Verdicts {
+			if strings.Contains(raw, "stolen") {
+				own := inbound.Task{OrgID: w.org, Envelope: inbound.Envelope{ID: ids["stolen"]}, Attempts: 1}
+				err := w.PutOff(t.Context(), own, start)
+				if err == nil {
+					stolen, err = w.Claim(t.Context(), start, start.Add(time.Hour), 10)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			together.Done()
+			together.Wait()
+			return inbound.Verdicts{}
+		}
+		w.look(t)
+		if got := subjects(w.committed); !slices.Equal(got, []string{"dropped", "one", "three", "two"}) || w.waiting(t) != 2 {
+			t.Errorf("committed %q, waiting %d; log %s", got, w.waiting(t), w.log.String())
+		}
+		if want := map[processing.Outcome]int{processing.Processed: 4, processing.Failed: 1}; !maps.Equal(w.observed, want) {
+			t.Errorf("observed %v, want %v", w.observed, want)
+		}
+		for _, m := range w.delivered {
+			if n := len(w.objects(t, m)); (n == 0) != (m.Subject == "dropped") {
+				t.Errorf("%s has %d objects", m.Subject, n)
+			}
+		}
+		if len(stolen) != 1 || stolen[0].Envelope.ID != ids["stolen"] {
+			t.Fatalf("claimed %+v", stolen)
+		}
+		if again, err := w.Settle(t.Context(), stolen); err != nil || len(again) != 0 {
+			t.Errorf("the other process cannot end its task: %v, %v", again, err)
+		}
+	})
+}
+
 // TestStoreThatIsGone lets each kind of call of the store fail once.
 func TestStoreThatIsGone(t *testing.T) {
 	t.Parallel()

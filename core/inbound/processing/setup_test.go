@@ -102,22 +102,26 @@ func (w *world) advance(d time.Duration) {
 
 // Deliver implements [inbound.Destination]. It keeps messages for targets that do not begin with
 // "drop".
-func (w *world) Deliver(_ context.Context, m inbound.Message, routes []inbound.Route) (bool, error) {
+func (w *world) Deliver(_ context.Context, all []inbound.Delivery) ([]bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fails != nil {
-		if err := w.fails(m.Subject); err != nil {
-			return false, err
+	kept := make([]bool, len(all))
+	for i, d := range all {
+		if w.fails != nil {
+			if err := w.fails(d.Message.Subject); err != nil {
+				return nil, err
+			}
 		}
+		w.delivered = append(w.delivered, d.Message)
+		kept[i] = !strings.HasPrefix(d.Routes[0].TargetID, "drop")
 	}
-	w.delivered = append(w.delivered, m)
-	return !strings.HasPrefix(routes[0].TargetID, "drop"), nil
+	return kept, nil
 }
 
-func (w *world) Committed(_ context.Context, m inbound.Message, _ []inbound.Route) {
+func (w *world) Committed(_ context.Context, d inbound.Delivery) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.committed = append(w.committed, m)
+	w.committed = append(w.committed, d.Message)
 }
 
 // accept accepts a message for targets, and returns its id.

@@ -134,8 +134,8 @@ func settle(t *testing.T, queue inbound.Queue, id string) {
 		if task.Envelope.ID != id {
 			continue
 		}
-		if settled, err := queue.Settle(t.Context(), task, nil); err != nil || !settled {
-			t.Fatal(settled, err)
+		if again, err := queue.Settle(t.Context(), []inbound.Task{task}); err != nil || len(again) > 0 {
+			t.Fatal(again, err)
 		}
 		return
 	}

@@ -206,17 +206,22 @@ func (w *World) Receive(t testing.TB, m inbound.Message, addresses ...string) bo
 		}
 		routes = append(routes, route)
 	}
-	keep := false
+	return w.Deliver(t, inbound.Delivery{Message: m, Routes: routes})[0]
+}
+
+// Deliver delivers messages together. It reports which of them are kept.
+func (w *World) Deliver(t testing.TB, all ...inbound.Delivery) (kept []bool) {
+	t.Helper()
 	destination := receiving.NewDestination(w.DB.ReceivedDeliveries(), w.Clock, nil)
 	err := w.DB.InTx(t.Context(), func(ctx context.Context) error {
 		var err error
-		keep, err = destination.Deliver(ctx, m, routes)
+		kept, err = destination.Deliver(ctx, all)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keep
+	return kept
 }
 
 // Message returns a message that passed all checks.

@@ -41,7 +41,7 @@ type Seeder struct {
 	Receiver *Receiver
 	OrgID    string
 	UserID   string // the person who signs in
-	Inboxes  inboxes.Store
+	Inboxes  InboxStore
 	Senders  senders.Store
 	Domains  receiving.Store
 	Queue    receiving.Queue
@@ -49,6 +49,12 @@ type Seeder struct {
 	Tx       core.Transactor
 	Clock    core.Clock
 	Log      *slog.Logger
+}
+
+// InboxStore stores inboxes and their counts.
+type InboxStore interface {
+	inboxes.Store
+	inboxes.DeliveryStore
 }
 
 // Ensure makes the mail. At the first start of a data folder it makes everything. At a later
@@ -106,7 +112,7 @@ func (s Seeder) expiredInbox(ctx context.Context) error {
 	if _, err := s.Inboxes.InsertInbox(ctx, i); err != nil {
 		return err
 	}
-	return s.Inboxes.CountReceived(ctx, s.OrgID, i.ID, 2, 1)
+	return s.Inboxes.CountReceived(ctx, []inboxes.Count{{Target: inboxes.Target{OrgID: s.OrgID, InboxID: i.ID}, Accepted: 2, Dropped: 1}})
 }
 
 // claims stores a verified sender of the person, and one whose code was not entered.

@@ -57,6 +57,7 @@ type Parts struct {
 type Store interface {
 	inboxes.Store
 	inboxes.MessageStore
+	inboxes.DeliveryStore
 	inboxes.TokenStore
 	inboxes.PurgeStore
 }
@@ -99,7 +100,7 @@ func Open(n Needs) (*Parts, error) {
 		Name: "mailhelm_inbox_polls", Help: "Polls that wait for mail in a temporary inbox.",
 	}, func() float64 { return float64(p.Waiting.Polls()) }))
 	p.Inboxes = inboxes.New(inboxes.Config{
-		Store: n.Store, Messages: n.Store, Tokens: n.Store, Purges: n.Store, Claims: n.Claims, Domains: ownDomains{n.Channels}, Accounts: ownAccounts{n.Connections},
+		Store: n.Store, Messages: n.Store, Deliveries: n.Store, Tokens: n.Store, Purges: n.Store, Claims: n.Claims, Domains: ownDomains{n.Channels}, Accounts: ownAccounts{n.Connections},
 		Objects: mailObjects{p.Stores}, Sealer: n.Master, Waiting: p.Waiting, Queue: n.Queue,
 		Domain: n.Config.MailDomain(), BaseURL: n.Public.API, FetchURL: n.Public.Fetch, Clock: n.Config.Clock, Log: n.Config.Log,
 	})
