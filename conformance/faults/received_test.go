@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -280,7 +278,7 @@ func (m *mailScene) check(t *testing.T) {
 		t.Errorf("messages that were never sent: %v", all)
 	}
 	m.orphans = m.leftovers(t)
-	m.figures = fmt.Sprintf("%d acknowledged, %d without 250 after their end, of which %d are stored, %d incomplete; refusals %v; %d requests for %d deliveries, %d files of no message",
+	m.figures = fmt.Sprintf("%d acknowledged, %d without 250 after their end, of which %d are stored, %d incomplete; refusals %v; %d requests for %d deliveries, %d objects of no message",
 		of[acknowledged], of[unknown], again, of[incomplete], m.mailer.refusals, m.hook.requests, len(m.hook.ids), m.orphans)
 }
 
@@ -355,12 +353,9 @@ func (m *mailScene) sweep(t *testing.T) {
 // leftovers returns the number of objects that no message names.
 func (m *mailScene) leftovers(t *testing.T) int {
 	t.Helper()
-	n := 0
-	must(t, filepath.WalkDir(filepath.Join(m.config().ObjectsFolder(), m.org), func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			n++
-		}
-		return err
-	}))
-	return n - len(m.named)
+	keys, next, err := m.objects.Of(m.org).List(t.Context(), m.org, time.Now().Add(time.Hour), "", 1_000_000)
+	if err != nil || next != "" {
+		t.Fatalf("list of objects: the next page is %q, %v", next, err)
+	}
+	return len(keys) - len(m.named)
 }

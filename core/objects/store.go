@@ -24,6 +24,11 @@ type Store interface {
 	// object may be complete. It fails with ErrSize if body does not have exactly size bytes.
 	// An error of body is returned as it is.
 	Put(ctx context.Context, key string, body io.Reader, size int64, contentType string) error
+	// Add stores a new object, whose content is in memory, and returns the key under which it is
+	// found from then on. That key has the message of key, but it may be another one: a store can
+	// keep small objects together, and their keys then say where. An object that was added under
+	// key before is replaced in some stores, and remains in others. It fails as Put does.
+	Add(ctx context.Context, key string, content []byte, contentType string) (string, error)
 	// Open returns the content of an object. The caller closes it. It fails with not_found if
 	// there is no such object.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)

@@ -37,6 +37,14 @@ func (w within) Put(ctx context.Context, key string, body io.Reader, size int64,
 	return w.Store.Put(ctx, key, body, size, contentType)
 }
 
+// Add passes the call on if the key belongs to the organization.
+func (w within) Add(ctx context.Context, key string, content []byte, contentType string) (string, error) {
+	if err := w.check(key); err != nil {
+		return "", err
+	}
+	return w.Store.Add(ctx, key, content, contentType)
+}
+
 // Open passes the call on if the key belongs to the organization.
 func (w within) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := w.check(key); err != nil {

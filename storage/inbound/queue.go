@@ -187,11 +187,16 @@ func (q Queue) Backlog(ctx context.Context) (int, time.Time, error) {
 	return found[0].Messages, found[0].Oldest.Time(), nil
 }
 
-// Known returns those of the ids that are ids of waiting messages.
-func (q Queue) Known(ctx context.Context, orgID string, ids []string) ([]string, error) {
-	parameter, err := engine.JSONParameter(ids)
+// Held says that any object may be needed of those of the messages that wait.
+func (q Queue) Held(ctx context.Context, orgID string, messageIDs []string) ([]inbound.Holding, error) {
+	parameter, err := engine.JSONParameter(messageIDs)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Values[string](ctx, q.db, knownReceived, orgID, parameter)
+	waiting, err := engine.Values[string](ctx, q.db, knownReceived, orgID, parameter)
+	held := make([]inbound.Holding, len(waiting))
+	for i, id := range waiting {
+		held[i] = inbound.Holding{MessageID: id, Any: true}
+	}
+	return held, err
 }

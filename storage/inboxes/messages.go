@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -18,7 +19,7 @@ var (
 				WHERE org_id = $1 AND inbox_id = $2 AND seq > $3 ORDER BY seq LIMIT $4) AS page) AS sized
 		WHERE before < $5 ORDER BY seq`)
 	knownMessages = engine.Register("known messages of inboxes", `
-		SELECT message_id FROM inbox_messages WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		SELECT message_id, message FROM inbox_messages WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	removeMessages = engine.Register("remove messages of inbox", `
 		DELETE FROM inbox_messages WHERE org_id = $1 AND inbox_id = $2 AND seq <= $3`)
 )
@@ -55,12 +56,16 @@ func (s Store) RemoveReceived(ctx context.Context, orgID, inboxID string, upTo i
 	return err
 }
 
-// Known returns those of the ids that are ids of messages of inboxes, also of ended ones whose
-// messages are not purged yet.
-func (s Store) Known(ctx context.Context, orgID string, ids []string) ([]string, error) {
-	parameter, err := engine.JSONParameter(ids)
+// Held returns which objects the messages of inboxes need, also of ended ones whose messages are not
+// purged yet.
+func (s Store) Held(ctx context.Context, orgID string, messageIDs []string) ([]inbound.Holding, error) {
+	parameter, err := engine.JSONParameter(messageIDs)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Values[string](ctx, s.db, knownMessages, orgID, parameter)
+	type row struct {
+		ID      string `db:"message_id"`
+		Message string `db:"message"`
+	}
+	return engine.ListParsed(ctx, s.db, func(r row) (inbound.Holding, error) { return inbound.HoldingOf(r.ID, r.Message) }, knownMessages, orgID, parameter)
 }

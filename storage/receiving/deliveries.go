@@ -60,7 +60,7 @@ var (
 	expiredContents = engine.Register("expired contents of received messages", `
 		SELECT content FROM receiving_contents WHERE org_id = $1 AND expires_at <= $2 ORDER BY expires_at, message_id LIMIT $3`)
 	knownContents = engine.Register("known contents of received messages", `
-		SELECT message_id FROM receiving_contents WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		SELECT message_id, content FROM receiving_contents WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	deleteContents = engine.Register("delete contents of received messages", `
 		DELETE FROM receiving_contents WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	oldMessages = engine.Register("old received messages", `
@@ -251,13 +251,17 @@ func (s DeliveryStore) ExpiredContents(ctx context.Context, orgID string, now ti
 	return all, nil
 }
 
-// Known returns those of the ids that are ids of messages with a content.
-func (s DeliveryStore) Known(ctx context.Context, orgID string, ids []string) ([]string, error) {
-	parameter, err := engine.JSONParameter(ids)
+// Held returns which objects the messages with a content need.
+func (s DeliveryStore) Held(ctx context.Context, orgID string, messageIDs []string) ([]inbound.Holding, error) {
+	parameter, err := engine.JSONParameter(messageIDs)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Values[string](ctx, s.db, knownContents, orgID, parameter)
+	type row struct {
+		ID      string `db:"message_id"`
+		Content string `db:"content"`
+	}
+	return engine.ListParsed(ctx, s.db, func(r row) (inbound.Holding, error) { return inbound.HoldingOf(r.ID, r.Content) }, knownContents, orgID, parameter)
 }
 
 func (s DeliveryStore) DeleteContents(ctx context.Context, orgID string, messageIDs []string) error {

@@ -27,6 +27,13 @@ func (f failing) Put(ctx context.Context, key string, body io.Reader, size int64
 	return f.Store.Put(ctx, key, body, size, contentType)
 }
 
+func (f failing) Add(ctx context.Context, key string, content []byte, contentType string) (string, error) {
+	if err := f.fail("put", key); err != nil {
+		return "", err
+	}
+	return f.Store.Add(ctx, key, content, contentType)
+}
+
 func (f failing) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := f.fail("open", key); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -29,12 +30,11 @@ func (p *Processor) prepare(ctx context.Context, store objects.Store, t inbound.
 	content := parse.Bytes(raw, parse.DefaultLimits)
 	ready := &delivery{task: t}
 	for i, routes := range byTarget(t.Envelope.Routes) {
-		s := saver{ctx: ctx, store: store, orgID: t.OrgID, id: folderOf(t.RawKey, i)}
+		s := saver{ctx: ctx, store: store, orgID: t.OrgID, id: folderOf(t.RawKey, i), again: t.Attempts > 1}
 		m := messageOf(t, content)
 		m.Verdicts, m.RawKey = verdicts, t.RawKey
 		if i > 0 {
-			m.RawKey = objects.RawKey(t.OrgID, s.id)
-			s.put(m.RawKey, raw, "message/rfc822")
+			m.RawKey = s.put(objects.RawKey(t.OrgID, s.id), raw, "message/rfc822")
 		}
 		if s.save(&m, content); s.err != nil {
 			return nil, fmt.Errorf("inbound: store parts: %w", s.err)
@@ -108,6 +108,9 @@ type saver struct {
 	store objects.Store
 	orgID string
 	id    string
+	// again is true after an attempt that failed. Objects then replace those of the attempts
+	// before, so that attempts do not fill the store.
+	again bool
 	err   error
 }
 
@@ -120,9 +123,7 @@ func (s *saver) save(m *inbound.Message, c *parse.Content) {
 		file := inbound.File{
 			Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline, Size: a.Size, Key: objects.AttachmentKey(s.orgID, s.id, i),
 		}
-		if s.err == nil {
-			s.err = s.store.Put(s.ctx, file.Key, a.Open(), a.Size, a.ContentType)
-		}
+		file.Key = s.attachment(file.Key, a)
 		m.Attachments = append(m.Attachments, file)
 	}
 }
@@ -132,12 +133,32 @@ func (s *saver) body(text, key, contentType string) (inline, at string) {
 	if len(text) <= inbound.MaxInline {
 		return text, ""
 	}
-	s.put(key, []byte(text), contentType)
-	return "", key
+	return "", s.put(key, []byte(text), contentType)
 }
 
-func (s *saver) put(key string, content []byte, contentType string) {
-	if s.err == nil {
-		s.err = s.store.Put(s.ctx, key, bytes.NewReader(content), int64(len(content)), contentType)
+// attachment stores an attachment and returns its key. A large one is not read into memory.
+func (s *saver) attachment(key string, a *parse.Attachment) string {
+	if a.Size > inbound.MaxInline {
+		if s.err == nil {
+			s.err = s.store.Put(s.ctx, key, a.Open(), a.Size, a.ContentType)
+		}
+		return key
 	}
+	content := make([]byte, a.Size)
+	if _, err := io.ReadFull(a.Open(), content); err != nil && s.err == nil {
+		s.err = err
+	}
+	return s.put(key, content, a.ContentType)
+}
+
+// put stores an object and returns its key.
+func (s *saver) put(key string, content []byte, contentType string) string {
+	switch {
+	case s.err != nil:
+	case s.again:
+		s.err = s.store.Put(s.ctx, key, bytes.NewReader(content), int64(len(content)), contentType)
+	default:
+		key, s.err = s.store.Add(s.ctx, key, content, contentType)
+	}
+	return key
 }

@@ -2,20 +2,22 @@ package spool
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+
+	"github.com/mailhelm/mailhelm/core/objects"
 )
 
 // maxInMemory is the size in bytes up to which a message is held in memory. Larger ones are
 // held in a temporary file, so that many connections with large messages need little memory.
 const maxInMemory = 256 << 10
 
-// held is a message whose size is known. Read reads it from its start.
+// held is a message whose size is known: in the file, or in the buffer if there is no file.
 type held struct {
-	io.Reader
 	size   int64
 	buffer *bytes.Buffer
 	file   *os.File
@@ -32,7 +34,7 @@ func hold(body io.Reader, folder string) (*held, error) {
 	n, err := io.CopyN(h.buffer, body, maxInMemory+1)
 	switch {
 	case errors.Is(err, io.EOF):
-		h.Reader, h.size = h.buffer, n
+		h.size = n
 		return h, nil
 	case err != nil:
 		h.release()
@@ -66,8 +68,17 @@ func (h *held) toFile(body io.Reader, folder string) error {
 	if _, err := h.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("inbound: temporary file: %w", err)
 	}
-	h.Reader, h.size = h.file, started+n
+	h.size = started + n
 	return nil
+}
+
+// storeIn stores the message, and returns its key.
+func (h *held) storeIn(ctx context.Context, store objects.Store, key string) (string, error) {
+	const contentType = "message/rfc822"
+	if h.file == nil {
+		return store.Add(ctx, key, h.buffer.Bytes(), contentType)
+	}
+	return key, store.Put(ctx, key, h.file, h.size, contentType)
 }
 
 // release frees the memory and the file.

@@ -116,11 +116,13 @@ func (s *Spooler) keep(ctx context.Context, e inbound.Envelope, held *held) (Out
 	// then a failure of the second call must not delete the message of the first.
 	task := inbound.Task{OrgID: org, Envelope: e, StoreID: store.ID(), RawKey: objects.RawKey(org, newFolder(e.ID))}
 	raw := s.copyOf(held, e)
-	if err := store.Put(ctx, task.RawKey, held, held.size, "message/rfc822"); err != nil {
+	at, err := held.storeIn(ctx, store, task.RawKey)
+	if err != nil {
 		// After a timeout of a bucket the object may be there.
 		s.discard(ctx, store, task)
 		return StoreFailed, fmt.Errorf("inbound: store message: %w", err)
 	}
+	task.RawKey = at
 	var place inbound.Place
 	if raw != nil {
 		place = s.cfg.Worker.Reserve(ctx)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/objects"
 )
@@ -34,8 +36,8 @@ type Places interface {
 
 // Holder has messages: the queue, or a destination.
 type Holder interface {
-	// Known returns those ids that are ids of its messages.
-	Known(ctx context.Context, orgID string, ids []string) ([]string, error)
+	// Held returns what it needs of those of its messages that have one of the ids.
+	Held(ctx context.Context, orgID string, messageIDs []string) ([]inbound.Holding, error)
 }
 
 // SweepArgs has the arguments of the sweep job, which takes none.
@@ -57,7 +59,8 @@ type SweepConfig struct {
 }
 
 // Sweeper deletes objects of messages that were stored and never queued, because their process
-// was killed in between or could not delete them. It deletes only objects that a Spooler named.
+// was killed in between or could not delete them, and objects of interrupted attempts to process a
+// message. It deletes only objects that a Spooler named.
 type Sweeper struct {
 	cfg SweepConfig
 
@@ -128,34 +131,31 @@ func (s *Sweeper) sweepStore(ctx context.Context, orgID string, store objects.St
 	return nil
 }
 
-// leftovers returns the keys of the objects whose message no holder knows.
+// leftovers returns the keys of the objects that no holder needs.
 func (s *Sweeper) leftovers(ctx context.Context, orgID string, keys []string) ([]string, error) {
-	unknown := map[string][]string{} // keys by the id of the message
+	left := map[string][]string{} // keys by the id of the message
 	for _, key := range keys {
 		if id := messageOf(key); id != "" {
-			unknown[id] = append(unknown[id], key)
+			left[id] = append(left[id], key)
 		}
 	}
 	for _, holder := range s.cfg.Holders {
-		if len(unknown) == 0 {
+		if len(left) == 0 {
 			return nil, nil
 		}
-		ids := make([]string, 0, len(unknown))
-		for id := range unknown {
-			ids = append(ids, id)
-		}
-		known, err := holder.Known(ctx, orgID, ids)
+		held, err := holder.Held(ctx, orgID, slices.Collect(maps.Keys(left)))
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range known {
-			delete(unknown, id)
+		for _, h := range held {
+			if h.Any {
+				delete(left, h.MessageID)
+				continue
+			}
+			left[h.MessageID] = slices.DeleteFunc(left[h.MessageID], func(key string) bool { return slices.Contains(h.Keys, key) })
 		}
 	}
-	var all []string
-	for _, some := range unknown {
-		all = append(all, some...)
-	}
+	all := slices.Concat(slices.Collect(maps.Values(left))...)
 	slices.Sort(all)
 	return all, nil
 }

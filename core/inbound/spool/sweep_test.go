@@ -23,14 +23,17 @@ import (
 // later is a time at which the files that a test writes are old.
 func later() time.Time { return time.Now().Add(spool.LeftoverAge + time.Hour) }
 
-// delivered is a destination that has messages.
+// delivered is a destination that has a message with one object.
 type delivered struct {
-	ids []string
-	err error
+	id, key string
+	err     error
 }
 
-func (d *delivered) Known(_ context.Context, _ string, ids []string) ([]string, error) {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !slices.Contains(d.ids, id) }), d.err
+func (d *delivered) Held(_ context.Context, _ string, ids []string) ([]inbound.Holding, error) {
+	if !slices.Contains(ids, d.id) {
+		return nil, d.err
+	}
+	return []inbound.Holding{{MessageID: d.id, Keys: []string{d.key}}}, d.err
 }
 
 // sweeping is a sweeper of one organization.
@@ -55,17 +58,18 @@ func newSweeping(w *world, known spool.Holder) *sweeping {
 func (s *sweeping) accept(t *testing.T) (id, key string) {
 	t.Helper()
 	e := envelope(s.org)
-	s.stores.Fail = func(call, at string) error {
-		if call == "put" {
-			key = at
-		}
-		return nil
-	}
 	if err := s.spool.Accept(t.Context(), e, strings.NewReader("message")); err != nil {
 		t.Fatal(err)
 	}
-	s.stores.Fail = nil
-	return e.ID, key
+	keys, _, err := s.stores.Files.Of(s.org).List(t.Context(), s.org, later(), "", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(keys, func(key string) bool { return strings.Contains(key, e.ID) })
+	if i < 0 {
+		t.Fatalf("no object of %s is among %v", e.ID, keys)
+	}
+	return e.ID, keys[i]
 }
 
 // put stores an object.
@@ -105,18 +109,19 @@ func TestSweepDeletesWhatNoMessageNames(t *testing.T) {
 		settle(t, queue, id)
 		deliveredID, kept := s.accept(t)
 		settle(t, queue, deliveredID)
-		s.destination.ids = []string{deliveredID}
+		s.destination.id, s.destination.key = deliveredID, kept
 		folder := strings.Split(lost, "/")[1]
 		copied := s.put(t, objects.AttachmentKey(s.org, folder+".1", 0))
+		interrupted := s.put(t, objects.AttachmentKey(s.org, strings.Split(kept, "/")[1], 0))
 		others := s.put(t, objects.RawKey(s.org, core.NewID())) // not of a spool
-		all := []string{waiting, kept, others, lost, copied}
+		all := []string{waiting, kept, others, lost, copied, interrupted}
 		s.now = time.Now().Add(spool.LeftoverAge - time.Hour)
-		for _, want := range [][]bool{{true, true, true, true, true}, {true, true, true, false, false}} {
+		for _, want := range [][]bool{{true, true, true, true, true, true}, {true, true, true, false, false, false}} {
 			if err := s.Worker().Work(t.Context(), spool.SweepArgs{}); err != nil {
 				t.Fatal(err)
 			}
 			if got := s.has(t, all...); !slices.Equal(got, want) {
-				t.Errorf("at %v the objects waiting, kept, of others, lost and copied exist: %v, want %v", s.now, got, want)
+				t.Errorf("at %v the objects waiting, kept, of others, lost, copied and of an interrupted attempt exist: %v, want %v", s.now, got, want)
 			}
 			s.now = later()
 		}

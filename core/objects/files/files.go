@@ -51,6 +51,9 @@ type Files struct {
 	// making is locked while a folder is created and made durable. A rename holds it for
 	// reading, so that no object is reported as durable in a folder that is not.
 	making sync.RWMutex
+	// packs is true if small objects are kept in segments.
+	packs    bool
+	segments segments
 }
 
 // New returns the Files in a folder. It creates the folder if it is missing. Call Follow, to
@@ -60,13 +63,14 @@ func New(cfg Config) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{cfg: cfg, links: links}
+	f := &Files{cfg: cfg, links: links, segments: segments{active: map[string]*segment{}}}
 	if err := os.MkdirAll(f.path(tempFolder), folderMode); err != nil {
 		return nil, fmt.Errorf("folder of mail: %w", err)
 	}
 	if err := errors.Join(syncFolder(cfg.Folder), syncFolder(filepath.Dir(cfg.Folder))); err != nil {
 		return nil, fmt.Errorf("folder of mail: %w", err)
 	}
+	f.packs = canPack(f.path(tempFolder))
 	return f, nil
 }
 
@@ -93,7 +97,7 @@ func (f *Files) Put(ctx context.Context, key string, body io.Reader, size int64,
 		remove(temp.Name())
 		return err
 	}
-	if err := f.publish(temp.Name(), key); err != nil {
+	if err := f.publish(temp.Name(), placeOf(key)); err != nil {
 		remove(temp.Name())
 		return err
 	}
@@ -140,8 +144,7 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // publish gives a complete file its final name, durably.
-func (f *Files) publish(temp, key string) error {
-	place := placeOf(key)
+func (f *Files) publish(temp string, place place) error {
 	final := f.path(place.org, place.shard, place.name)
 	err := f.rename(temp, final)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,15 +191,14 @@ func (f *Files) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	if err := objects.CheckKey(key); err != nil {
 		return nil, err
 	}
-	file, err := f.open(key)
-	if err != nil {
-		return nil, err
-	}
-	return file, nil
+	return f.open(key)
 }
 
-// open opens the file of a valid key. It fails with not_found if there is none.
-func (f *Files) open(key string) (*os.File, error) {
+// open opens the object with a valid key. It fails with not_found if there is none.
+func (f *Files) open(key string) (io.ReadSeekCloser, error) {
+	if stored, l, ok := located(key); ok {
+		return f.openPacked(objects.OrgOf(key), stored, l)
+	}
 	place := placeOf(key)
 	file, err := os.Open(f.path(place.org, place.shard, place.name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,12 +221,35 @@ func (f *Files) missing() error {
 
 // Delete deletes objects. See [objects.Store].
 func (f *Files) Delete(ctx context.Context, keys ...string) error {
-	var folders []string
 	for _, key := range keys {
 		if err := objects.CheckKey(key); err != nil {
 			return err
 		}
 	}
+	var own []string
+	packed := map[place][]string{}
+	for _, key := range keys {
+		if _, l, ok := located(key); ok {
+			at := place{objects.OrgOf(key), segmentsFolder, l.segment}
+			packed[at] = append(packed[at], key)
+		} else {
+			own = append(own, key)
+		}
+	}
+	for at, keys := range packed {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f.deletePacked(at.org, at.name, keys); err != nil {
+			return err
+		}
+	}
+	return f.deleteFiles(ctx, own)
+}
+
+// deleteFiles deletes objects that have files of their own.
+func (f *Files) deleteFiles(ctx context.Context, keys []string) error {
+	var folders []string
 	for _, key := range keys {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -283,6 +308,9 @@ func (f *Files) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Lo
 	for {
 		if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "temporary files of received mail were not removed", "error", err)
+		}
+		if err := f.sweepSegments(ctx); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "the space of deleted received mail was not freed", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -208,15 +208,19 @@ func TestDamagedFolder(t *testing.T) {
 			s := newSetup(t)
 			store, key := s.Of(s.org), objects.RawKey(s.org, core.NewID())
 			objectstest.Put(t, store, key, "before")
+			added := objectstest.Add(t, store, key, "added before")
 			link, err := store.Link(t.Context(), key, objects.Link{Until: start.Add(time.Hour)})
 			if err = errors.Join(err, damage(s.folder)); err != nil {
 				t.Fatal(err)
 			}
 			_, openErr := store.Open(t.Context(), key)
 			_, sweepErr := s.Sweep(t.Context())
+			_, addErr := store.Add(t.Context(), objects.RawKey(s.org, core.NewID()), []byte("x"), "")
+			_, openAddedErr := store.Open(t.Context(), added)
 			for call, err := range map[string]error{
 				"Put":  store.Put(t.Context(), key, strings.NewReader("x"), 1, ""),
 				"Open": openErr, "Delete": store.Delete(t.Context(), key), "Sweep": sweepErr,
+				"Add": addErr, "Open of an added object": openAddedErr, "Delete of an added object": store.Delete(t.Context(), added),
 				"ServeLink": s.ServeLink(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), strings.TrimPrefix(link, fetchURL+files.LinkPath)),
 			} {
 				if !errors.Is(err, objects.ErrUnavailable) {
@@ -233,6 +237,10 @@ func TestDamagedFolder(t *testing.T) {
 				t.Errorf("after the repair: %q", content)
 			}
 			objectstest.Put(t, store, key, "after")
+			if content, _ := objectstest.Content(t, store, added); content != "added before" {
+				t.Errorf("after the repair: %q", content)
+			}
+			objectstest.Add(t, store, objects.RawKey(s.org, core.NewID()), "after")
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/objects"
@@ -68,14 +69,25 @@ func inLimitedProcess(t *testing.T, limit string) {
 	if _, there := objectstest.Content(t, store, key); there {
 		t.Error("a part of the object is visible")
 	}
+	for range 2 { // in one segment, if there are segments
+		if _, err := store.Add(t.Context(), key, []byte(large[:100<<10]), ""); !errors.Is(err, objects.ErrUnavailable) {
+			t.Errorf("Add: %v, want ErrUnavailable", err)
+		}
+	}
 	if err := undo(); err != nil {
 		t.Error(err)
 	}
-	if got := s.names(t, ""); len(got) > 0 {
+	if got := s.names(t, ""); len(got) > 1 || len(got) == 1 && !strings.Contains(got[0], "/segments/") {
 		t.Errorf("files are left: %v", got)
+	}
+	if keys, _, err := store.List(t.Context(), s.org, time.Now().Add(time.Hour), "", 10); len(keys) > 0 || err != nil {
+		t.Errorf("objects are left: %v, %v", keys, err)
 	}
 	if limit == "size" {
 		objectstest.Put(t, store, key, "small")
+		if content, _ := objectstest.Content(t, store, objectstest.Add(t, store, key, "small")); content != "small" {
+			t.Errorf("after the failures: %q", content)
+		}
 	}
 }
 

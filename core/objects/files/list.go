@@ -3,8 +3,10 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,41 +14,136 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 )
 
-// List returns keys of objects. See [objects.Store]. A position is the shard and the name of a
-// file. Files are in the order of their shards and names.
+// List returns keys of objects. See [objects.Store]. The objects are in the order of their shards
+// and names, and those in segments follow. A position is the folder and the name of a file, and in
+// segments also the offset.
 func (f *Files) List(ctx context.Context, orgID string, before time.Time, after string, limit int) ([]string, string, error) {
-	lastShard, lastName, _ := strings.Cut(after, "/")
-	shards, err := f.entries(orgID)
+	l := listing{after: after, limit: limit, before: before}
+	folders, err := f.entries(orgID)
 	if err != nil {
 		return nil, "", err
 	}
-	var keys []string
-	for _, shard := range shards {
+	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}
-		if shard.Name() < lastShard {
+		if lastFolder, _, _ := strings.Cut(after, "/"); folder.Name() < lastFolder {
 			continue
 		}
-		files, err := f.entries(orgID, shard.Name())
+		files, err := f.entries(orgID, folder.Name())
 		if err != nil {
 			return nil, "", err
 		}
-		for _, file := range files {
-			if shard.Name() == lastShard && file.Name() <= lastName {
-				continue
-			}
-			if limit == 0 {
-				return keys, lastShard + "/" + lastName, nil
-			}
-			limit--
-			lastShard, lastName = shard.Name(), file.Name()
-			if key := keyOf(orgID, file); key != "" && storedBefore(file, before) {
-				keys = append(keys, key)
-			}
+		if folder.Name() == segmentsFolder {
+			err = f.listSegments(ctx, orgID, files, &l)
+		} else {
+			l.files(orgID, folder.Name(), files)
+		}
+		if err != nil {
+			return nil, "", err
 		}
 	}
-	return keys, "", nil
+	if !l.full {
+		l.last = ""
+	}
+	return l.keys, l.last, nil
+}
+
+// listing is what a call of List has found.
+type listing struct {
+	before time.Time
+	after  string
+	limit  int
+
+	keys []string
+	last string // position of the last object that was looked at
+	full bool   // there is an object after the limit
+}
+
+// next reports whether an object is to be looked at, which is after all those before. At the limit
+// it sets full.
+func (l *listing) next(position string) bool {
+	l.full = l.full || l.limit == 0
+	if l.full {
+		return false
+	}
+	l.limit--
+	l.last = position
+	return true
+}
+
+// files looks at the files of a shard.
+func (l *listing) files(orgID, shard string, files []fs.DirEntry) {
+	for _, file := range files {
+		position := shard + "/" + file.Name()
+		if position <= l.after {
+			continue
+		}
+		if !l.next(position) {
+			return
+		}
+		if key := keyOf(orgID, file); key != "" && storedBefore(file, l.before) {
+			l.keys = append(l.keys, key)
+		}
+	}
+}
+
+// listSegments looks at the records of the segments of an organization.
+func (f *Files) listSegments(ctx context.Context, orgID string, segments []fs.DirEntry, l *listing) error {
+	lastSegment, from, err := segmentPosition(l.after)
+	if err != nil {
+		return err
+	}
+	for _, segment := range segments {
+		if err := ctx.Err(); err != nil || l.full {
+			return err
+		}
+		if segment.Name() < lastSegment {
+			continue
+		}
+		if segment.Name() > lastSegment {
+			from = 0
+		}
+		p, err := openSegment(f.path(orgID, segmentsFolder, segment.Name()), os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return unavailable("list a segment", err)
+		}
+		if err := errors.Join(l.records(segment.Name(), p, from), p.Close()); err != nil {
+			return unavailable("list a segment", err)
+		}
+	}
+	return nil
+}
+
+// segmentPosition returns the segment of a position, and where the records after the position
+// begin. The name is "" if the position is in no segment.
+func segmentPosition(position string) (segment string, from int64, err error) {
+	rest, found := strings.CutPrefix(position, segmentsFolder+"/")
+	if !found {
+		return "", 0, nil
+	}
+	segment, offset, _ := strings.Cut(rest, "/")
+	last, err := strconv.ParseInt(offset, 16, 64)
+	if err != nil {
+		return "", 0, fmt.Errorf("objects: the position %.100q is not valid", position)
+	}
+	return segment, last + blockBytes, nil
+}
+
+// records looks at the records of a segment.
+func (l *listing) records(segment string, p packedFile, from int64) error {
+	return p.walk(from, func(at int64, r record) bool {
+		if !l.next(segmentsFolder + "/" + segment + "/" + strconv.FormatInt(at, 16)) {
+			return false
+		}
+		if r.stored.Before(l.before) {
+			l.keys = append(l.keys, locate(r.key, locator{segment, at}))
+		}
+		return true
+	}, func(int64) error { return nil })
 }
 
 // entries returns the entries of a folder in the order of their names, none if it does not exist.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/objects"
@@ -56,7 +55,7 @@ func (f *Files) ServeLink(w http.ResponseWriter, r *http.Request, token string) 
 
 // rasterType returns the content type of a raster image, or "" for any other file. It leaves
 // the file at its beginning.
-func rasterType(file *os.File) (string, error) {
+func rasterType(file io.ReadSeeker) (string, error) {
 	head := make([]byte, sniffBytes)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

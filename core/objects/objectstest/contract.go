@@ -41,6 +41,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("put, open and delete", s.roundTrip)
 	t.Run("replace", s.replace)
 	t.Run("failures store nothing", s.failures)
+	t.Run("add", s.added)
 	t.Run("keys", s.keys)
 	t.Run("list", s.list)
 	t.Run("links", s.links)
@@ -171,9 +172,10 @@ func (s Subject) keys(t *testing.T) {
 	Put(t, s.Store, good, "kept")
 	for _, key := range []string{"", "../x", s.OrgID + "/../../x", s.OrgID + "/m", other} {
 		_, openErr := s.Store.Open(t.Context(), key)
+		_, addErr := s.Store.Add(t.Context(), key, []byte("x"), "")
 		_, linkErr := s.Store.Link(t.Context(), key, objects.Link{Until: s.Now.Add(time.Hour)})
 		for call, err := range map[string]error{
-			"Put":  s.Store.Put(t.Context(), key, strings.NewReader("x"), 1, ""),
+			"Put": s.Store.Put(t.Context(), key, strings.NewReader("x"), 1, ""), "Add": addErr,
 			"Open": openErr, "Link": linkErr, "Delete": s.Store.Delete(t.Context(), good, key),
 		} {
 			if err == nil || core.IsNotFound(err) || errors.Is(err, objects.ErrUnavailable) {

@@ -58,6 +58,11 @@ func (s *store) Put(ctx context.Context, key string, body io.Reader, size int64,
 	return failureOf(bounded, ctx, err)
 }
 
+// Add stores an object under its key. See [objects.Store].
+func (s *store) Add(ctx context.Context, key string, content []byte, contentType string) (string, error) {
+	return key, s.Put(ctx, key, bytes.NewReader(content), int64(len(content)), contentType)
+}
+
 // seekable returns the rest of a body as an io.ReadSeeker. It fails with objects.ErrSize if
 // the rest does not have size bytes, and with the error of the body.
 func seekable(body io.Reader, size int64) (io.ReadSeeker, error) {

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestKnownMessages asks the queue, the inboxes and the receiving domains for messages, of which
+// TestHeldMessages asks the queue, the inboxes and the receiving domains for messages, of which
 // each has one, and another organization one with another id.
-func TestKnownMessages(t *testing.T) {
+func TestHeldMessages(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		mine, other := own(t, db), own(t, db)
@@ -22,7 +22,8 @@ func TestKnownMessages(t *testing.T) {
 		for i, o := range []ownedObjects{mine, other} {
 			waiting, arrived := core.NewID(), core.NewID()
 			must(t, db.ReceivedMail().Add(t.Context(), []inbound.Task{{OrgID: o.org, Envelope: inbound.Envelope{ID: waiting, ReceivedAt: start}, RawKey: "key"}}))
-			added, err := db.Inboxes().AddReceived(t.Context(), []inboxes.Arrival{{Target: o.inboxTarget(o.org), Stored: inboxes.Stored{Seq: 2, Message: inbound.Message{ID: arrived}}}})
+			message := inbound.Message{ID: arrived, RawKey: arrived + " raw", Attachments: []inbound.File{{Key: arrived + " file"}}}
+			added, err := db.Inboxes().AddReceived(t.Context(), []inboxes.Arrival{{Target: o.inboxTarget(o.org), Stored: inboxes.Stored{Seq: 2, Message: message}}})
 			if must(t, err); !added[0] {
 				t.Fatal("the message was not added")
 			}
@@ -35,9 +36,11 @@ func TestKnownMessages(t *testing.T) {
 		for name, holder := range map[string]spool.Holder{"queue": db.ReceivedMail(), "inboxes": db.Inboxes(), "domains": db.ReceivedDeliveries()} {
 			asked := []string{ids[name][0], ids[name][1], core.NewID()}
 			for i, org := range []string{mine.org, other.org} {
-				known, err := holder.Known(t.Context(), org, asked)
-				if must(t, err); !slices.Equal(known, []string{ids[name][i]}) {
-					t.Errorf("%s: known of %v are %v, want the %d.", name, asked, known, i)
+				held, err := holder.Held(t.Context(), org, asked)
+				if must(t, err); len(held) != 1 || held[0].MessageID != ids[name][i] || held[0].Any != (name == "queue") {
+					t.Errorf("%s: held of %v are %+v, want the %d.", name, asked, held, i)
+				} else if id := ids[name][i]; name == "inboxes" && !slices.Equal(held[0].Keys, []string{id + " raw", id + " file"}) {
+					t.Errorf("%s: the keys are %q", name, held[0].Keys)
 				}
 			}
 		}

@@ -1,0 +1,99 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/objects"
+)
+
+// maxSegments is the number of segments that a process appends to at the same time, and so that of
+// the files it keeps open for it.
+const maxSegments = 256
+
+// segments has the segments that this process appends to, at most one for each organization.
+type segments struct {
+	mu     sync.Mutex
+	active map[string]*segment
+}
+
+// Add stores a new object. See [objects.Store]. A small one becomes a record of a segment: then
+// concurrent calls of one organization are flushed to disk together, and no file is created.
+func (f *Files) Add(ctx context.Context, key string, content []byte, contentType string) (string, error) {
+	if err := objects.CheckKey(key); err != nil {
+		return "", err
+	}
+	if !f.packs || len(content) > maxPacked {
+		return key, f.Put(ctx, key, bytes.NewReader(content), int64(len(content)), contentType)
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	r := record{key: key, size: int64(len(content)), stored: time.Now()} //nolint:forbidigo // as the file system dates files, so that List is right for both
+	s, at, err := f.reserve(objects.OrgOf(key), r.length())
+	if err != nil {
+		return "", err
+	}
+	defer s.done()
+	if err := s.write(ctx, at, r, content); err != nil {
+		if ctx.Err() != nil && !s.failed.Load() {
+			return "", ctx.Err()
+		}
+		return "", unavailable("write", err)
+	}
+	return locate(key, locator{s.place.name, at}), nil
+}
+
+// reserve returns the segment of an organization and a place for n bytes in it.
+func (f *Files) reserve(orgID string, n int64) (*segment, int64, error) {
+	f.segments.mu.Lock()
+	defer f.segments.mu.Unlock()
+	now := f.cfg.Clock()
+	if s := f.segments.active[orgID]; s != nil {
+		if at, ok := s.reserve(n, now); ok {
+			return s, at, nil
+		}
+		f.segments.remove(s)
+	}
+	s, err := f.makeSegment(orgID)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(f.segments.active) >= maxSegments {
+		f.segments.remove(f.segments.oldest())
+	}
+	f.segments.active[orgID] = s
+	at, _ := s.reserve(n, now) // a new segment has place
+	return s, at, nil
+}
+
+// remove seals a segment. The caller has the lock.
+func (all *segments) remove(s *segment) {
+	s.seal()
+	delete(all.active, s.place.org)
+}
+
+// oldest returns the segment that ends first.
+func (all *segments) oldest() *segment {
+	var first *segment
+	for _, s := range all.active {
+		if first == nil || s.until.Before(first.until) {
+			first = s
+		}
+	}
+	return first
+}
+
+// removeEnded seals the segments that are full of age, so that their files are closed although no
+// further mail comes.
+func (all *segments) removeEnded(now time.Time) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, s := range all.active {
+		if !now.Before(s.until) {
+			all.remove(s)
+		}
+	}
+}
