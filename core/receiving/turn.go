@@ -70,6 +70,9 @@ func (r *turn) sendPages(ctx context.Context) (int, error) {
 	for range InFlight {
 		senders.Go(func() {
 			for item := range next {
+				if r.isOver(ctx) { // since eachDue passed the item on
+					continue
+				}
 				result, ok := r.send(ctx, item)
 				if !ok {
 					continue
@@ -91,8 +94,8 @@ func (r *turn) sendPages(ctx context.Context) (int, error) {
 	return sent, errors.Join(err, r.err)
 }
 
-// eachDue passes the due deliveries on, page by page, until the turn is over: those of one page
-// and InFlight at most in the lane of slow endpoints. It returns how many it passed on.
+// eachDue passes the due deliveries on, page by page, until the turn is over: in the lane of slow
+// endpoints those of one page, at most InFlight. It returns how many it passed on.
 func (r *turn) eachDue(ctx context.Context, next chan<- Item) (int, error) {
 	limit, sent := batch, 0
 	if r.slow {

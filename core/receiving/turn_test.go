@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +88,35 @@ func TestFailuresOfManyDeliveries(t *testing.T) {
 		}
 		if d, err := db.ReceivingDomains().Domain(t.Context(), w.OrgID, "in.example.com"); err != nil || d.FailingSince == nil {
 			t.Errorf("%v, %v", d.FailingSince, err)
+		}
+	})
+}
+
+// TestNoAttemptAfterASlowOne checks that a slow attempt ends the turn, also for a delivery that
+// waits for a free sender: otherwise its attempt could outlast the lease.
+func TestNoAttemptAfterASlowOne(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := receivingtest.New(t, db)
+		w.Open(t, hook, "")
+		for range 10 * receiving.InFlight {
+			w.Receive(t, w.Message(core.NewID()), "x@in.example.com")
+		}
+		var begun atomic.Int32
+		all := make(chan struct{})
+		w.Endpoint.Answer(func(standardhooks.Request) standardhooks.Answer {
+			switch n := begun.Add(1); {
+			case n == receiving.InFlight:
+				w.Advance(3 * time.Second)
+				close(all)
+			case n < receiving.InFlight:
+				<-all
+			}
+			return standardhooks.Answer{Status: 200}
+		})
+		w.Send(t)
+		if got := len(w.Endpoint.Requests()); got != 2*receiving.InFlight { // one turn in each lane
+			t.Errorf("%d requests", got)
 		}
 	})
 }
