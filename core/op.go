@@ -58,6 +58,11 @@ type Op[In, Out any] struct {
 	// with an idempotency key that was used before.
 	IgnoresKey bool
 
+	// Waits states that a call may wait for many seconds, and that thousands may wait at the
+	// same time. What precedes Do then runs on a stack of its own (package apart), so that a
+	// waiting call has a small one.
+	Waits bool
+
 	// Confirm describes what a call of an irreversible operation would do. Agents and people
 	// on the dashboard must agree to the description before Do runs; a call over REST is its
 	// own agreement. nil means that no confirmation is needed.

@@ -65,6 +65,8 @@ type OperationInfo struct {
 	Confirms       bool
 	// IgnoresKey is true if an idempotency key has no effect over REST; see [Op].IgnoresKey.
 	IgnoresKey bool
+	// Waits is true if a call may wait for many seconds; see [Op].Waits.
+	Waits bool
 	// Fails are the codes with which a call can fail for a reason of this operation.
 	Fails []Code
 }
@@ -134,7 +136,7 @@ func (d *declared[In, Out]) sealed() {}
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
 		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, AgentExample: d.op.AgentExample, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
-		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, IgnoresKey: d.op.IgnoresKey, Fails: d.op.Fails,
+		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, IgnoresKey: d.op.IgnoresKey, Waits: d.op.Waits, Fails: d.op.Fails,
 	}
 }
 

@@ -75,8 +75,8 @@ func (o *Operation) Texts(s core.Surface) []core.Text { return o.op.Texts(s) }
 // the error that a call would get for missing scopes or a test credential. REST and MCP
 // list only operations that the caller may call.
 func (o *Operation) CheckAllowed(p core.Principal) error {
-	if err := missingScope(o.info, p); err != nil {
+	if err := missingScope(&o.info, &p); err != nil {
 		return err
 	}
-	return refuseTestEnvironment(o.info, p)
+	return refuseTestEnvironment(&o.info, &p)
 }

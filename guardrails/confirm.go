@@ -34,6 +34,12 @@ func confirm(ctx context.Context, p *passage) error {
 	if !p.info.Confirms || p.call.Surface == core.REST {
 		return p.next(ctx)
 	}
+	return p.askOrVerify(ctx)
+}
+
+// askOrVerify ends a call without a confirmation token with a preview and a new token. It
+// continues a call with a valid one.
+func (p *passage) askOrVerify(ctx context.Context) error {
 	asked, err := p.op.Confirmation(ctx, p.call, p.in)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 func environment(ctx context.Context, p *passage) error {
-	if err := refuseTestEnvironment(p.info, p.call.Principal); err != nil {
+	if err := refuseTestEnvironment(&p.info, &p.call.Principal); err != nil {
 		return err
 	}
 	return p.next(ctx)
@@ -15,7 +15,7 @@ func environment(ctx context.Context, p *passage) error {
 
 // refuseTestEnvironment returns an error if a test credential calls an operation that
 // destroys data, because test credentials work on live data. Otherwise it returns nil.
-func refuseTestEnvironment(info core.OperationInfo, p core.Principal) error {
+func refuseTestEnvironment(info *core.OperationInfo, p *core.Principal) error {
 	if info.Effect != core.Destroys || p.Credential.Environment != core.Test {
 		return nil
 	}

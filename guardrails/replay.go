@@ -35,6 +35,12 @@ func replays(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads || p.info.IgnoresKey && p.call.Surface != core.Agent {
 		return p.next(ctx)
 	}
+	return p.runReserved(ctx)
+}
+
+// runReserved continues the call while it has reserved its idempotency key, or ends it with
+// the stored result of an earlier call.
+func (p *passage) runReserved(ctx context.Context) error {
 	r, err := p.reservationFor()
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 func scopes(ctx context.Context, p *passage) error {
-	if err := missingScope(p.info, p.call.Principal); err != nil {
+	if err := missingScope(&p.info, &p.call.Principal); err != nil {
 		return err
 	}
 	return p.next(ctx)
@@ -16,7 +16,7 @@ func scopes(ctx context.Context, p *passage) error {
 // missingScope returns an error if the principal lacks a scope that the operation needs. It
 // names the first missing one. An operation without scopes may be called with any valid
 // credential.
-func missingScope(info core.OperationInfo, p core.Principal) error {
+func missingScope(info *core.OperationInfo, p *core.Principal) error {
 	missing := p.Scopes.FirstMissing(info.Scopes)
 	if missing == "" {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/apart"
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
@@ -12,24 +13,43 @@ import (
 // answer. An unauthenticated request's body is not read.
 func (s *Server) call(m *mount) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
-		admission.Rate.Headers(c.Writer.Header().Set)
-		if err != nil {
-			s.refuse(c, m, err)
+		request := s.admit(c, m)
+		if request == nil {
 			return
 		}
-		request, err := m.request(c, admission.Principal)
-		if err != nil {
-			s.refuse(c, m, err)
-			return
-		}
-		result, err := m.operation.Call(c.Request.Context(), request)
+		result, err := m.operation.Call(c.Request.Context(), *request)
 		if err != nil {
 			s.problem(c, m, m.fixPaths(c, err))
 			return
 		}
 		s.answer(c, m, result)
 	}
+}
+
+// admit returns the input for the operation's guardrails. If it refuses the request, it has
+// answered it, and returns nil.
+func (s *Server) admit(c *gin.Context, m *mount) (request *guardrails.Request) {
+	if m.waits {
+		apart.Run(func() { request = s.authenticate(c, m) })
+		return request
+	}
+	return s.authenticate(c, m)
+}
+
+// authenticate is admit on the stack of the caller.
+func (s *Server) authenticate(c *gin.Context, m *mount) *guardrails.Request {
+	admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
+	admission.Rate.Headers(c.Writer.Header().Set)
+	if err != nil {
+		s.refuse(c, m, err)
+		return nil
+	}
+	request, err := m.request(c, admission.Principal)
+	if err != nil {
+		s.refuse(c, m, err)
+		return nil
+	}
+	return &request
 }
 
 // request returns the input for the operation's guardrails. If the caller may not call the

@@ -27,6 +27,8 @@ type mount struct {
 	// WWW-Authenticate.
 	needs        string
 	cacheControl string
+	// waits is true if a call may wait for many seconds; see [core.Op].
+	waits bool
 }
 
 // pathMember is a member of an operation's input that is a path parameter.
@@ -56,7 +58,7 @@ func (s *Server) mount(route Route) (*mount, error) {
 		return nil, fmt.Errorf("no operation is named %q", route.Operation)
 	}
 	info := op.Info()
-	m := &mount{Route: route, operation: op, needs: core.Scopes(info.Scopes).Join(), cacheControl: noStore}
+	m := &mount{Route: route, operation: op, needs: core.Scopes(info.Scopes).Join(), cacheControl: noStore, waits: info.Waits}
 	if route.MaxAge > 0 {
 		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/apart"
 	"github.com/mailhelm/mailhelm/core/inbound/payload"
 )
 
@@ -41,52 +42,105 @@ type MessageView struct {
 	Extracted Extracted `json:"extracted" jsonschema_description:"What a person would copy from the message: one-time codes and links. It is found by rules and may be incomplete."`
 }
 
-// poll returns the messages after a cursor. If there are none, it waits until one arrives, the
-// wait is over or the inbox ends. It fails with ended(status) for an inbox that is not active,
-// also if it is deleted during the wait.
-func (x *Reader) poll(ctx context.Context, i Inbox, q Query, ended func(Status) error) (Arrived, error) {
-	until := x.Clock().Add(q.Wait)
-	if i.ExpiresAt.Before(until) {
-		until = i.ExpiresAt
-	}
-	var timer *time.Timer
+// poll is a poll of an inbox that may wait. It lasts for seconds and may be one of thousands, so
+// its state is small, and only run and wait are on the stack of the caller while it waits.
+type poll struct {
+	x *Reader
+	q Query
+	// find returns the inbox. A poll calls it once.
+	find func(ctx context.Context) (Inbox, error)
+	// ended is the error for an inbox that is not active.
+	ended func(Status) error
+
+	inbox  Inbox
+	until  time.Time   // end of the wait
+	timer  *time.Timer // closes expired then; nil before the first wait
+	signal *signal     // wakes the poll while it waits
+	// expired is not the channel of the timer, because a select of that needs more stack.
+	expired chan struct{}
+	over    bool // the wait is over
+
+	done    bool
+	arrived Arrived
+	err     error
+}
+
+// run returns the messages after the cursor of the query. If there are none, it waits until one
+// arrives, the wait is over or the inbox ends. It fails with the error of find, and with
+// ended(status) for an inbox that is not active, also if it is deleted during the wait.
+func (p *poll) run(ctx context.Context) (Arrived, error) {
+	p.until = p.x.Clock().Add(p.q.Wait)
 	for {
-		now := x.Clock()
-		if status := i.StatusAt(now); status == Deleted || status == Expired && timer == nil {
-			return Arrived{}, ended(status)
+		apart.Run(func() { p.look(ctx) })
+		if p.done {
+			return p.arrived, p.err
 		}
-		woken, leave, waits := x.Waiting.join(i.ID)
-		arrived, err := x.read(ctx, i, q)
-		if err != nil || len(arrived.Messages) > 0 || !waits || !now.Before(until) {
-			if waits {
-				leave()
-			}
-			return arrived, err
+		p.wait(ctx)
+		if p.done {
+			return Arrived{}, p.err
 		}
-		if timer == nil {
-			timer = time.NewTimer(until.Sub(now))
-			defer timer.Stop()
-		}
-		over := false
-		select {
-		case <-woken:
-		case <-timer.C:
-			over = true
-		case <-ctx.Done():
-			leave()
-			return Arrived{}, context.Cause(ctx)
-		}
-		leave()
-		if over {
-			// Messages of another process whose notice was lost are found now.
-			return x.read(ctx, i, q)
-		}
-		apart(func() { i, err = x.Store.Inbox(ctx, i.OrgID, i.ID) })
-		if err != nil {
-			return Arrived{}, err
-		}
-		q.After = max(q.After, atoi(arrived.Cursor))
 	}
+}
+
+// wait waits until the poll must look again, or until ctx ends, which ends the poll.
+func (p *poll) wait(ctx context.Context) {
+	select {
+	case <-p.signal.woken:
+	case <-p.expired:
+		p.over = true
+	case <-ctx.Done():
+		p.done, p.err = true, context.Cause(ctx)
+		p.timer.Stop()
+	}
+	p.x.Waiting.leave(p.inbox.ID, p.signal)
+}
+
+// look reads the inbox and its messages. If the poll must wait, it has joined the polls that a
+// signal wakes, and timer is set. Otherwise it is done.
+func (p *poll) look(ctx context.Context) {
+	p.done = true
+	if !p.over {
+		if p.err = p.load(ctx); p.err != nil {
+			return
+		}
+		// A message that arrives after the read must wake the poll, so it joins before.
+		p.signal = p.x.Waiting.join(p.inbox.ID)
+	} // else messages of another process whose notice was lost are found now
+	p.arrived, p.err = p.x.scan(ctx, p.inbox, p.q)
+	if p.over || p.signal == nil {
+		return
+	}
+	if left := p.until.Sub(p.x.Clock()); p.err == nil && len(p.arrived.Messages) == 0 && left > 0 {
+		p.done = false
+		p.q.After = max(p.q.After, atoi(p.arrived.Cursor))
+		if p.timer == nil {
+			p.expired = make(chan struct{})
+			p.timer = time.AfterFunc(left, func() { close(p.expired) })
+		}
+		return
+	}
+	p.x.Waiting.leave(p.inbox.ID, p.signal)
+}
+
+// load reads the inbox. It fails if the inbox has ended; an inbox that expires during the wait
+// ends the wait without an error.
+func (p *poll) load(ctx context.Context) (err error) {
+	first := p.timer == nil
+	if first {
+		p.inbox, err = p.find(ctx)
+	} else {
+		p.inbox, err = p.x.Store.Inbox(ctx, p.inbox.OrgID, p.inbox.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if first && p.inbox.ExpiresAt.Before(p.until) {
+		p.until = p.inbox.ExpiresAt
+	}
+	if status := p.inbox.StatusAt(p.x.Clock()); status == Deleted || status == Expired && first {
+		return p.ended(status)
+	}
+	return nil
 }
 
 func atoi(cursor string) int {
@@ -97,13 +151,7 @@ func atoi(cursor string) int {
 	return n
 }
 
-// read returns the messages after a cursor that match, without waiting.
-func (x *Reader) read(ctx context.Context, i Inbox, q Query) (arrived Arrived, err error) {
-	apart(func() { arrived, err = x.scan(ctx, i, q) })
-	return arrived, err
-}
-
-// scan is read on the stack of the caller.
+// scan returns the messages after a cursor that match, without waiting.
 func (x *Reader) scan(ctx context.Context, i Inbox, q Query) (Arrived, error) {
 	arrived := Arrived{Messages: []MessageView{}, ExpiresAt: i.ExpiresAt}
 	after, scanned := q.After, 0

@@ -24,17 +24,13 @@ func (x *Inboxes) inboxesMessages() core.Operation {
 		Example: `{"id": "` + exampleID + `", "wait": 20, "match_subject": "code"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
+		Waits:   true,
 		Scopes:  []core.Scope{core.InboxesView},
 		Fails:   []core.Code{core.CodeNotFound, core.CodeInboxExpired},
 		Do: func(ctx context.Context, c *core.Call, in MessagesIn) (Arrived, error) {
-			var found Inbox
-			var err error
-			apart(func() { found, err = x.visible(ctx, c.Principal, in.ID) })
-			if err != nil {
-				return Arrived{}, err
-			}
+			find := func(ctx context.Context) (Inbox, error) { return x.visible(ctx, c.Principal, in.ID) }
 			q := Query{After: in.After, Wait: time.Duration(in.Wait) * time.Second, Match: in.Match}
-			return x.poll(ctx, found, q, func(s Status) error { return errEnded(s) })
+			return (&poll{x: x.Reader, q: q, find: find, ended: func(s Status) error { return errEnded(s) }}).run(ctx)
 		},
 	})
 }

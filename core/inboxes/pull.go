@@ -22,9 +22,7 @@ type Summary struct {
 // revoked link and for that of a deleted inbox, and with core.CodeInboxExpired for that of an
 // expired inbox. One query decides it for each, so that the times do not differ either.
 func (x *Reader) pulled(ctx context.Context, secret string) (Inbox, error) {
-	var found Inbox
-	var err error
-	apart(func() { found, err = x.Tokens.InboxByToken(ctx, access.HashSecret(secret)) })
+	found, err := x.Tokens.InboxByToken(ctx, access.HashSecret(secret))
 	if err != nil {
 		return Inbox{}, err
 	}
@@ -58,9 +56,6 @@ func (x *Reader) PullSummary(ctx context.Context, secret string) (Summary, error
 // inboxes_messages does. It fails with core.CodeNotFound for an unknown or revoked link and
 // for that of a deleted inbox, and with core.CodeInboxExpired for that of an expired inbox.
 func (x *Reader) PullMessages(ctx context.Context, secret string, q Query) (Arrived, error) {
-	i, err := x.pulled(ctx, secret)
-	if err != nil {
-		return Arrived{}, err
-	}
-	return x.poll(ctx, i, q, pullEnded)
+	find := func(ctx context.Context) (Inbox, error) { return x.pulled(ctx, secret) }
+	return (&poll{x: x, q: q, find: find, ended: pullEnded}).run(ctx)
 }

@@ -34,14 +34,14 @@ func NewWaiting(announce Announcer, log *slog.Logger) *Waiting {
 	return &Waiting{announce: announce, log: log, signals: map[string]*signal{}}
 }
 
-// join returns a channel that is closed at the next Wake of the inbox. The caller must read
-// the inbox after join, so that no message is missed, and then call leave. ok is false if
-// nothing may wait any more, because the process stops.
-func (w *Waiting) join(inboxID string) (woken <-chan struct{}, leave func(), ok bool) {
+// join returns a signal whose channel is closed at the next Wake of the inbox. The caller must
+// read the inbox after join, so that no message is missed, and then call leave. join returns nil
+// if no poll may wait any more, because the process stops.
+func (w *Waiting) join(inboxID string) *signal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, nil, false
+		return nil
 	}
 	s := w.signals[inboxID]
 	if s == nil {
@@ -49,7 +49,7 @@ func (w *Waiting) join(inboxID string) (woken <-chan struct{}, leave func(), ok 
 		w.signals[inboxID] = s
 	}
 	s.polls++
-	return s.woken, func() { w.leave(inboxID, s) }, true
+	return s
 }
 
 func (w *Waiting) leave(inboxID string, s *signal) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/apart"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/throttle"
@@ -157,16 +158,7 @@ func (h *host) inbox(w http.ResponseWriter, r *http.Request, secret string, ofMe
 	if wait := h.byLink.Take(secret, h.cfg.Clock()); wait > 0 {
 		return errTooMany(wait)
 	}
-	var answer any
-	var err error
-	if ofMessages {
-		var q inboxes.Query
-		if q, err = queryOf(r.URL.Query()); err == nil {
-			answer, err = h.cfg.Inboxes.PullMessages(r.Context(), secret, q)
-		}
-	} else {
-		answer, err = h.cfg.Inboxes.PullSummary(r.Context(), secret)
-	}
+	answer, err := h.read(r, secret, ofMessages)
 	if core.IsNotFound(err) {
 		err = errNoLink()
 	}
@@ -180,6 +172,20 @@ func (h *host) inbox(w http.ResponseWriter, r *http.Request, secret string, ofMe
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(body) // an error means that the client has disconnected
 	return nil
+}
+
+// read returns the inbox of a link, or its messages.
+func (h *host) read(r *http.Request, secret string, messages bool) (any, error) {
+	if !messages {
+		return h.cfg.Inboxes.PullSummary(r.Context(), secret)
+	}
+	var q inboxes.Query
+	var err error
+	apart.Run(func() { q, err = queryOf(r.URL.Query()) })
+	if err != nil {
+		return nil, err
+	}
+	return h.cfg.Inboxes.PullMessages(r.Context(), secret, q)
 }
 
 // object answers with the content of an object.

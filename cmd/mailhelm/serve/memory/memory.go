@@ -20,8 +20,9 @@ const (
 	// machineShare is the memory limit as a share of the machine's memory, if there is no
 	// container limit. Other programs need the rest.
 	machineShare = 0.5
-	// boundedPace is GOGC in percent if there is a memory limit. The heap may then grow to
-	// five times the live heap before a collection. With Go's default, it may only double.
+	// boundedPace is the greatest GOGC in percent if there is a memory limit. A small heap may
+	// then grow to five times the memory in use before a collection; see [paceFor]. With Go's
+	// default, it may only double.
 	boundedPace = 400
 	defaultPace = 100 // Go's default
 )
@@ -122,6 +123,13 @@ func Tune(ctx context.Context, giveBack func(context.Context) error, log *slog.L
 	}
 	if c.pace > 0 {
 		debug.SetGCPercent(c.pace)
+		last := c.pace
+		followCollections(func() {
+			if pace := paceFor(inUse()); pace != last { // setting it stops all goroutines for a moment
+				debug.SetGCPercent(pace)
+				last = pace
+			}
+		})
 	}
 	for _, v := range c.shown {
 		log.Info("garbage collector", "setting", v.Name, "value", v.Value, "source", v.Source)
