@@ -120,6 +120,7 @@ var domainEdges = map[[2]string]string{
 	{"inbound", "groupcommit"}:         "messages of concurrent clients are queued and delivered together",
 	{"inbound", "workpool"}:            "accepted messages are processed by a pool",
 	{"inboxes", "access"}:              "pull links are secrets of the same form as other links",
+	{"inboxes", "apart"}:               "polls wait with a small stack",
 	{"inboxes", "cache"}:               "addresses of inboxes are cached for the receiver",
 	{"inboxes", "inbound"}:             "inboxes are a destination of received mail",
 	{"inboxes", "jobs"}:                "a job purges ended inboxes",
