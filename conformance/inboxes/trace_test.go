@@ -81,7 +81,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// objectsOf returns the number of files in the folder of objects, of segments only those that
+// objectsOf returns the number of files in the folder of objects, of packs only those that
 // contain one of the texts.
 func objectsOf(t *testing.T, p *product.Product, texts []string) int {
 	t.Helper()
@@ -95,7 +95,7 @@ func objectsOf(t *testing.T, p *product.Product, texts []string) int {
 		}
 		content, err := os.ReadFile(path)
 		has := func(text string) bool { return bytes.Contains(content, []byte(text)) }
-		if err == nil && (filepath.Base(filepath.Dir(path)) != "segments" || slices.ContainsFunc(texts, has)) {
+		if err == nil && (filepath.Base(filepath.Dir(path)) != "packs" || slices.ContainsFunc(texts, has)) {
 			n++
 		}
 		if os.IsNotExist(err) {

@@ -51,9 +51,9 @@ type Files struct {
 	// making is locked while a folder is created and made durable. A rename holds it for
 	// reading, so that no object is reported as durable in a folder that is not.
 	making sync.RWMutex
-	// packs is true if small objects are kept in segments.
-	packs    bool
-	segments segments
+	// packing is true if small objects are kept in packs.
+	packing bool
+	packs   packs
 }
 
 // New returns the Files in a folder. It creates the folder if it is missing. Call Follow, to
@@ -63,14 +63,14 @@ func New(cfg Config) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{cfg: cfg, links: links, segments: segments{active: map[string]*segment{}}}
+	f := &Files{cfg: cfg, links: links, packs: packs{active: map[string]*pack{}}}
 	if err := os.MkdirAll(f.path(tempFolder), folderMode); err != nil {
 		return nil, fmt.Errorf("folder of mail: %w", err)
 	}
 	if err := errors.Join(syncFolder(cfg.Folder), syncFolder(filepath.Dir(cfg.Folder))); err != nil {
 		return nil, fmt.Errorf("folder of mail: %w", err)
 	}
-	f.packs = canPack(f.path(tempFolder))
+	f.packing = canPack(f.path(tempFolder))
 	return f, nil
 }
 
@@ -230,7 +230,7 @@ func (f *Files) Delete(ctx context.Context, keys ...string) error {
 	packed := map[place][]string{}
 	for _, key := range keys {
 		if _, l, ok := located(key); ok {
-			at := place{objects.OrgOf(key), segmentsFolder, l.segment}
+			at := place{objects.OrgOf(key), packsFolder, l.pack}
 			packed[at] = append(packed[at], key)
 		} else {
 			own = append(own, key)
@@ -309,7 +309,7 @@ func (f *Files) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Lo
 		if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "temporary files of received mail were not removed", "error", err)
 		}
-		if err := f.sweepSegments(ctx); err != nil && ctx.Err() == nil {
+		if err := f.sweepPacks(ctx); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "the space of deleted received mail was not freed", "error", err)
 		}
 		select {

@@ -69,7 +69,7 @@ func inLimitedProcess(t *testing.T, limit string) {
 	if _, there := objectstest.Content(t, store, key); there {
 		t.Error("a part of the object is visible")
 	}
-	for range 2 { // in one segment, if there are segments
+	for range 2 { // in one pack, if there are packs
 		if _, err := store.Add(t.Context(), key, []byte(large[:100<<10]), ""); !errors.Is(err, objects.ErrUnavailable) {
 			t.Errorf("Add: %v, want ErrUnavailable", err)
 		}
@@ -77,7 +77,7 @@ func inLimitedProcess(t *testing.T, limit string) {
 	if err := undo(); err != nil {
 		t.Error(err)
 	}
-	if got := s.names(t, ""); len(got) > 1 || len(got) == 1 && !strings.Contains(got[0], "/segments/") {
+	if got := s.names(t, ""); len(got) > 1 || len(got) == 1 && !strings.Contains(got[0], "/packs/") {
 		t.Errorf("files are left: %v", got)
 	}
 	if keys, _, err := store.List(t.Context(), s.org, time.Now().Add(time.Hour), "", 10); len(keys) > 0 || err != nil {

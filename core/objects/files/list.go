@@ -15,8 +15,8 @@ import (
 )
 
 // List returns keys of objects. See [objects.Store]. The objects are in the order of their shards
-// and names, and those in segments follow. A position is the folder and the name of a file, and in
-// segments also the offset.
+// and names, and those in packs follow. A position is the folder and the name of a file, and in
+// packs also the offset.
 func (f *Files) List(ctx context.Context, orgID string, before time.Time, after string, limit int) ([]string, string, error) {
 	l := listing{after: after, limit: limit, before: before}
 	folders, err := f.entries(orgID)
@@ -34,8 +34,8 @@ func (f *Files) List(ctx context.Context, orgID string, before time.Time, after 
 		if err != nil {
 			return nil, "", err
 		}
-		if folder.Name() == segmentsFolder {
-			err = f.listSegments(ctx, orgID, files, &l)
+		if folder.Name() == packsFolder {
+			err = f.listPacks(ctx, orgID, files, &l)
 		} else {
 			l.files(orgID, folder.Name(), files)
 		}
@@ -88,59 +88,59 @@ func (l *listing) files(orgID, shard string, files []fs.DirEntry) {
 	}
 }
 
-// listSegments looks at the records of the segments of an organization.
-func (f *Files) listSegments(ctx context.Context, orgID string, segments []fs.DirEntry, l *listing) error {
-	lastSegment, from, err := segmentPosition(l.after)
+// listPacks looks at the records of the packs of an organization.
+func (f *Files) listPacks(ctx context.Context, orgID string, packs []fs.DirEntry, l *listing) error {
+	lastPack, from, err := packPosition(l.after)
 	if err != nil {
 		return err
 	}
-	for _, segment := range segments {
+	for _, pack := range packs {
 		if err := ctx.Err(); err != nil || l.full {
 			return err
 		}
-		if segment.Name() < lastSegment {
+		if pack.Name() < lastPack {
 			continue
 		}
-		if segment.Name() > lastSegment {
+		if pack.Name() > lastPack {
 			from = 0
 		}
-		p, err := openSegment(f.path(orgID, segmentsFolder, segment.Name()), os.O_RDONLY)
+		p, err := openPack(f.path(orgID, packsFolder, pack.Name()), os.O_RDONLY)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return unavailable("list a segment", err)
+			return unavailable("list a pack", err)
 		}
-		if err := errors.Join(l.records(segment.Name(), p, from), p.Close()); err != nil {
-			return unavailable("list a segment", err)
+		if err := errors.Join(l.records(pack.Name(), p, from), p.Close()); err != nil {
+			return unavailable("list a pack", err)
 		}
 	}
 	return nil
 }
 
-// segmentPosition returns the segment of a position, and where the records after the position
-// begin. The name is "" if the position is in no segment.
-func segmentPosition(position string) (segment string, from int64, err error) {
-	rest, found := strings.CutPrefix(position, segmentsFolder+"/")
+// packPosition returns the pack of a position, and where the records after the position
+// begin. The name is "" if the position is in no pack.
+func packPosition(position string) (pack string, from int64, err error) {
+	rest, found := strings.CutPrefix(position, packsFolder+"/")
 	if !found {
 		return "", 0, nil
 	}
-	segment, offset, _ := strings.Cut(rest, "/")
+	pack, offset, _ := strings.Cut(rest, "/")
 	last, err := strconv.ParseInt(offset, 16, 64)
 	if err != nil {
 		return "", 0, fmt.Errorf("objects: the position %.100q is not valid", position)
 	}
-	return segment, last + blockBytes, nil
+	return pack, last + blockBytes, nil
 }
 
-// records looks at the records of a segment.
-func (l *listing) records(segment string, p packedFile, from int64) error {
+// records looks at the records of a pack.
+func (l *listing) records(pack string, p packedFile, from int64) error {
 	return p.walk(from, func(at int64, r record) bool {
-		if !l.next(segmentsFolder + "/" + segment + "/" + strconv.FormatInt(at, 16)) {
+		if !l.next(packsFolder + "/" + pack + "/" + strconv.FormatInt(at, 16)) {
 			return false
 		}
 		if r.stored.Before(l.before) {
-			l.keys = append(l.keys, locate(r.key, locator{segment, at}))
+			l.keys = append(l.keys, locate(r.key, locator{pack, at}))
 		}
 		return true
 	}, func(int64) error { return nil })

@@ -12,27 +12,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 )
 
-// packedFile is a segment that is read, or of which records are deleted.
+// packedFile is a pack that is read, or of which records are deleted.
 type packedFile struct {
 	*os.File
 	nonce []byte
 }
 
-// openSegment opens a segment. It fails with fs.ErrNotExist if it is gone, or is not a segment.
-func openSegment(path string, flag int) (packedFile, error) {
+// openPack opens a pack. It fails with fs.ErrNotExist if it is gone, or is not a pack.
+func openPack(path string, flag int) (packedFile, error) {
 	file, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return packedFile{}, err
 	}
-	head := make([]byte, len(segmentMagic)+nonceBytes)
+	head := make([]byte, len(packMagic)+nonceBytes)
 	_, err = file.ReadAt(head, 0)
-	if err == nil && !strings.HasPrefix(string(head), segmentMagic) || errors.Is(err, io.EOF) {
+	if err == nil && !strings.HasPrefix(string(head), packMagic) || errors.Is(err, io.EOF) {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return packedFile{}, errors.Join(err, file.Close())
 	}
-	return packedFile{file, head[len(segmentMagic):]}, nil
+	return packedFile{file, head[len(packMagic):]}, nil
 }
 
 // headerRead is how much is read of a record for its header. Keys have at most 231 bytes.
@@ -77,15 +77,15 @@ func (p packedFile) walk(from int64, found func(at int64, r record) bool, other 
 	}
 }
 
-// packed is an object in a segment, open for reading.
+// packed is an object in a pack, open for reading.
 type packed struct {
 	*io.SectionReader
 	io.Closer
 }
 
-// openPacked opens an object in a segment. It fails with not_found if there is none.
+// openPacked opens an object in a pack. It fails with not_found if there is none.
 func (f *Files) openPacked(orgID, stored string, l locator) (*packed, error) {
-	p, err := openSegment(f.path(orgID, segmentsFolder, l.segment), os.O_RDONLY)
+	p, err := openPack(f.path(orgID, packsFolder, l.pack), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.missing()
 	}
@@ -103,9 +103,9 @@ func (f *Files) openPacked(orgID, stored string, l locator) (*packed, error) {
 	return &packed{io.NewSectionReader(p, l.offset+r.contentAt(), r.size), p}, nil
 }
 
-// deletePacked deletes objects of one organization in one segment, durably.
-func (f *Files) deletePacked(orgID, segment string, keys []string) error {
-	p, err := openSegment(f.path(orgID, segmentsFolder, segment), os.O_RDWR)
+// deletePacked deletes objects of one organization in one pack, durably.
+func (f *Files) deletePacked(orgID, pack string, keys []string) error {
+	p, err := openPack(f.path(orgID, packsFolder, pack), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = f.missing(); core.IsNotFound(err) {
 			return nil
@@ -134,10 +134,10 @@ func (f *Files) deletePacked(orgID, segment string, keys []string) error {
 	return nil
 }
 
-// sweepSegments removes the segments that have no record left, and of the others the blocks that
-// processes which ended have left. Segments that a process appends to are locked.
-func (f *Files) sweepSegments(ctx context.Context) error {
-	f.segments.removeEnded(f.cfg.Clock())
+// sweepPacks removes the packs that have no record left, and of the others the blocks that
+// processes which ended have left. Packs that a process appends to are locked.
+func (f *Files) sweepPacks(ctx context.Context) error {
+	f.packs.removeEnded(f.cfg.Clock())
 	orgs, err := f.entries()
 	if err != nil {
 		return err
@@ -146,24 +146,24 @@ func (f *Files) sweepSegments(ctx context.Context) error {
 		if !core.IsID(org.Name()) {
 			continue
 		}
-		found, err := f.entries(org.Name(), segmentsFolder)
+		found, err := f.entries(org.Name(), packsFolder)
 		if err != nil {
 			return err
 		}
-		for _, segment := range found {
+		for _, pack := range found {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := f.sweepSegment(f.path(org.Name(), segmentsFolder, segment.Name())); err != nil {
-				return unavailable("sweep a segment", err)
+			if err := f.sweepPack(f.path(org.Name(), packsFolder, pack.Name())); err != nil {
+				return unavailable("sweep a pack", err)
 			}
 		}
 	}
 	return nil
 }
 
-func (f *Files) sweepSegment(path string) error {
-	p, err := openSegment(path, os.O_RDWR)
+func (f *Files) sweepPack(path string) error {
+	p, err := openPack(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -12,16 +12,16 @@ import (
 const (
 	// blockBytes is the unit in which file systems free space. Records begin at multiples of it.
 	blockBytes = 4096
-	// maxPacked is the size of the largest object that is kept in a segment.
+	// maxPacked is the size of the largest object that is kept in a pack.
 	maxPacked = 256 << 10
 	// recordHead is the size of the header of a record without the key: the checksum (4 bytes),
 	// the time in seconds of the Unix epoch (8), the size of the content (4) and that of the key (2).
 	recordHead = 4 + 8 + 4 + 2
 	// locatorMark separates the parts of a locator. No name of a part of a message has it.
 	locatorMark = "_"
-	// segmentName is the length of the name of a segment, which has only segmentLetters.
-	segmentName    = 16
-	segmentLetters = "abcdefghijklmnopqrstuvwxyz234567"
+	// packName is the length of the name of a pack, which has only packLetters.
+	packName    = 16
+	packLetters = "abcdefghijklmnopqrstuvwxyz234567"
 )
 
 // record is what the header of a record says: the key that the object was stored with, when, and
@@ -43,7 +43,7 @@ func blocks(n int64) int64 { return (n + blockBytes - 1) / blockBytes * blockByt
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum returns the checksum of a header. The nonce of the segment is part of it, so that no
+// checksum returns the checksum of a header. The nonce of the pack is part of it, so that no
 // mail can contain a block that is taken for a header.
 func checksum(nonce, head []byte) uint32 {
 	return crc32.Update(crc32.Checksum(nonce, castagnoli), castagnoli, head)
@@ -75,15 +75,15 @@ func parseRecord(block, nonce []byte) (record, bool) {
 	}, true
 }
 
-// locator says in which segment an object is, and where its record begins.
+// locator says in which pack an object is, and where its record begins.
 type locator struct {
-	segment string
-	offset  int64
+	pack   string
+	offset int64
 }
 
-// locate returns the key under which an object in a segment is found.
+// locate returns the key under which an object in a pack is found.
 func locate(key string, l locator) string {
-	return fmt.Sprintf("%s%s%s%s%x", key, locatorMark, l.segment, locatorMark, l.offset)
+	return fmt.Sprintf("%s%s%s%s%x", key, locatorMark, l.pack, locatorMark, l.offset)
 }
 
 // located returns the key that an object was stored with, and where it is. It returns false for
@@ -91,7 +91,7 @@ func locate(key string, l locator) string {
 func located(key string) (stored string, l locator, ok bool) {
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	parts := strings.Split(name, locatorMark)
-	if len(parts) != 3 || len(parts[1]) != segmentName || strings.Trim(parts[1], segmentLetters) != "" {
+	if len(parts) != 3 || len(parts[1]) != packName || strings.Trim(parts[1], packLetters) != "" {
 		return "", locator{}, false
 	}
 	offset, err := strconv.ParseInt(parts[2], 16, 64)

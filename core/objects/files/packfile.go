@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// segmentsFolder is the folder of the segments of an organization, beside those of its shards.
-	segmentsFolder = "segments"
-	// segmentMagic begins each segment. The nonce follows it, and the first record begins in the
+	// packsFolder is the folder of the packs of an organization, beside those of its shards.
+	packsFolder = "packs"
+	// packMagic begins each pack. The nonce follows it, and the first record begins in the
 	// next block.
-	segmentMagic = "mailhelm segment 1\n"
-	nonceBytes   = 16
-	// segmentBytes is the size at which a segment takes no more records, and segmentLife the age.
-	// The mail of one segment is then deleted at about the same time.
-	segmentBytes, segmentLife = 64 << 20, 10 * time.Minute
+	packMagic  = "mailhelm pack 1\n"
+	nonceBytes = 16
+	// packBytes is the size at which a pack takes no more records, and packLife the age.
+	// The mail of one pack is then deleted at about the same time.
+	packBytes, packLife = 64 << 20, 10 * time.Minute
 	// maxFlushed is the largest number of records that are flushed to disk together.
 	maxFlushed = 1024
 	// flushTime bounds the wait for others before a flush, not the flush.
@@ -31,12 +31,12 @@ const (
 )
 
 var (
-	errSegmentGone   = errors.New("the folder of mail was replaced")
-	errSegmentFailed = errors.New("an earlier write to the segment failed")
+	errPackGone   = errors.New("the folder of mail was replaced")
+	errPackFailed = errors.New("an earlier write to the pack failed")
 )
 
-// segment is a file that this process appends records to.
-type segment struct {
+// pack is a file that this process appends records to.
+type pack struct {
 	place place
 	path  string
 	file  *os.File
@@ -54,23 +54,23 @@ type segment struct {
 	sealed  bool // takes no more records
 }
 
-// makeSegment creates a segment, durably. It has the lock of the file until it closes it.
-func (f *Files) makeSegment(orgID string) (*segment, error) {
-	s := &segment{
-		place: place{orgID, segmentsFolder, strings.ToLower(rand.Text()[:segmentName])}, nonce: make([]byte, nonceBytes),
-		until: f.cfg.Clock().Add(segmentLife), end: blockBytes,
+// makePack creates a pack, durably. It has the lock of the file until it closes it.
+func (f *Files) makePack(orgID string) (*pack, error) {
+	s := &pack{
+		place: place{orgID, packsFolder, strings.ToLower(rand.Text()[:packName])}, nonce: make([]byte, nonceBytes),
+		until: f.cfg.Clock().Add(packLife), end: blockBytes,
 	}
 	s.path = f.path(s.place.org, s.place.shard, s.place.name)
 	_, _ = rand.Read(s.nonce) // it never fails
 	s.flush = groupcommit.New(groupcommit.Config[struct{}]{Commit: s.commit, Max: maxFlushed, Timeout: flushTime})
-	temp, err := os.CreateTemp(f.path(tempFolder), "segment-*")
+	temp, err := os.CreateTemp(f.path(tempFolder), "pack-*")
 	if err != nil {
 		return nil, unavailable("create a file", err)
 	}
 	s.file = temp
 	_, err = lockFile(temp)
 	if err == nil {
-		_, err = temp.WriteAt(append([]byte(segmentMagic), s.nonce...), 0)
+		_, err = temp.WriteAt(append([]byte(packMagic), s.nonce...), 0)
 	}
 	if err == nil {
 		err = temp.Sync()
@@ -80,7 +80,7 @@ func (f *Files) makeSegment(orgID string) (*segment, error) {
 	}
 	if err != nil {
 		remove(temp.Name())
-		return nil, unavailable("create a segment", errors.Join(err, temp.Close()))
+		return nil, unavailable("create a pack", errors.Join(err, temp.Close()))
 	}
 	if err := f.publish(temp.Name(), s.place); err != nil {
 		remove(temp.Name())
@@ -89,12 +89,12 @@ func (f *Files) makeSegment(orgID string) (*segment, error) {
 	return s, nil
 }
 
-// reserve returns where a record of n bytes is to be written. It returns false if the segment
+// reserve returns where a record of n bytes is to be written. It returns false if the pack
 // takes no more. The caller calls done.
-func (s *segment) reserve(n int64, now time.Time) (int64, bool) {
+func (s *pack) reserve(n int64, now time.Time) (int64, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sealed || s.failed.Load() || s.end+n > segmentBytes || !now.Before(s.until) {
+	if s.sealed || s.failed.Load() || s.end+n > packBytes || !now.Before(s.until) {
 		return 0, false
 	}
 	at := s.end
@@ -104,29 +104,29 @@ func (s *segment) reserve(n int64, now time.Time) (int64, bool) {
 }
 
 // done ends what reserve began.
-func (s *segment) done() {
+func (s *pack) done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writers--
 	s.closeUnused()
 }
 
-// seal lets the segment take no more records.
-func (s *segment) seal() {
+// seal lets the pack take no more records.
+func (s *pack) seal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sealed = true
 	s.closeUnused()
 }
 
-func (s *segment) closeUnused() {
+func (s *pack) closeUnused() {
 	if s.sealed && s.writers == 0 {
 		_ = s.file.Close() // what was acknowledged is flushed
 	}
 }
 
 // write writes a record durably.
-func (s *segment) write(ctx context.Context, at int64, r record, content []byte) error {
+func (s *pack) write(ctx context.Context, at int64, r record, content []byte) error {
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool has nothing else
 	defer buffers.Put(buffer)
 	*buffer = appendRecord((*buffer)[:0], s.nonce, r, content)
@@ -142,7 +142,7 @@ func (s *segment) write(ctx context.Context, at int64, r record, content []byte)
 }
 
 // giveBack lets the next record begin where one was not written, if none follows.
-func (s *segment) giveBack(at, n int64) {
+func (s *pack) giveBack(at, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.end == at+n {
@@ -155,15 +155,15 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // commit flushes what is written. It fails if the file is not in its place any more, because what
 // is written to it would not be found again.
-func (s *segment) commit(context.Context, []struct{}) error {
+func (s *pack) commit(context.Context, []struct{}) error {
 	if s.failed.Load() {
-		return errSegmentFailed
+		return errPackFailed
 	}
 	err := flushContent(s.file)
 	if err == nil {
 		var there fs.FileInfo
 		if there, err = os.Stat(s.path); err == nil && !os.SameFile(there, s.info) {
-			err = errSegmentGone
+			err = errPackGone
 		}
 	}
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 )
 
-// maxSegments is the number of segments that a process appends to at the same time, and so that of
+// maxPacks is the number of packs that a process appends to at the same time, and so that of
 // the files it keeps open for it.
-const maxSegments = 256
+const maxPacks = 256
 
-// segments has the segments that this process appends to, at most one for each organization.
-type segments struct {
+// packs has the packs that this process appends to, at most one for each organization.
+type packs struct {
 	mu     sync.Mutex
-	active map[string]*segment
+	active map[string]*pack
 }
 
-// Add stores a new object. See [objects.Store]. A small one becomes a record of a segment: then
+// Add stores a new object. See [objects.Store]. A small one becomes a record of a pack: then
 // concurrent calls of one organization are flushed to disk together, and no file is created.
 func (f *Files) Add(ctx context.Context, key string, content []byte, contentType string) (string, error) {
 	if err := objects.CheckKey(key); err != nil {
 		return "", err
 	}
-	if !f.packs || len(content) > maxPacked {
+	if !f.packing || len(content) > maxPacked {
 		return key, f.Put(ctx, key, bytes.NewReader(content), int64(len(content)), contentType)
 	}
 	if err := ctx.Err(); err != nil {
@@ -46,38 +46,38 @@ func (f *Files) Add(ctx context.Context, key string, content []byte, contentType
 	return locate(key, locator{s.place.name, at}), nil
 }
 
-// reserve returns the segment of an organization and a place for n bytes in it.
-func (f *Files) reserve(orgID string, n int64) (*segment, int64, error) {
-	f.segments.mu.Lock()
-	defer f.segments.mu.Unlock()
+// reserve returns the pack of an organization and a place for n bytes in it.
+func (f *Files) reserve(orgID string, n int64) (*pack, int64, error) {
+	f.packs.mu.Lock()
+	defer f.packs.mu.Unlock()
 	now := f.cfg.Clock()
-	if s := f.segments.active[orgID]; s != nil {
+	if s := f.packs.active[orgID]; s != nil {
 		if at, ok := s.reserve(n, now); ok {
 			return s, at, nil
 		}
-		f.segments.remove(s)
+		f.packs.remove(s)
 	}
-	s, err := f.makeSegment(orgID)
+	s, err := f.makePack(orgID)
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(f.segments.active) >= maxSegments {
-		f.segments.remove(f.segments.oldest())
+	if len(f.packs.active) >= maxPacks {
+		f.packs.remove(f.packs.oldest())
 	}
-	f.segments.active[orgID] = s
-	at, _ := s.reserve(n, now) // a new segment has place
+	f.packs.active[orgID] = s
+	at, _ := s.reserve(n, now) // a new pack has place
 	return s, at, nil
 }
 
-// remove seals a segment. The caller has the lock.
-func (all *segments) remove(s *segment) {
+// remove seals a pack. The caller has the lock.
+func (all *packs) remove(s *pack) {
 	s.seal()
 	delete(all.active, s.place.org)
 }
 
-// oldest returns the segment that ends first.
-func (all *segments) oldest() *segment {
-	var first *segment
+// oldest returns the pack that ends first.
+func (all *packs) oldest() *pack {
+	var first *pack
 	for _, s := range all.active {
 		if first == nil || s.until.Before(first.until) {
 			first = s
@@ -86,9 +86,9 @@ func (all *segments) oldest() *segment {
 	return first
 }
 
-// removeEnded seals the segments that are full of age, so that their files are closed although no
+// removeEnded seals the packs whose time is over, so that their files are closed although no
 // further mail comes.
-func (all *segments) removeEnded(now time.Time) {
+func (all *packs) removeEnded(now time.Time) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, s := range all.active {

@@ -26,11 +26,11 @@ import (
 const (
 	// block is the unit in which space is freed.
 	block = 4096
-	// segmentLife is how long a segment takes records.
-	segmentLife = 10 * time.Minute
+	// packLife is how long a pack takes records.
+	packLife = 10 * time.Minute
 )
 
-// packing is a setup whose small objects are in segments.
+// packing is a setup whose small objects are in packs.
 type packing struct{ *setup }
 
 func newPacking(t *testing.T) packing {
@@ -48,10 +48,10 @@ func (p packing) add(t *testing.T, content string) string {
 	return objectstest.Add(t, p.Of(p.org), objects.RawKey(p.org, core.NewID()), content)
 }
 
-// segments returns the paths of the segments.
-func (p packing) segments(t *testing.T) []string {
+// packs returns the paths of the packs.
+func (p packing) packs(t *testing.T) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(p.folder, p.org, "segments", "*"))
+	found, err := filepath.Glob(filepath.Join(p.folder, p.org, "packs", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func used(t *testing.T, path string) int64 {
 	return info.Sys().(*syscall.Stat_t).Blocks * 512 //nolint:forcetypeassert // of a file system
 }
 
-func TestContractWithoutSegments(t *testing.T) {
+func TestContractWithoutPacks(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
 	s.Unpack()
@@ -101,19 +101,19 @@ func TestContractWithoutSegments(t *testing.T) {
 		Store: s.Of(s.org), OrgID: s.org, Now: start,
 		Get: func(t *testing.T, url string) objectstest.Answer { t.Helper(); return s.get(t, "GET", url, nil) },
 	})
-	if found, _ := filepath.Glob(filepath.Join(s.folder, "*", "segments")); len(found) != 0 {
-		t.Errorf("there are segments: %v", found)
+	if found, _ := filepath.Glob(filepath.Join(s.folder, "*", "packs")); len(found) != 0 {
+		t.Errorf("there are packs: %v", found)
 	}
 }
 
-// TestSegments follows the objects of one organization through the life of their segments.
-func TestSegments(t *testing.T) {
+// TestPacks follows the objects of one organization through the life of their packs.
+func TestPacks(t *testing.T) {
 	t.Parallel()
 	p := newPacking(t)
 	first, second := p.add(t, "first"), p.add(t, strings.Repeat("second", 10_000))
-	path := p.segments(t)
+	path := p.packs(t)
 	if len(path) != 1 || !strings.HasPrefix(filepath.Base(first), "raw.eml_"+filepath.Base(path[0])+"_") {
-		t.Fatalf("the segments are %v, the key is %s", path, first)
+		t.Fatalf("the packs are %v, the key is %s", path, first)
 	}
 	p.names(t, p.org) // checks modes
 	other := packing{&setup{Files: p.open(t), folder: p.folder, org: p.org}}
@@ -131,19 +131,19 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.sweep(t)
-	if len(p.segments(t)) != 1 {
-		t.Fatal("a segment that another process appends to was removed")
+	if len(p.packs(t)) != 1 {
+		t.Fatal("a pack that another process appends to was removed")
 	}
-	p.set(start.Add(segmentLife))
-	kept := p.add(t, "in the next segment")
-	if got := p.segments(t); len(got) != 2 {
-		t.Fatalf("segments after ten minutes: %v", got)
+	p.set(start.Add(packLife))
+	kept := p.add(t, "in the next pack")
+	if got := p.packs(t); len(got) != 2 {
+		t.Fatalf("packs after ten minutes: %v", got)
 	}
 	p.sweep(t)
-	if got := p.segments(t); len(got) != 1 || got[0] == path[0] {
-		t.Errorf("segments after the sweep: %v", got)
+	if got := p.packs(t); len(got) != 1 || got[0] == path[0] {
+		t.Errorf("packs after the sweep: %v", got)
 	}
-	p.set(start.Add(2 * segmentLife))
+	p.set(start.Add(2 * packLife))
 	p.sweep(t)
 	if got := p.listed(t); len(got) != 1 || got[0] != kept {
 		t.Errorf("objects after the sweep: %v, want %s", got, kept)
@@ -152,13 +152,13 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.sweep(t)
-	if got := p.segments(t); len(got) != 0 {
-		t.Errorf("segments without records: %v", got)
+	if got := p.packs(t); len(got) != 0 {
+		t.Errorf("packs without records: %v", got)
 	}
 }
 
-// TestFullSegment fills segments from several goroutines.
-func TestFullSegment(t *testing.T) {
+// TestFullPack fills packs from several goroutines.
+func TestFullPack(t *testing.T) {
 	t.Parallel()
 	p := newPacking(t)
 	large := strings.Repeat("x", 256<<10)
@@ -171,18 +171,18 @@ func TestFullSegment(t *testing.T) {
 		})
 	}
 	done.Wait()
-	if got, objects := p.segments(t), p.listed(t); len(got) != 2 || len(objects) != 260 {
-		t.Errorf("%d segments with %d objects, want 2 with 260", len(got), len(objects))
+	if got, objects := p.packs(t), p.listed(t); len(got) != 2 || len(objects) != 260 {
+		t.Errorf("%d packs with %d objects, want 2 with 260", len(got), len(objects))
 	}
 }
 
-// TestListOfManySegments lists files and many segments in pages of one object.
-func TestListOfManySegments(t *testing.T) {
+// TestListOfManyPacks lists files and many packs in pages of one object.
+func TestListOfManyPacks(t *testing.T) {
 	t.Parallel()
 	p := newPacking(t)
 	want := map[string]bool{}
 	for i := range 30 {
-		p.set(start.Add(time.Duration(i) * segmentLife))
+		p.set(start.Add(time.Duration(i) * packLife))
 		want[p.add(t, "record")] = true
 		if i < 3 {
 			key := objects.RawKey(p.org, core.NewID())
@@ -204,8 +204,8 @@ func TestListOfManySegments(t *testing.T) {
 	}
 }
 
-// TestManySegments has more organizations than segments that a process appends to at a time.
-func TestManySegments(t *testing.T) {
+// TestManyPacks has more organizations than packs that a process appends to at a time.
+func TestManyPacks(t *testing.T) {
 	t.Parallel()
 	p := newPacking(t)
 	keys := map[string]string{}
@@ -217,14 +217,14 @@ func TestManySegments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	segments := 0
+	packs := 0
 	for _, fd := range open {
-		if at, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(at, p.folder+"/") && strings.Contains(at, "/segments/") {
-			segments++
+		if at, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(at, p.folder+"/") && strings.Contains(at, "/packs/") {
+			packs++
 		}
 	}
-	if segments != 256 {
-		t.Errorf("%d segments are open, want 256", segments)
+	if packs != 256 {
+		t.Errorf("%d packs are open, want 256", packs)
 	}
 	for key, org := range keys {
 		if content, _ := objectstest.Content(t, p.Of(org), key); content != org {
@@ -238,7 +238,7 @@ func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	p := newPacking(t)
 	p.add(t, "kept")
-	path := p.segments(t)[0]
+	path := p.packs(t)[0]
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -255,9 +255,9 @@ func TestKilledProcess(t *testing.T) {
 	}
 	p.sweep(t)
 	if used(t, path) != before {
-		t.Error("the sweep changed a segment that is being appended to")
+		t.Error("the sweep changed a pack that is being appended to")
 	}
-	p.set(start.Add(segmentLife))
+	p.set(start.Add(packLife))
 	p.sweep(t)
 	if freed := before - used(t, path); freed < 5*block {
 		t.Errorf("%d bytes were freed, want %d", freed, 5*block)
@@ -267,24 +267,24 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// TestForgedRecord stores a mail that has a valid record of another segment where a block begins,
+// TestForgedRecord stores a mail that has a valid record of another pack where a block begins,
 // and lets the block of its own header be lost.
 func TestForgedRecord(t *testing.T) {
 	t.Parallel()
 	p, q := newPacking(t), newPacking(t)
 	forgedKey := objectstest.Add(t, q.Of(q.org), objects.RawKey(q.org, core.NewID()), "forged")
-	forged, err := os.ReadFile(q.segments(t)[0])
+	forged, err := os.ReadFile(q.packs(t)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := objects.RawKey(p.org, core.NewID())
 	head := 18 + len(key)
 	at := objectstest.Add(t, p.Of(p.org), key, strings.Repeat(" ", block-head)+string(forged[block:]))
-	stored, segment, offset, ok := files.Located(at)
+	stored, pack, offset, ok := files.Located(at)
 	if stored != key || offset != block || !ok {
 		t.Fatal(stored, offset, ok)
 	}
-	path := filepath.Join(p.folder, p.org, "segments", segment)
+	path := filepath.Join(p.folder, p.org, "packs", pack)
 	content, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(content[2*block:], forged[block:]) {
 		t.Fatalf("the forged record does not begin with the block: %v", err)
@@ -303,7 +303,7 @@ func TestForgedRecord(t *testing.T) {
 		t.Errorf("listed %v", got)
 	}
 	forgedStored, _, _, _ := files.Located(forgedKey)
-	for _, key := range []string{at, files.Locate(forgedStored, segment, 2*block), files.Locate(key, segment, 2*block)} {
+	for _, key := range []string{at, files.Locate(forgedStored, pack, 2*block), files.Locate(key, pack, 2*block)} {
 		key = p.org + strings.TrimPrefix(key, objects.OrgOf(key))
 		if _, found := objectstest.Content(t, p.Of(p.org), key); found {
 			t.Errorf("%s exists", key)
@@ -316,11 +316,11 @@ func TestWrongPlaces(t *testing.T) {
 	t.Parallel()
 	p := newPacking(t)
 	first, second := p.add(t, "first"), p.add(t, "second")
-	stored, segment, offset, _ := files.Located(first)
+	stored, pack, offset, _ := files.Located(first)
 	_, _, otherOffset, _ := files.Located(second)
 	for _, key := range []string{
-		files.Locate(stored, segment, otherOffset), files.Locate(stored, segment, offset+100*block), files.Locate(stored, "abcdefghijklmnop", offset),
-		files.Locate(objects.RawKey(p.org, "m"), segment, offset), files.Locate(stored, "..", offset), stored,
+		files.Locate(stored, pack, otherOffset), files.Locate(stored, pack, offset+100*block), files.Locate(stored, "abcdefghijklmnop", offset),
+		files.Locate(objects.RawKey(p.org, "m"), pack, offset), files.Locate(stored, "..", offset), stored,
 	} {
 		if err := p.Of(p.org).Delete(t.Context(), key); err != nil && objects.CheckKey(key) == nil {
 			t.Errorf("delete %s: %v", key, err)
@@ -336,7 +336,7 @@ func TestWrongPlaces(t *testing.T) {
 	}
 }
 
-// TestReplacedFolder checks that nothing is acknowledged that is written to a segment which is not
+// TestReplacedFolder checks that nothing is acknowledged that is written to a pack which is not
 // in its place any more.
 func TestReplacedFolder(t *testing.T) {
 	t.Parallel()
@@ -363,18 +363,18 @@ func TestReplacedFolder(t *testing.T) {
 	}
 }
 
-// TestKeysOfSegments checks keys of any form.
-func TestKeysOfSegments(t *testing.T) {
+// TestKeysOfPacks checks keys of any form.
+func TestKeysOfPacks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		key := objects.AttachmentKey(core.NewID(), rapid.StringMatching(`[a-z0-9][a-z0-9_.-]{0,60}`).Draw(t, "message"), rapid.IntRange(0, 1000).Draw(t, "index"))
 		if _, _, _, ok := files.Located(key); ok {
-			t.Fatalf("%s is in a segment", key)
+			t.Fatalf("%s is in a pack", key)
 		}
 		offset := rapid.Int64Range(1, 1<<40/block).Draw(t, "block") * block
 		at := files.Locate(key, "abcdefghijklmnop", offset)
-		if stored, segment, got, ok := files.Located(at); stored != key || segment != "abcdefghijklmnop" || got != offset || !ok || objects.CheckKey(at) != nil {
-			t.Fatalf("%s is %s, %s, %d, %t", at, stored, segment, got, ok)
+		if stored, pack, got, ok := files.Located(at); stored != key || pack != "abcdefghijklmnop" || got != offset || !ok || objects.CheckKey(at) != nil {
+			t.Fatalf("%s is %s, %s, %d, %t", at, stored, pack, got, ok)
 		}
 		files.Located(rapid.String().Draw(t, "anything")) // does not panic
 	})
