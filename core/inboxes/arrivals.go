@@ -31,6 +31,8 @@ type Arrived struct {
 	Messages  []MessageView `json:"messages" jsonschema_description:"Messages after the cursor, oldest first: at most 100, and 4 MB. Poll again with the new cursor for the rest."`
 	Cursor    string        `json:"cursor" voice:"ours" jsonschema_description:"Integer for the argument after of the next poll."`
 	ExpiresAt time.Time     `json:"expires_at" jsonschema_description:"End of the inbox."`
+	// more is true if messages after the cursor were not compared yet. Then a poll does not wait.
+	more bool
 }
 
 // MessageView is a message as polls return it.
@@ -110,7 +112,7 @@ func (p *poll) look(ctx context.Context) {
 	if p.over || p.signal == nil {
 		return
 	}
-	if left := p.until.Sub(p.x.Clock()); p.err == nil && len(p.arrived.Messages) == 0 && left > 0 {
+	if left := p.until.Sub(p.x.Clock()); p.err == nil && len(p.arrived.Messages) == 0 && !p.arrived.more && left > 0 {
 		p.done = false
 		p.q.After = max(p.q.After, atoi(p.arrived.Cursor))
 		if p.timer == nil {
@@ -155,7 +157,11 @@ func atoi(cursor string) int {
 func (x *Reader) scan(ctx context.Context, i Inbox, q Query) (Arrived, error) {
 	arrived := Arrived{Messages: []MessageView{}, ExpiresAt: i.ExpiresAt}
 	after, scanned := q.After, 0
-	for len(arrived.Messages) == 0 && scanned < maxScanned {
+	for len(arrived.Messages) == 0 {
+		if scanned >= maxScanned {
+			arrived.more = true
+			break
+		}
 		stored, err := x.Messages.Received(ctx, i.OrgID, i.ID, after, pageMessages, pageBytes)
 		if err != nil {
 			return Arrived{}, err

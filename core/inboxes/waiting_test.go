@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/storage"
 	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
@@ -67,6 +69,42 @@ func TestMailWakesPolls(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		asked(t, w.waiting, 0)
+	})
+}
+
+// TestPollOfManyMessages polls for one message behind more others than one read compares. The poll
+// must not wait before it has compared all of them.
+func TestPollOfManyMessages(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{}`)
+		var all []inbound.Delivery
+		for range 1100 {
+			all = append(all, w.routed(m.Address, w.message(core.NewID(), "shop@example.com")))
+		}
+		wanted := w.message(core.NewID(), "shop@example.com")
+		wanted.Subject = "The wanted one"
+		w.deliverAll(append(all, w.routed(m.Address, wanted))...)
+		q := inboxes.Query{Wait: inboxes.MaxWait, Match: inboxes.Match{Subject: "wanted"}}
+		ctx, cancel := context.WithTimeout(t.Context(), inboxes.MaxWait-time.Second)
+		defer cancel()
+		for range 2 {
+			arrived, err := w.inboxes.PullMessages(ctx, secretOf(m.PullURL), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(arrived.Messages) > 0 {
+				if got := arrived.Messages[0].MessageID; got != wanted.ID {
+					t.Errorf("the message %s arrived", got)
+				}
+				return
+			}
+			if q.After, err = strconv.Atoi(arrived.Cursor); err != nil || q.After < 1000 {
+				t.Fatalf("cursor %s, %v", arrived.Cursor, err)
+			}
+		}
+		t.Error("the message was not found")
 	})
 }
 
