@@ -75,7 +75,7 @@ var protections = map[string]protection{
 			if inlined, err := mailhtml.Inline(html); err == nil {
 				html = inlined
 			}
-			plainPage(w, safehtml.Clean(html))
+			plainPage(w, safehtml.Clean(html, nil))
 		},
 		left: func(string) bool { return false },
 	},

@@ -64,6 +64,10 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 	tab.Go(inbox)
 	tab.Submit("#progress tbody tr:first-child a")
 	tab.Expect(http.StatusOK, "attacker@evil.test", "See the attachment.")
+	tab.AwaitColour("iframe.preview", logoColour)
+	if title := tab.Title(); strings.HasPrefix(title, "run") {
+		t.Error("a script of an image has run")
+	}
 	expectVisible(t, tab)
 	tab.Picture("received-trick")
 	tab.Go(inbox + "/links")
@@ -75,7 +79,7 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 	tab.Submit(".page form button.danger")
 	tab.Expect(http.StatusOK, "The inbox has ended")
 	tab.Go(inbox)
-	tab.Expect(http.StatusOK, "The messages are deleted", "Ended")
+	tab.Expect(http.StatusOK, "The messages are deleted", "deleted Messages: 2.")
 	tab.Picture("inbox-ended")
 	tab.Go(s.p.AppURL + "/dashboard/inboxes?status=all")
 	tab.Expect(http.StatusOK, address, "deleted")
@@ -86,7 +90,7 @@ func useInbox(t *testing.T, s *scene, tab *browser.Tab, quiet bool, h *target) {
 func readMail(t *testing.T, s *scene, tab *browser.Tab, h *target) {
 	t.Helper()
 	tab.Submit("#progress tbody tr:last-child a")
-	tab.Expect(http.StatusOK, "482913", "https://acme.test/confirm?token=abc", "Reply to", "help@acme.test", "bounces@acme.test",
+	tab.Expect(http.StatusOK, "482913", "Confirm address", "https://acme.test/confirm?token=abc", "Reply to", "help@acme.test", "bounces@acme.test",
 		"not checked here", "Your verification code is 482913.", "invoicefdp.exe", "Remote images are not loaded")
 	tab.AwaitColour("iframe.preview", "#ffffff")
 	if title := tab.Title(); strings.HasPrefix(title, "run") {

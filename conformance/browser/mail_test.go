@@ -1,9 +1,14 @@
 package browser_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"io"
 	"net/smtp"
 	"strings"
@@ -58,7 +63,8 @@ MZ
 
 // trickMail is a mail whose header fields try to show something false: a display name with the
 // address of another person, characters that turn the direction of the text, control characters,
-// markup, and a subject without a place to break.
+// markup, and a subject without a place to break. Its HTML shows a PNG of the mail, whose part has
+// a false type, and refers to an SVG with the type of a PNG.
 func trickMail(to string) string {
 	word := func(text string) string { return "=?utf-8?B?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?=" }
 	return crlf(fmt.Sprintf(`From: %s <attacker@evil.test>
@@ -67,10 +73,45 @@ Subject: %s
 Date: Sun, 1 Mar 2026 12:00:00 +0000
 Message-ID: <2@evil.test>
 MIME-Version: 1.0
+Content-Type: multipart/alternative; boundary=a
+
+--a
 Content-Type: text/plain; charset=utf-8
 
 See the attachment.
-`, word("security@bank.test\u202e\u2066 <b>Bank</b>\x1b[31m\u200b"), to, word("<img src=x onerror=alert(1)>"+strings.Repeat("Donaudampfschifffahrt", 9)+"\u202egnp.exe\r\nBcc: x\u200b")))
+--a
+Content-Type: multipart/related; boundary=r
+
+--r
+Content-Type: text/html; charset=utf-8
+
+<img src="cid:logo@evil.test" width="1600" height="300" alt="The logo"><p><img src="cid:svg@evil.test" width="90" height="30" alt="The drawing"> Pay now.
+--r
+Content-Type: application/x-msdownload
+Content-ID: <logo@evil.test>
+Content-Transfer-Encoding: base64
+
+%s
+--r
+Content-Type: image/png
+Content-ID: <svg@evil.test>
+
+<svg xmlns="http://www.w3.org/2000/svg"><script>parent.document.title="run"</script></svg>
+--r--
+--a--
+`, word("security@bank.test\u202e\u2066 <b>Bank</b>\x1b[31m\u200b"), to, word("<img src=x onerror=alert(1)>"+strings.Repeat("Donaudampfschifffahrt", 9)+"\u202egnp.exe\r\nBcc: x\u200b"), base64.StdEncoding.EncodeToString(logo())))
+}
+
+// logoColour is the only colour of the logo.
+const logoColour = "#c2185b"
+
+// logo returns a PNG.
+func logo() []byte {
+	picture := image.NewRGBA(image.Rect(0, 0, 8, 2))
+	draw.Draw(picture, picture.Bounds(), image.NewUniform(color.RGBA{0xc2, 0x18, 0x5b, 0xff}), image.Point{}, draw.Src)
+	var b bytes.Buffer
+	_ = png.Encode(&b, picture) // writing to memory does not fail
+	return b.Bytes()
 }
 
 // crlf returns a text with the line ends of mail.

@@ -3,8 +3,10 @@ package browser_test
 import (
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,7 +23,9 @@ import (
 func TestReceivingDomains(t *testing.T) {
 	t.Parallel()
 	var fails atomic.Bool
+	var posts atomic.Int64
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		posts.Add(1)
 		if fails.Load() {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
@@ -52,7 +56,7 @@ func TestReceivingDomains(t *testing.T) {
 	tab.Picture("receiving-domain-waiting")
 	tab.ExpectReachable()
 	setReceivingWebhook(t, s, tab, verified, hook.URL)
-	receiveMail(t, s, tab, verified, &fails)
+	receiveMail(t, s, tab, verified, &fails, &posts)
 	tab.Go(s.p.AppURL + "/dashboard/receiving")
 	tab.Expect(http.StatusOK, verified.Domain, waiting.Domain)
 	tab.Picture("receiving")
@@ -89,7 +93,7 @@ func setReceivingWebhook(t *testing.T, s *scene, tab *browser.Tab, d receiving.D
 
 // receiveMail sends a test message and mail to a domain, reads their courses and sends a message
 // again. Then it lets the endpoint fail for more than an hour, for which the pages show an alert.
-func receiveMail(t *testing.T, s *scene, tab *browser.Tab, d receiving.Domain, fails *atomic.Bool) {
+func receiveMail(t *testing.T, s *scene, tab *browser.Tab, d receiving.Domain, fails *atomic.Bool, posts *atomic.Int64) {
 	t.Helper()
 	domain := s.p.AppURL + "/dashboard/receiving/" + d.ID
 	product.Await(t, time.Minute, func() error {
@@ -128,6 +132,10 @@ func receiveMail(t *testing.T, s *scene, tab *browser.Tab, d receiving.Domain, f
 	tab.Expect(http.StatusOK, "The message is sent again within seconds")
 	tab.ReloadUntil("delivered")
 	tab.Picture("received-mail-one")
+	entry := tab.Address().String()
+	filterLog(s, tab, to)
+	resendWindow(t, s, tab, domain, posts)
+	tab.Go(entry)
 	fails.Store(true)
 	tab.Submit("form[action$='/resend'] button")
 	product.Await(t, time.Minute, func() error {
@@ -143,6 +151,54 @@ func receiveMail(t *testing.T, s *scene, tab *browser.Tab, d receiving.Domain, f
 	tab.Go(domain)
 	tab.Expect(http.StatusOK, "Every delivery to the webhook of in.acme.test")
 	tab.Picture("receiving-domain-failing")
+}
+
+// filterLog filters the log by a recipient and by days. The form keeps the filters.
+func filterLog(s *scene, tab *browser.Tab, recipient string) {
+	s.t.Helper()
+	today := s.p.Clock.Now().UTC()
+	tab.Go(s.p.AppURL + "/dashboard/received-mail")
+	tab.Fill("#recipient", recipient)
+	tab.Choose("#outcome", "delivered")
+	tab.Submit("form.filters button.primary")
+	tab.Expect(http.StatusOK, "Your code is 482913", "1 to 2")
+	for days, want := range map[int]string{-1: "No received message matches these filters", 1: "Your code is 482913"} {
+		asked := url.Values{"recipient": {recipient}, "since": {today.AddDate(0, 0, -2).Format(time.DateOnly)}, "until": {today.AddDate(0, 0, days).Format(time.DateOnly)}}
+		tab.Go(s.p.AppURL + "/dashboard/received-mail?" + asked.Encode())
+		tab.Expect(http.StatusOK, want)
+		for field := range asked {
+			tab.Await(fmt.Sprintf("#%s[value=%q]", field, asked.Get(field)))
+		}
+	}
+	tab.Picture("received-mail-filtered")
+}
+
+// resendWindow sends the messages of the last hour again by the form on the page of a domain.
+// posts counts the requests to the webhook.
+func resendWindow(t *testing.T, s *scene, tab *browser.Tab, domain string, posts *atomic.Int64) {
+	t.Helper()
+	now, before := s.p.Clock.Now().UTC(), posts.Load()
+	send := func(from, to time.Time) {
+		tab.Go(domain)
+		tab.Unfold("details.fold:has(#from)")
+		tab.Choose("#from", from.Format("2006-01-02T15:04"))
+		tab.Choose("#to", to.Format("2006-01-02T15:04"))
+		tab.Submit("form[action$='/webhook/resend'] button")
+	}
+	send(now.Add(-48*time.Hour), now.Add(-47*time.Hour))
+	tab.Expect(http.StatusOK, "No message of this time can be sent again")
+	send(now, now.Add(-time.Hour))
+	tab.Expect(http.StatusUnprocessableEntity, "before")
+	tab.Picture("receiving-window-refused")
+	send(now.Add(-time.Hour), now.Add(time.Hour))
+	tab.Expect(http.StatusOK, "The messages of this time are sent again within seconds")
+	product.Await(t, time.Minute, func() error {
+		s.p.Clock.Advance(time.Second)
+		if sent := posts.Load() - before; sent < 2 {
+			return fmt.Errorf("%d messages are sent again", sent)
+		}
+		return nil
+	})
 }
 
 // openAgain opens a page, and signs in again if the session has ended.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +52,51 @@ func TestDelivery(t *testing.T) {
 		}
 		if got := w.read(m.ID); got.MessageCount != 3 || got.DroppedCount != 0 {
 			t.Errorf("counts: %+v", got)
+		}
+	})
+}
+
+// TestOpenAttachment opens the attachments of messages, of the own organization and of active
+// inboxes only.
+func TestOpenAttachment(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		m := w.mint(`{"ttl": 600}`)
+		org := w.ann.Org.ID
+		for _, id := range []string{"m1", "m2"} {
+			one := w.message(id, "shop@example.com")
+			one.Attachments = []inbound.File{{Key: "part/" + id + "/0"}, {Key: "part/" + id + "/1"}}
+			w.objects.stored["part/"+id+"/0"], w.objects.stored["part/m2/1"] = true, true
+			w.deliver(m.Address, one)
+		}
+		open := func(org, inbox string, position, n int) (string, error) {
+			body, err := w.inboxes.OpenAttachment(t.Context(), org, inbox, position, n)
+			if err != nil {
+				return "", err
+			}
+			content, err := io.ReadAll(body)
+			return string(content), err
+		}
+		for n, want := range map[[2]int]string{{1, 0}: "part/m1/0", {2, 0}: "part/m2/0", {2, 1}: "part/m2/1"} {
+			if got, err := open(org, m.ID, n[0], n[1]); err != nil || got != org+" files "+want {
+				t.Errorf("%v: %q, %v", n, got, err)
+			}
+		}
+		for _, tc := range []struct {
+			org, inbox  string
+			position, n int
+		}{
+			{core.NewID(), m.ID, 1, 0}, {org, core.NewID(), 1, 0}, {org, m.ID, 0, 0}, {org, m.ID, -1, 0}, {org, m.ID, 3, 0}, {org, m.ID, 1, 2}, {org, m.ID, 1, -1},
+			{org, m.ID, 1, 1}, // without an object
+		} {
+			if got, err := open(tc.org, tc.inbox, tc.position, tc.n); !core.IsNotFound(err) {
+				t.Errorf("%+v: %q, %v", tc, got, err)
+			}
+		}
+		w.advance(10 * time.Minute)
+		if got, err := open(org, m.ID, 1, 0); core.AsError(err).Code != core.CodeInboxExpired {
+			t.Errorf("of an expired inbox: %q, %v", got, err)
 		}
 	})
 }

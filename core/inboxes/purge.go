@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -22,6 +23,9 @@ const (
 type Objects interface {
 	// Link returns a link that works until a time. storeID is that of the message.
 	Link(ctx context.Context, orgID, storeID, key, filename, contentType string, until time.Time) (string, error)
+	// Open returns the content of an object. The caller closes it. It fails with
+	// core.CodeNotFound if there is none.
+	Open(ctx context.Context, orgID, storeID, key string) (io.ReadCloser, error)
 	// Delete deletes objects. A missing object is no error.
 	Delete(ctx context.Context, orgID, storeID string, keys []string) error
 }

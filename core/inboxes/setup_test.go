@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -93,6 +95,15 @@ type objects struct {
 
 func (o *objects) Link(_ context.Context, _, store, key, _, _ string, until time.Time) (string, error) {
 	return "https://objects.test/" + store + "/" + key + "?until=" + strconv.FormatInt(until.Unix(), 10), nil
+}
+
+func (o *objects) Open(_ context.Context, orgID, store, key string) (io.ReadCloser, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.stored[key] {
+		return nil, core.NotFound("object")
+	}
+	return io.NopCloser(strings.NewReader(orgID + " " + store + " " + key)), nil
 }
 
 func (o *objects) Delete(_ context.Context, _, _ string, keys []string) error {

@@ -68,7 +68,7 @@ func TestGoldenContents(t *testing.T) {
 	sends, err13 := broadcasts.New(f, broadcasts.Config{})
 	receivers, err14 := webhooks.New(f, events.Webhooks{})
 	journeys, err15 := workflows.New(f, workflows.Config{})
-	temporary, err17 := inboxes.New(f)
+	temporary, err17 := inboxes.New(f, inboxes.Config{})
 	received, err18 := receiving.New(f, receiving.Config{})
 	proven, err19 := senders.New(f)
 	for _, err := range []error{err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {

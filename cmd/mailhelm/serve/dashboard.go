@@ -82,7 +82,7 @@ func newDashboard(
 	b.addAudience()
 	b.add(b.home())
 	b.add(b.developers(principals))
-	b.add(inboxes.New(around))
+	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))
 	if err := errors.Join(b.failed...); err != nil {

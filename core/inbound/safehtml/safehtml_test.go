@@ -33,7 +33,7 @@ func TestClean(t *testing.T) {
 		"upper case":   {`<P STYLE="COLOR:RED" ONCLICK=x>a</P>`, `<p style="color:RED">a</p>`},
 		"namespace":    {`<o:p>a</o:p><v:rect xlink:href=x>b</v:rect>`, `ab`},
 	} {
-		if diff := cmp.Diff(tc.want, safehtml.Clean(tc.html)); diff != "" {
+		if diff := cmp.Diff(tc.want, safehtml.Clean(tc.html, nil)); diff != "" {
 			t.Errorf("%s (want, got):\n%s", name, diff)
 		}
 	}
@@ -56,13 +56,74 @@ func TestStyle(t *testing.T) {
 		"color:/*;*/red;content:'x';color":                                      "",
 		"background:url\u2028(x)":                                               "",
 	} {
-		got := safehtml.Clean(`<p style="` + strings.ReplaceAll(style, `"`, "&quot;") + `">`)
+		got := safehtml.Clean(`<p style="`+strings.ReplaceAll(style, `"`, "&quot;")+`">`, nil)
 		full := "<p>"
 		if want != "" {
 			full = `<p style="` + html.EscapeString(want) + `">`
 		}
 		if diff := cmp.Diff(full, got); diff != "" {
 			t.Errorf("%s (want, got):\n%s", style, diff)
+		}
+	}
+}
+
+// part returns the content of a part of a message: its Content-ID, behind the beginning of a GIF
+// if it begins with g.
+func part(id string) []byte {
+	if strings.HasPrefix(id, "g") {
+		return []byte("GIF89a" + id)
+	}
+	return []byte(id)
+}
+
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	const large = safehtml.MaxEmbedded/2 + 1
+	parts := map[string]string{
+		"logo@acme": "GIF89a1", "a b": "\x89PNG\r\n\x1a\n2", "photo": "\xff\xd8\xff3", "web": "RIFF....WEBPVP8 4", "100%": "GIF89a5",
+		"svg": `<svg onload="x()">`, "html": "<script>x()</script>", "bmp": "BM", "large": "GIF89a" + strings.Repeat("x", large-6), "empty": "",
+	}
+	contents := map[string][]byte{}
+	for id, content := range parts {
+		contents[id] = []byte(content)
+	}
+	embedded := func(id string) []byte { return contents[id] }
+	for source, want := range map[string]string{
+		`<img src="cid:logo@acme" alt="Logo">`:          `<img src="data:image/gif;base64,R0lGODlhMQ==" alt="Logo">`,
+		`<img src=" CID:a%20b ">`:                       `<img src="data:image/png;base64,iVBORw0KGgoy">`,
+		`<img src="cid:<photo>">`:                       `<img src="data:image/jpeg;base64,/9j/Mw==">`,
+		`<img src="cid:web">`:                           `<img src="data:image/webp;base64,UklGRi4uLi5XRUJQVlA4IDQ=">`,
+		`<img src="cid:100%">`:                          `<img src="data:image/gif;base64,R0lGODlhNQ==">`,
+		`<img src="cid:missing" alt="b">`:               `<img alt="b">`,
+		`<img src="cid:" alt="b">`:                      `<img alt="b">`,
+		`<img src="cid:svg" alt="c"><img src=cid:html>`: `<img alt="c"><img>`,
+		`<img src="cid:bmp"><img src=cid:empty>`:        `<img><img>`,
+		`<a href="cid:logo@acme">d</a>`:                 `<a title="cid:logo@acme">d</a>`,
+		`<p style="background:url(cid:logo@acme)">`:     `<p>`,
+	} {
+		got := safehtml.Clean(source, embedded)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (want, got):\n%s", source, diff)
+		}
+	}
+	got := safehtml.Clean(strings.Repeat(`<img src="cid:large" alt="x"><img src="cid:logo@acme">`, 20_000), embedded)
+	if first := strings.Count(got, "data:image/gif;base64,R0lGODlhe"); first != 1 || strings.Count(got, `alt="x"`) != 20_000 {
+		t.Errorf("%d large images", first)
+	}
+	if len(got) > 2*safehtml.MaxEmbedded+20_000*64 || len(safehtml.Clean(`<img src="cid:large">`, nil)) != len("<img>") {
+		t.Errorf("%d bytes of HTML", len(got))
+	}
+}
+
+func TestShows(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]bool{
+		"": false, " \n&nbsp;&#8203;&zwnj;<p>\t</p><table><tr><td></td></tr></table>": false, "<script>x()</script><style>p{}</style>": false,
+		`<a href="https://a.example"><img src="https://a.example/x.png"></a>`: false, `<img src=x alt=" ">`: false, "<hr>": false,
+		"<p>a": true, `<img src=x alt="Sale">`: true, `<img src="data:image/png;base64,AAAA">`: true, "<table><tr><td>&lt;": true,
+	} {
+		if got := safehtml.Shows(safehtml.Clean(source, nil)); got != want {
+			t.Errorf("%q: %t", source, got)
 		}
 	}
 }
@@ -115,7 +176,7 @@ func TestHostile(t *testing.T) {
 			continue
 		}
 		cleaned++
-		checkSafe(t, s.Name, safehtml.Clean(content.HTMLBody))
+		checkSafe(t, s.Name, safehtml.Clean(content.HTMLBody, part))
 	}
 	if cleaned < 5 {
 		t.Errorf("only %d samples have HTML", cleaned)
@@ -123,6 +184,7 @@ func TestHostile(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
+	f.Add(`<img src="cid:g1" alt="a"><img src='cid:"><script>'><img src="cid:g%22%3e%3cscript%3e">`)
 	for _, v := range inboundtest.ActiveHTML("http://127.0.0.1/hit") {
 		f.Add(v.HTML)
 	}
@@ -130,8 +192,8 @@ func FuzzClean(f *testing.F) {
 		f.Add(s.Want.HTML)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		cleaned := safehtml.Clean(source)
-		if len(cleaned) > 8*len(source)+16 {
+		cleaned := safehtml.Clean(source, part)
+		if len(cleaned) > 8*len(source)+16+2*safehtml.MaxEmbedded {
 			t.Fatalf("%d bytes from %d", len(cleaned), len(source))
 		}
 		checkSafe(t, source, cleaned)
@@ -142,6 +204,6 @@ func BenchmarkClean(b *testing.B) {
 	source := strings.Repeat(`<table width="600"><tr><td style="padding:4px;color:#333"><a href="https://a.example/x">Read more</a> &amp; so on</td></tr></table>`, 2000)
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		safehtml.Clean(source)
+		safehtml.Clean(source, nil)
 	}
 }

@@ -9,12 +9,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 )
 
-// sniffBytes is how many bytes of a file http.DetectContentType reads.
-const sniffBytes = 512
-
-// rasterImages has the content types that a browser may show. They contain no scripts.
-var rasterImages = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
-
 // ServeLink answers a GET or HEAD request for a link. token is what follows LinkPath in the
 // path of the URL. The answer tells browsers to run nothing and to save the object, except
 // that raster images are shown; the content decides what is a raster image, not the mail.
@@ -56,7 +50,7 @@ func (f *Files) ServeLink(w http.ResponseWriter, r *http.Request, token string) 
 // rasterType returns the content type of a raster image, or "" for any other file. It leaves
 // the file at its beginning.
 func rasterType(file io.ReadSeeker) (string, error) {
-	head := make([]byte, sniffBytes)
+	head := make([]byte, objects.RasterHead)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return "", err
@@ -64,8 +58,5 @@ func rasterType(file io.ReadSeeker) (string, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	if kind := http.DetectContentType(head[:n]); rasterImages[kind] {
-		return kind, nil
-	}
-	return "", nil
+	return objects.RasterType(head[:n]), nil
 }

@@ -20,6 +20,9 @@ type Head struct {
 	Actions []Action
 }
 
+// Heading returns the heading, whose addresses and host names are broken at their separators.
+func (h Head) Heading() Wrapped { return Wrapped(h.Title) }
+
 // Link is a link to another page.
 type Link struct{ Path, Name string }
 

@@ -79,13 +79,15 @@ func (h *Inboxes) create(w http.ResponseWriter, r *http.Request, v people.Visito
 		return
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "inbox_created", Title: "Inbox created", Data: createdPage{
-		Path: made.path(), Address: made.Address, PullURL: made.PullURL, Expires: h.When(made.ExpiresAt),
+		Path: made.path(), Address: frame.Wrapped(made.Address), PullURL: made.PullURL, Expires: h.When(made.ExpiresAt),
 	}})
 }
 
 // createdPage is the data of the page that shows a pull link once. Address is "" for a further
 // pull link of an inbox.
 type createdPage struct {
-	Path, Address, PullURL string
-	Expires                frame.When
+	Path    string
+	Address frame.Wrapped
+	PullURL string
+	Expires frame.When
 }

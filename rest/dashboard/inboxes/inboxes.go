@@ -19,16 +19,25 @@ const (
 	newPath = Path + "/new"
 )
 
+// Config configures the pages of this package. All fields are required.
+type Config struct {
+	// Attachments has the images that the HTML of messages shows.
+	Attachments Attachments
+}
+
 // Inboxes has the pages about temporary inboxes; see dashboard.Room.
-type Inboxes struct{ *frame.Pages }
+type Inboxes struct {
+	Config
+	*frame.Pages
+}
 
 // New returns the pages about temporary inboxes. It fails if the templates cannot be read.
-func New(f *frame.Frame) (*Inboxes, error) {
+func New(f *frame.Frame, cfg Config) (*Inboxes, error) {
 	pages, err := f.Pages(templates)
 	if err != nil {
 		return nil, err
 	}
-	return &Inboxes{pages}, nil
+	return &Inboxes{cfg, pages}, nil
 }
 
 // Routes returns the routes of the pages.
@@ -67,8 +76,9 @@ type inbox struct {
 
 // The values of members.
 const (
-	active = "active"
-	shared = "org"
+	active  = "active"
+	deleted = "deleted"
+	shared  = "org"
 )
 
 func (i inbox) path() string { return Path + "/" + i.ID }
@@ -84,12 +94,23 @@ func (i inbox) mark() string {
 	return "test"
 }
 
+// endOf returns when an inbox ends or has expired. For an inbox that was deleted before, it
+// returns the zero value: the time of the deletion is not known here.
+func (h *Inboxes) endOf(i inbox) frame.When {
+	if i.Status == deleted {
+		return frame.When{}
+	}
+	return h.When(i.ExpiresAt)
+}
+
 // row is an inbox in the list.
 type row struct {
-	Path, Address, Label, Status, Mark string
-	Shared                             bool
-	Messages, Dropped                  int
-	Expires                            frame.When
+	Path                string
+	Address             frame.Wrapped
+	Label, Status, Mark string
+	Shared              bool
+	Messages, Dropped   int
+	Ends                frame.When
 }
 
 // listPage is the data of the list.
@@ -123,8 +144,8 @@ func (h *Inboxes) showInboxes(w http.ResponseWriter, r *http.Request, v people.V
 	}
 	for _, i := range found.Data {
 		data.Rows = append(data.Rows, row{
-			Path: i.path(), Address: i.Address, Label: frame.PlainName(i.Label), Status: i.Status, Mark: i.mark(), Shared: i.Visibility == shared,
-			Messages: i.MessageCount, Dropped: i.DroppedCount, Expires: h.When(i.ExpiresAt),
+			Path: i.path(), Address: frame.Wrapped(i.Address), Label: frame.PlainName(i.Label), Status: i.Status, Mark: i.mark(), Shared: i.Visibility == shared,
+			Messages: i.MessageCount, Dropped: i.DroppedCount, Ends: h.endOf(i),
 		})
 	}
 	add := frame.Action{Path: newPath, Name: "Create inbox", Primary: true}

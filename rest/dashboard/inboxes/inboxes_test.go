@@ -1,14 +1,18 @@
 package inboxes_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -35,6 +39,18 @@ type office struct {
 	*frametest.Office
 	operations *frametest.Operations
 	pages      http.Handler
+	// contents are the attachments of the message, and opened the calls for them.
+	contents []string
+	opened   []string
+}
+
+// OpenAttachment opens one of the contents.
+func (o *office) OpenAttachment(_ context.Context, orgID, inboxID string, position, n int) (io.ReadCloser, error) {
+	o.opened = append(o.opened, fmt.Sprint(orgID == o.Org.ID, inboxID == id, position, n))
+	if o.contents[n] == "" {
+		return nil, core.NotFound("object")
+	}
+	return io.NopCloser(strings.NewReader(o.contents[n])), nil
 }
 
 func newOffice(t *testing.T) *office {
@@ -44,7 +60,7 @@ func newOffice(t *testing.T) *office {
 		operations: &frametest.Operations{T: t},
 	}
 	o.Frame.Operations = o.operations
-	room, err := pages.New(o.Frame)
+	room, err := pages.New(o.Frame, pages.Config{Attachments: o})
 	o.Must(err)
 	o.pages = o.Open(room)
 	inbox := inboxJSON("active")
@@ -181,4 +197,81 @@ func TestHTMLIsKeptApart(t *testing.T) {
 			t.Errorf("policy %q", policy)
 		}
 	}
+}
+
+// TestEmbeddedImages checks which attachments the preview of a message shows.
+func TestEmbeddedImages(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.contents = []string{"GIF89a-logo", "<svg onload=x()>", "", "GIF89a-longer-than-its-size", "GIF89a-again"}
+	var files, html strings.Builder
+	for n, f := range []struct {
+		id   string
+		size int
+	}{{"logo", 11}, {"svg", 16}, {"gone", 9}, {"longer", 9}, {"logo", 12}, {"huge", 1 << 20}} {
+		if n > 0 {
+			files.WriteByte(',')
+		}
+		fmt.Fprintf(&files, `{"filename":"a.png","content_type":"image/png","content_id":%q,"size":%d,"inline":true,"url":"https://fetch.test/o/file"}`, f.id, f.size)
+	}
+	for _, id := range []string{"logo", "svg", "gone", "longer", "logo", "huge", "none", "svg", "gone"} {
+		fmt.Fprintf(&html, `<img src="cid:%s" alt="the %s">`, id, id)
+	}
+	o.operations.Results["inboxes_messages"] = messageWith(t, o.operations.Results["inboxes_messages"], html.String(), files.String())
+	_, page := frametest.Get(t, o.pages, path+"/messages/1/html")
+	const logo = `<img src="data:image/gif;base64,R0lGODlhLWxvZ28=" alt="the logo">`
+	if strings.Count(page, logo) != 2 || strings.Count(page, "src=") != 2 || strings.Count(page, `<img alt="the svg">`) != 2 || strings.Count(page, "<img") != 9 {
+		t.Errorf("preview: %s", page)
+	}
+	if diff := cmp.Diff([]string{"true true 1 0", "true true 1 1", "true true 1 2", "true true 1 3"}, o.opened); diff != "" {
+		t.Errorf("opened (want, got):\n%s", diff)
+	}
+	var many, references strings.Builder
+	o.contents, o.opened = nil, nil
+	for n := range 100 {
+		if n > 0 {
+			many.WriteByte(',')
+		}
+		o.contents = append(o.contents, "GIF89a")
+		fmt.Fprintf(&many, `{"filename":"","content_type":"","content_id":"n%d","size":6,"inline":true,"url":""}`, n)
+		fmt.Fprintf(&references, `<img src="cid:n%d">`, n)
+	}
+	o.operations.Results["inboxes_messages"] = messageWith(t, o.operations.Results["inboxes_messages"], references.String(), many.String())
+	if _, page := frametest.Get(t, o.pages, path+"/messages/1/html"); len(o.opened) != 40 || strings.Count(page, "data:image/gif") != 40 {
+		t.Errorf("%d of 100 attachments are opened", len(o.opened))
+	}
+}
+
+// TestBlankHTML checks that a message whose HTML has nothing to show says so.
+func TestBlankHTML(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for html, frames := range map[string]int{
+		`<script>x()</script><img src="https://a.example/pixel">`: 0, "<table><tr><td>&nbsp;</td></tr></table>": 0, "<p>Hello": 1, `<img src="https://a.example/x" alt="Sale">`: 1,
+	} {
+		o.operations.Results["inboxes_messages"] = messageWith(t, o.operations.Results["inboxes_messages"], html, "")
+		if _, page := frametest.Get(t, o.pages, path+"/messages/1"); strings.Count(page, "<iframe") != frames || strings.Contains(page, "The HTML shows nothing") != (frames == 0) {
+			t.Errorf("%s: %s", html, page)
+		}
+	}
+	o.operations.Results["inboxes_messages"] = messageWith(t, o.operations.Results["inboxes_messages"], "<img src=cid:a>", `{"filename":"","content_type":"","content_id":"a","size":6,"inline":true,"url":""}`)
+	if _, page := frametest.Get(t, o.pages, path+"/messages/1"); !strings.Contains(page, "<iframe") {
+		t.Errorf("an image of the message: %s", page)
+	}
+}
+
+// messageWith returns the messages with other HTML and attachments.
+func messageWith(t *testing.T, messages, html, attachments string) string {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal([]byte(messages), &all); err != nil {
+		t.Fatal(err)
+	}
+	content := all["messages"].([]any)[0].(map[string]any)["message"].(map[string]any)
+	content["html_body"], content["attachments"] = html, json.RawMessage("["+attachments+"]")
+	changed, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(changed)
 }

@@ -14,11 +14,13 @@ import (
 // inboxPage is the data of the page of an inbox.
 type inboxPage struct {
 	Inbox   inbox
+	Address frame.Wrapped
+	Allowed []frame.Wrapped
 	Mark    string
 	Label   string
 	Live    bool
 	Reload  string
-	Expires frame.When
+	Ends    frame.When // the zero value if the inbox was deleted
 	Created frame.When
 	Rows    []messageRow
 	// More is true if the inbox has more messages than the page shows.
@@ -28,10 +30,11 @@ type inboxPage struct {
 
 // messageRow is a message in the list of an inbox.
 type messageRow struct {
-	Path, Subject, From string
-	Codes               []string
-	Files               int
-	Received            frame.When
+	Path, Subject string
+	From          frame.Wrapped
+	Codes         []string
+	Files         int
+	Received      frame.When
 }
 
 // message has the members of a message that the pages show.
@@ -72,11 +75,11 @@ type address struct {
 }
 
 // text returns the address with its name, without invisible characters.
-func (a address) text() string {
+func (a address) text() frame.Wrapped {
 	if a.Name == "" {
-		return frame.PlainName(a.Address)
+		return frame.Wrapped(frame.PlainName(a.Address))
 	}
-	return frame.PlainName(a.Name + " <" + a.Address + ">")
+	return frame.Wrapped(frame.PlainName(a.Name + " <" + a.Address + ">"))
 }
 
 type header struct {
@@ -87,16 +90,17 @@ type header struct {
 type file struct {
 	Filename    string `json:"filename"`
 	ContentType string `json:"content_type"`
+	ContentID   string `json:"content_id"`
 	Size        int64  `json:"size"`
 	URL         string `json:"url"`
 }
 
 // sender returns the author of a message, or its envelope sender if it has none.
-func (m message) sender() string {
+func (m message) sender() frame.Wrapped {
 	if m.Message.From != nil {
 		return m.Message.From.text()
 	}
-	return frame.PlainName(m.Sender)
+	return frame.Wrapped(frame.PlainName(m.Sender))
 }
 
 // showInbox shows an inbox. While it is active, the page reads its messages again every two
@@ -107,10 +111,8 @@ func (h *Inboxes) showInbox(w http.ResponseWriter, r *http.Request, v people.Vis
 		return
 	}
 	data := inboxPage{
-		Inbox: i, Mark: i.mark(), Label: frame.PlainName(i.Label), Live: i.Status == active, Reload: i.path(), Expires: h.When(i.ExpiresAt), Created: h.When(i.CreatedAt),
-	}
-	for n, sender := range i.AllowedSenders {
-		i.AllowedSenders[n] = frame.PlainName(sender)
+		Inbox: i, Address: frame.Wrapped(i.Address), Allowed: plainWrapped(i.AllowedSenders), Mark: i.mark(), Label: frame.PlainName(i.Label),
+		Live: i.Status == active, Reload: i.path(), Ends: h.endOf(i), Created: h.When(i.CreatedAt),
 	}
 	found, err := h.newest(r, v, i)
 	if err != nil && core.AsError(err).Code == core.CodeInboxExpired {
@@ -172,6 +174,9 @@ func plain(texts []string) []string {
 	}
 	return shown
 }
+
+// plainWrapped is plain for texts with addresses.
+func plainWrapped(texts []string) []frame.Wrapped { return frame.WrappedAll(plain(texts)) }
 
 // messages returns the messages of an inbox after a position. It returns none for an inbox that
 // has ended.

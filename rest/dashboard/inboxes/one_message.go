@@ -1,7 +1,10 @@
 package inboxes
 
 import (
+	"cmp"
+	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core/inbound/safehtml"
@@ -12,14 +15,15 @@ import (
 
 // messagePage is the data of the page of a message.
 type messagePage struct {
-	From, Sender  string
-	To, Cc, Reply []string
-	Recipients    []string
+	From, Sender  frame.Wrapped
+	To, Cc, Reply []frame.Wrapped
+	Recipients    []frame.Wrapped
 	Received      frame.When
 	Codes         []string
 	Links         []foundLink
 	Verdicts      []frame.Verdict
 	Preview       string // path of the HTML, "" without HTML
+	Blank         bool   // the HTML has nothing to show
 	Text, HTML    string
 	TextURL       string // of a text that is too large to be shown
 	HTMLURL       string
@@ -29,7 +33,17 @@ type messagePage struct {
 	Warnings      []string
 }
 
-type foundLink struct{ URL, Kind string }
+// foundLink is a link of the text, and in words what it is for.
+type foundLink struct {
+	URL  frame.Wrapped
+	Kind string
+}
+
+// linkKinds are the kinds of links in words.
+var linkKinds = map[string]string{"confirm": "Confirm address", "reset": "Reset password", "sign_in": "Sign in", "unsubscribe": "Unsubscribe"}
+
+// linkKind returns the kind of a link in words.
+func linkKind(kind string) string { return cmp.Or(linkKinds[kind], "Other") }
 
 type fileRow struct{ Name, Type, Size, URL string }
 
@@ -66,12 +80,12 @@ func (h *Inboxes) showMessage(w http.ResponseWriter, r *http.Request, v people.V
 	}
 	content := m.Message
 	data := messagePage{
-		From: m.sender(), Sender: frame.PlainName(m.Sender), To: texts(content.To), Cc: texts(content.Cc), Reply: texts(content.ReplyTo), Recipients: plain(m.Recipients),
+		From: m.sender(), Sender: frame.Wrapped(frame.PlainName(m.Sender)), To: texts(content.To), Cc: texts(content.Cc), Reply: texts(content.ReplyTo), Recipients: plainWrapped(m.Recipients),
 		Received: h.When(m.ReceivedAt), Codes: plain(m.Extracted.Codes), Text: frame.PlainName(content.TextBody), HTML: frame.PlainName(content.HTMLBody),
 		TextURL: content.TextBodyURL, HTMLURL: content.HTMLBodyURL, RawURL: m.RawURL, Warnings: plain(content.Warnings), Verdicts: frame.VerdictsOf(m.Verdicts),
 	}
 	for _, l := range m.Extracted.Links {
-		data.Links = append(data.Links, foundLink{frame.PlainName(l.URL), l.Kind})
+		data.Links = append(data.Links, foundLink{frame.Wrapped(frame.PlainName(l.URL)), linkKind(l.Kind)})
 	}
 	for _, f := range content.Attachments {
 		data.Files = append(data.Files, fileRow{frame.PlainName(f.Filename), frame.PlainName(f.ContentType), sizeText(f.Size), f.URL})
@@ -80,8 +94,10 @@ func (h *Inboxes) showMessage(w http.ResponseWriter, r *http.Request, v people.V
 		data.Headers = append(data.Headers, header{frame.PlainName(f.Name), frame.PlainName(f.Value)})
 	}
 	if content.HTMLBody != "" {
-		data.Preview = r.URL.Path + "/html"
-		frame.AllowMailFrames(w)
+		if data.Blank = !m.showsHTML(); !data.Blank {
+			data.Preview = r.URL.Path + "/html"
+			frame.AllowMailFrames(w)
+		}
 	}
 	title := frame.PlainName(content.Subject)
 	if title == "" {
@@ -90,12 +106,18 @@ func (h *Inboxes) showMessage(w http.ResponseWriter, r *http.Request, v people.V
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "message", Title: title, Head: frame.Head{Parents: []frame.Link{i.link()}}, Data: data})
 }
 
-func texts(all []address) []string {
-	shown := make([]string, len(all))
+func texts(all []address) []frame.Wrapped {
+	shown := make([]frame.Wrapped, len(all))
 	for i, a := range all {
 		shown[i] = a.text()
 	}
 	return shown
+}
+
+// showsHTML reports whether the preview shows anything. The HTML of some mail is only scripts and
+// remote images. A message with embedded images counts as one that does.
+func (m message) showsHTML() bool {
+	return safehtml.Shows(safehtml.Clean(m.Message.HTMLBody, nil)) || slices.ContainsFunc(m.Message.Attachments, func(f file) bool { return f.ContentID != "" })
 }
 
 // sizeText returns a size in bytes, KB or MB.
@@ -120,7 +142,11 @@ func (h *Inboxes) writeHTML(w http.ResponseWriter, r *http.Request, v people.Vis
 		frame.SeeOther(w, i.path()+"/messages/"+m.Cursor)
 		return
 	}
-	frame.WriteMail(w, safeHTML(m.Message.HTMLBody))
+	position, _ := strconv.Atoi(m.Cursor) // messageOf has compared it with the path
+	embedded := pictures{files: m.Message.Attachments, read: map[string][]byte{}, open: func(n int) (io.ReadCloser, error) {
+		return h.Attachments.OpenAttachment(r.Context(), v.Org.ID, i.ID, position, n)
+	}}
+	frame.WriteMail(w, safeHTML(m.Message.HTMLBody, embedded.content))
 }
 
 // previewStart is the beginning of a document with the HTML of a message: mail programs show
@@ -129,9 +155,10 @@ const previewStart = `<!doctype html><html><head><meta charset="utf-8"><title>Me
 
 // safeHTML returns a document with the HTML of a message without its active content. Rules of
 // style elements are written into the elements first, because the elements lose their classes.
-func safeHTML(source string) string {
+// embedded returns images of the message; see safehtml.Clean.
+func safeHTML(source string, embedded func(contentID string) []byte) string {
 	if inlined, err := mailhtml.Inline(source); err == nil { // otherwise it has too many rules
 		source = inlined
 	}
-	return previewStart + safehtml.Clean(source) + "</body></html>"
+	return previewStart + safehtml.Clean(source, embedded) + "</body></html>"
 }

@@ -18,8 +18,9 @@ var labels = frame.Labels{
 
 // domainRow is a domain in the list.
 type domainRow struct {
-	Path, Name, Host string
-	State, Webhook   mark
+	Path           string
+	Name, Host     frame.Wrapped
+	State, Webhook mark
 }
 
 // domainList is the data of the page that lists the domains.
@@ -54,9 +55,9 @@ func (h *Receiving) showDomains(w http.ResponseWriter, r *http.Request, v people
 		}
 	}
 	for _, d := range all.Data {
-		row := domainRow{Path: d.path(), Name: d.Domain, State: markOfDomain(d.Status)}
+		row := domainRow{Path: d.path(), Name: frame.Wrapped(d.Domain), State: markOfDomain(d.Status)}
 		if d.Webhook != nil {
-			row.Host, row.Webhook = hostOf(d.Webhook.URL), markOfWebhook(d.Webhook.Status)
+			row.Host, row.Webhook = frame.Wrapped(hostOf(d.Webhook.URL)), markOfWebhook(d.Webhook.Status)
 		}
 		data.Rows = append(data.Rows, row)
 		if alarm := alarms[d.ID]; alarm != "" {

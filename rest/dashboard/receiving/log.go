@@ -37,16 +37,17 @@ type message struct {
 
 // messageRow is a message in the log.
 type messageRow struct {
-	Path, Subject, Sender, Recipients string
-	Outcome                           mark
-	Test                              bool
-	Received                          frame.When
+	Path, Subject      string
+	Sender, Recipients frame.Wrapped
+	Outcome            mark
+	Test               bool
+	Received           frame.When
 }
 
 // newMessageRow returns the row of a message. Its texts are those of outsiders.
 func (h *Receiving) newMessageRow(m message) messageRow {
 	row := messageRow{
-		Path: LogPath + "/" + m.ID, Subject: frame.PlainName(m.Subject), Sender: frame.PlainName(m.Sender), Recipients: frame.PlainName(strings.Join(m.Recipients, ", ")),
+		Path: LogPath + "/" + m.ID, Subject: frame.PlainName(m.Subject), Sender: frame.Wrapped(frame.PlainName(m.Sender)), Recipients: frame.Wrapped(frame.PlainName(strings.Join(m.Recipients, ", "))),
 		Outcome: markOfOutcome(m.Outcome), Test: m.Test, Received: h.When(m.ReceivedAt),
 	}
 	if row.Subject == "" {
@@ -62,36 +63,59 @@ func (h *Receiving) newMessageRow(m message) messageRow {
 type logPage struct {
 	Rows                      []messageRow
 	Domain, Recipient, Sender string
+	Since, Until              string // days, both inclusive
 	Outcomes                  []frame.Option
 	Empty                     frame.Empty
 	Pager                     frame.Pager
 }
 
-// logFilters are the query parameters of the log.
+// logFilters are the query parameters of the log that are arguments of the operation.
 var logFilters = []string{"domain", "recipient", "sender", "outcome"}
 
-// showLog shows the log of received mail.
-func (h *Receiving) showLog(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	asked, arguments := r.URL.Query(), map[string]any{"limit": frame.PageSize}
-	kept := url.Values{}
-	for _, name := range logFilters {
+// logLabels has the words that name the filters in the text about a refused one.
+var logLabels = frame.Labels{
+	"from": "The first day", "to": "The last day", "domain": "The domain", "recipient": "The recipient", "sender": "The sender", "outcome": "The outcome",
+}
+
+// The query parameters of the first and the last day. The names of the operation's arguments
+// are not free: a pager uses one of them.
+const (
+	paramSince = "since"
+	paramUntil = "until"
+)
+
+// logArguments returns the arguments for the log and the filters of a request without spaces
+// around them. It fails with validation_failed for days that are none.
+func logArguments(asked url.Values) (arguments map[string]any, kept url.Values, err error) {
+	kept = url.Values{}
+	for _, name := range append([]string{paramSince, paramUntil}, logFilters...) {
 		if value := strings.TrimSpace(asked.Get(name)); value != "" {
-			arguments[name] = value
 			kept.Set(name, value)
 		}
 	}
-	if cursor := asked.Get(frame.ParamCursor); cursor != "" {
-		arguments[frame.ParamCursor] = cursor
+	from, to, err := frame.DayRange(kept.Get(paramSince), kept.Get(paramUntil))
+	all := map[string]any{"limit": frame.PageSize, "from": from, "to": to, frame.ParamCursor: asked.Get(frame.ParamCursor)}
+	for _, name := range logFilters {
+		all[name] = kept.Get(name)
 	}
+	return frame.SetArguments(all), kept, err
+}
+
+// showLog shows the log of received mail.
+func (h *Receiving) showLog(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	asked := r.URL.Query()
+	arguments, kept, err := logArguments(asked)
 	var page frame.List[message]
-	err := h.Read(r, v, "inbound_messages_list", arguments, &page)
-	problem, status := labels.FilterProblem(err)
+	if err == nil {
+		err = h.Read(r, v, "inbound_messages_list", arguments, &page)
+	}
+	problem, status := logLabels.FilterProblem(err)
 	if err != nil && problem == "" {
 		h.Fail(w, r, v, err)
 		return
 	}
 	data := logPage{
-		Domain: kept.Get("domain"), Recipient: kept.Get("recipient"), Sender: kept.Get("sender"), Outcomes: outcomeOptions(kept.Get("outcome")),
+		Domain: kept.Get("domain"), Recipient: kept.Get("recipient"), Sender: kept.Get("sender"), Since: kept.Get(paramSince), Until: kept.Get(paramUntil), Outcomes: outcomeOptions(kept.Get("outcome")),
 		Empty: frame.Empty{Text: "No mail came to your receiving domains in the last 30 days."}, Pager: frame.PagerOf(LogPath, asked, len(page.Data), page.Next(), -1),
 	}
 	if len(kept) > 0 {
@@ -126,7 +150,7 @@ type stateRow struct {
 type messagePage struct {
 	Message  messageRow
 	ID       string
-	Domain   string
+	Domain   frame.Wrapped
 	Size     string
 	Verdicts []frame.Verdict
 	States   []stateRow
@@ -155,7 +179,7 @@ func (h *Receiving) showMessage(w http.ResponseWriter, r *http.Request, v people
 	if !ok {
 		return
 	}
-	data := messagePage{Message: h.newMessageRow(m), ID: m.ID, Domain: m.Domain, Size: frame.WithCommas(m.Size) + " bytes", Verdicts: frame.VerdictsOf(m.Verdicts)}
+	data := messagePage{Message: h.newMessageRow(m), ID: m.ID, Domain: frame.Wrapped(m.Domain), Size: frame.WithCommas(m.Size) + " bytes", Verdicts: frame.VerdictsOf(m.Verdicts)}
 	for _, s := range m.States {
 		row := stateRow{State: markOfOutcome(s.State), At: h.When(s.OccurredAt), Detail: frame.PlainName(s.Detail)}
 		if s.HTTPStatus != nil {

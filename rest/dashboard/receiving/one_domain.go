@@ -33,9 +33,11 @@ type address struct {
 
 // addressRow is an address on the page of a domain.
 type addressRow struct {
-	LocalPart, Address, Metadata string
-	Created                      frame.When
-	Delete                       *frame.Form
+	LocalPart string
+	Address   frame.Wrapped
+	Metadata  string
+	Created   frame.When
+	Delete    *frame.Form
 }
 
 // shownAddresses is how many addresses the page of a domain shows.
@@ -44,6 +46,7 @@ const shownAddresses = 100
 // domainPage is the data of the page of a domain.
 type domainPage struct {
 	Domain           domain
+	Records          []recordRow
 	State, HookState mark
 	Alarm            string
 	Patterns         string
@@ -58,6 +61,13 @@ type domainPage struct {
 	Verify, Test      frame.Form
 	Window            frame.Form
 	From, To, Problem string
+}
+
+// recordRow is a DNS record on the page of a domain.
+type recordRow struct {
+	Type        string
+	Name, Value frame.Wrapped
+	Verified    bool
 }
 
 // showDomain shows a domain.
@@ -94,6 +104,9 @@ func (h *Receiving) domainPage(w http.ResponseWriter, r *http.Request, v people.
 		Verify: frame.FormTo(v, d.path()+"/verify"), Test: frame.FormTo(v, d.path()+"/webhook/test"), Window: frame.FormTo(v, d.path()+"/webhook/resend"),
 		From: from, To: to,
 	}
+	for _, r := range d.Records {
+		data.Records = append(data.Records, recordRow{r.Type, frame.Wrapped(r.Name), frame.Wrapped(r.Value), r.Verified})
+	}
 	if d.Region != "" {
 		data.SES = h.Guide(guide+"#receive-by-amazon-ses", "Set up Amazon SES")
 	}
@@ -124,7 +137,7 @@ func (h *Receiving) addressRows(v people.Visitor, d domain, all []address, manag
 		if err := json.Compact(&metadata, a.Metadata); err != nil || metadata.String() == "{}" {
 			metadata.Reset()
 		}
-		row := addressRow{LocalPart: a.LocalPart, Address: a.Address, Metadata: core.OnlyVisible(metadata.String()), Created: h.When(a.CreatedAt)}
+		row := addressRow{LocalPart: a.LocalPart, Address: frame.Wrapped(a.Address), Metadata: core.OnlyVisible(metadata.String()), Created: h.When(a.CreatedAt)}
 		if manage {
 			form := frame.FormTo(v, d.path()+"/addresses/delete")
 			row.Delete = &form

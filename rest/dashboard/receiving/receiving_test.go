@@ -3,8 +3,10 @@ package receiving_test
 import (
 	"context"
 	"flag"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +117,8 @@ func TestGoldenPages(t *testing.T) {
 	o.shown("address", page+"/addresses")
 	o.shown("log", receiving.LogPath+"?outcome=retrying&domain=in.example.com")
 	o.shown("message", receiving.LogPath+"/"+messageID)
+	o.shown("log_filtered", receiving.LogPath+"?cursor=c1&from=51&since=2026-03-01&until=2026-03-02&recipient="+url.QueryEscape(" support@in.example.com ")+"&sender="+url.QueryEscape("<b>@x.example"))
+	o.shown("log_refused", receiving.LogPath+"?since=2026-03-02&until=2026-03-01")
 	o.posted("secret", page+"/webhook", webhookForm())
 	o.posted("secret_rotated", page+"/webhook/rotate", nil)
 	o.posted("window_refused", page+"/webhook/resend", url.Values{"from": {"2026-03-12T15:00"}, "to": {"x"}})
@@ -161,6 +165,50 @@ func TestCalls(t *testing.T) {
 		calls := o.operations.Calls()
 		if last := calls[len(calls)-1]; status != c.status || last.Name != c.name || last.Arguments != c.want || last.Once != c.form.Get("once") {
 			t.Errorf("%s: %d, %+v", c.path, status, last)
+		}
+	}
+}
+
+// nextPage finds the link to the next page of a list.
+var nextPage = regexp.MustCompile(`href="([^"]*)" rel="next"`)
+
+// TestLogFilters checks the arguments with which the log is read, and that each page keeps the
+// filters.
+func TestLogFilters(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for query, want := range map[string]string{
+		"":                                   `{"limit":50}`,
+		"?outcome=":                          `{"limit":50}`,
+		"?cursor=c1":                         `{"cursor":"c1","limit":50}`,
+		"?since=2026-03-01&until=2026-03-01": `{"from":"2026-03-01T00:00:00Z","limit":50,"to":"2026-03-02T00:00:00Z"}`,
+		"?until=2026-03-05&outcome=dropped&domain=in.example.com&recipient=+a%40in.example.com+&sender=b%40x.example&cursor=c1&from=51": `{"cursor":"c1","domain":"in.example.com","limit":50,"outcome":"dropped","recipient":"a@in.example.com","sender":"b@x.example","to":"2026-03-06T00:00:00Z"}`,
+	} {
+		o.operations.Calls()
+		status, page := frametest.Get(t, o.pages, receiving.LogPath+query)
+		calls := o.operations.Calls()
+		if status != http.StatusOK || len(calls) != 1 || calls[0].Name != "inbound_messages_list" || calls[0].Arguments != want {
+			t.Errorf("%s: %d %+v", query, status, calls)
+		}
+		asked, err := url.ParseQuery(strings.TrimPrefix(query, "?"))
+		o.Must(err)
+		next := html.UnescapeString(nextPage.FindStringSubmatch(page)[1])
+		link, err := url.Parse(next)
+		o.Must(err)
+		for name := range asked {
+			if got := link.Query().Get(name); name != "cursor" && name != "from" && got != asked.Get(name) {
+				t.Errorf("%s: the next page is %s", query, next)
+			}
+		}
+		if got := link.Query(); got.Get("cursor") != "next" || got.Get("from") == "" {
+			t.Errorf("%s: the next page is %s", query, next)
+		}
+	}
+	o.operations.Calls()
+	for _, query := range []string{"?since=yesterday", "?until=2026-02-30", "?since=2026-03-02&until=2026-03-01"} {
+		status, page := frametest.Get(t, o.pages, receiving.LogPath+query)
+		if calls := o.operations.Calls(); status != http.StatusUnprocessableEntity || len(calls) != 0 || !strings.Contains(page, `role="alert"`) {
+			t.Errorf("%s: %d %+v", query, status, calls)
 		}
 	}
 }

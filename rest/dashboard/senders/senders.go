@@ -66,8 +66,10 @@ var marks = map[string]string{"Verified": "good", "Code mailed": "live", "Locked
 
 // row is the data of one claim in the list.
 type row struct {
-	Path, Email, State, Mark string
-	Expires, Verified        frame.When
+	Path              string
+	Email             frame.Wrapped
+	State, Mark       string
+	Expires, Verified frame.When
 }
 
 // listPage is the data of the list. MayChange is true if the visitor may verify addresses.
@@ -123,7 +125,7 @@ func (h *Room) list(w http.ResponseWriter, r *http.Request, v people.Visitor, em
 		Pager: frame.PagerOf(Path, r.URL.Query(), len(found.Data), found.Next(), -1),
 	}
 	for _, c := range found.Data {
-		shown := row{Path: Path + "/" + c.ID, Email: frame.PlainName(c.Email), Verified: h.whenOf(c.VerifiedAt), Expires: h.whenOf(c.CodeExpiresAt)}
+		shown := row{Path: Path + "/" + c.ID, Email: frame.Wrapped(frame.PlainName(c.Email)), Verified: h.whenOf(c.VerifiedAt), Expires: h.whenOf(c.CodeExpiresAt)}
 		shown.State, _ = c.state(h.Clock())
 		shown.Mark = marks[shown.State]
 		data.Rows = append(data.Rows, shown)

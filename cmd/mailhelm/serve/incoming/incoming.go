@@ -4,6 +4,7 @@ package incoming
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -203,6 +204,15 @@ func (m mailObjects) Link(ctx context.Context, orgID, storeID, key, filename, co
 		return "", err
 	}
 	return store.Link(ctx, key, objects.Link{Until: until, Filename: filename, ContentType: contentType})
+}
+
+// Open returns the content of an object.
+func (m mailObjects) Open(ctx context.Context, orgID, storeID, key string) (io.ReadCloser, error) {
+	store, err := m.stores.At(ctx, orgID, storeID)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, key)
 }
 
 // Delete deletes objects.
