@@ -93,10 +93,20 @@ func (tab *Tab) store(name string, s screen) {
 		}
 		tab.must("folder for pictures", os.MkdirAll(folder, 0o755))
 		tab.resize(s, scheme)
+		tab.paintFrame()
 		picture, err := chromedp.Call(tab.ctx, page.CaptureScreenshot, wholePage)
 		tab.must("picture", err)
 		tab.must("picture", os.WriteFile(filepath.Join(folder, name+"-"+s.name+"-"+scheme+".png"), picture.Data, 0o644))
 	}
+}
+
+// paintFrame waits until the first frame of the page is painted, if it has one. Browsers do not
+// paint frames outside of the window, which a picture of the whole page would show empty.
+func (tab *Tab) paintFrame() {
+	tab.t.Helper()
+	const paint = `(f => !f || (f.scrollIntoView({block: "center"}), new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))))(document.querySelector("iframe"))`
+	_, err := chromedp.Run(tab.ctx, chromedp.Evaluate[bool](paint, chromedp.EvalAwaitPromise))
+	tab.must("paint frame", err)
 }
 
 // resize sets the window's size and the preferred colour scheme, "light" or "dark". It

@@ -180,7 +180,7 @@ func resendWindow(t *testing.T, s *scene, tab *browser.Tab, domain string, posts
 	now, before := s.p.Clock.Now().UTC(), posts.Load()
 	send := func(from, to time.Time) {
 		tab.Go(domain)
-		tab.Unfold("details.fold:has(#from)")
+		tab.Unfold("#from")
 		tab.Choose("#from", from.Format("2006-01-02T15:04"))
 		tab.Choose("#to", to.Format("2006-01-02T15:04"))
 		tab.Submit("form[action$='/webhook/resend'] button")

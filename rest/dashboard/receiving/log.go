@@ -85,7 +85,7 @@ const (
 )
 
 // logArguments returns the arguments for the log and the filters of a request without spaces
-// around them. It fails with validation_failed for days that are none.
+// around them. It fails with validation_failed for a text that is not a day.
 func logArguments(asked url.Values) (arguments map[string]any, kept url.Values, err error) {
 	kept = url.Values{}
 	for _, name := range append([]string{paramSince, paramUntil}, logFilters...) {
