@@ -188,7 +188,7 @@ func resendWindow(t *testing.T, s *scene, tab *browser.Tab, domain string, posts
 	send(now.Add(-48*time.Hour), now.Add(-47*time.Hour))
 	tab.Expect(http.StatusOK, "No message of this time can be sent again")
 	send(now, now.Add(-time.Hour))
-	tab.Expect(http.StatusUnprocessableEntity, "before")
+	tab.Expect(http.StatusUnprocessableEntity, "The beginning must be before the end")
 	tab.Picture("receiving-window-refused")
 	send(now.Add(-time.Hour), now.Add(time.Hour))
 	tab.Expect(http.StatusOK, "The messages of this time are sent again within seconds")

@@ -190,6 +190,8 @@ func (h *Receiving) resendWindow(w http.ResponseWriter, r *http.Request, v peopl
 		err = core.Invalid("from", "must be a date and a time")
 	case errTo != nil:
 		err = core.Invalid("to", "must be a date and a time")
+	case !from.Before(to):
+		err = core.Invalid("from", "must be before the end")
 	default:
 		n, err = h.permitted(v).ResendWindow(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, d.ID, from, to)
 	}
