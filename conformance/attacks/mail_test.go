@@ -27,6 +27,12 @@ func dialMail(t *testing.T, p *product.Product) mailClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the test is over
+	return mailClientOf(t, conn)
+}
+
+// mailClientOf returns a client on a connection, which must end within 20 seconds.
+func mailClientOf(t *testing.T, conn net.Conn) mailClient {
+	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}

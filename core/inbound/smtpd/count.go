@@ -22,6 +22,8 @@ const (
 	Accepted Outcome = "accepted"
 	// TooMany is the outcome above a limit of connections, recipients or messages.
 	TooMany Outcome = "too_many"
+	// Displaced is a connection that lost its place to a new one.
+	Displaced Outcome = "displaced"
 	// NoSuchInbox and NotOurs are refusals of the router.
 	NoSuchInbox Outcome = "no_such_inbox"
 	NotOurs     Outcome = "not_ours"

@@ -17,4 +17,21 @@
 // A [Server] runs one session for each connection. The session reads commands through a wire,
 // which flushes replies before it waits for the client. During DATA and BDAT, Intake reads the
 // message from the connection, so a message is never in memory as a whole.
+//
+// # Places
+//
+// At most [Limits].Connections connections have a session, and a client may be silent for five
+// minutes, as RFC 5321 section 4.5.3.2.7 asks. When all places are taken and another client
+// connects, the server displaces one connection with 421 4.3.2, so that idle connections cannot
+// keep mail out. Those that may be displaced are:
+//
+//   - without a message in transfer, a client that has sent no complete command for five seconds,
+//     reads no reply, or has had no message accepted for a minute, whatever it sends;
+//   - with a message in transfer, a client that has sent less than 500 bytes for each second that
+//     the server waited for them, at least 30 seconds. Time in which Intake works does not count.
+//
+// Of these, one goes that has delivered no message, if there is one, and of several the one whose
+// last accepted message, or else its connection, is the oldest. So clients that deliver mail stay,
+// and a message in transfer at a usual rate is never cut off. A displaced client has no reply 250 for its message and tries again later. While none may be
+// displaced, the new client waits.
 package smtpd

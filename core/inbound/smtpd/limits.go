@@ -7,8 +7,9 @@ import (
 
 // Limits are the limits of a server. A zero field has its default.
 type Limits struct {
-	// Connections is the maximum number of open connections; further connections wait. The
-	// default is 256.
+	// Connections is the maximum number of open connections. A further connection waits, and
+	// displaces one whose client delivers nothing; the package comment says which. The default
+	// is 256.
 	Connections int
 	// PerNetwork is the maximum number of open connections of one network, a /24 of IPv4 or a
 	// /64 of IPv6. Further connections get 421. The default is 32, an eighth of 256.

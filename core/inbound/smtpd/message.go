@@ -78,6 +78,7 @@ func (s *session) receive(message transfer, end time.Time) error {
 		return s.reply(451, "4.3.0", "Message cannot be stored now, try again later")
 	}
 	s.messages, s.commands, s.progress = s.messages+1, 0, now()
+	s.wire.noteProgress(s.progress)
 	s.server.cfg.Count(Message, Accepted)
 	return s.reply(250, "2.0.0", "Accepted as "+e.ID)
 }

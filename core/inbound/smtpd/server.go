@@ -41,7 +41,7 @@ type Server struct {
 	cfg    Config
 	limits Limits
 	pace   *throttle.Throttle // of messages, by network
-	slots  chan struct{}      // one for each open connection
+	places chan struct{}      // one for each session
 
 	// ctx ends when the server closes connections. done is closed when it stops listening.
 	ctx    context.Context
@@ -65,9 +65,9 @@ func New(cfg Config) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Server{
 		cfg: cfg, limits: limits,
-		pace:  throttle.New(limits.MessagesOfNetwork, pacePeriod/time.Duration(limits.MessagesOfNetwork)),
-		slots: make(chan struct{}, limits.Connections),
-		ctx:   ctx, cancel: cancel, done: make(chan struct{}),
+		pace:   throttle.New(limits.MessagesOfNetwork, pacePeriod/time.Duration(limits.MessagesOfNetwork)),
+		places: make(chan struct{}, limits.Connections),
+		ctx:    ctx, cancel: cancel, done: make(chan struct{}),
 		sessions: map[*session]struct{}{},
 	}
 }
@@ -92,18 +92,12 @@ func (s *Server) Serve(l net.Listener) error {
 		if conn == nil {
 			return err
 		}
-		s.start(conn)
+		s.admit(conn)
 	}
 }
 
-// accept returns the next connection when fewer than Limits.Connections are open. It returns
-// nil if the server stops or the listener fails.
+// accept returns the next connection. It returns nil if the server stops or the listener fails.
 func (s *Server) accept(l net.Listener) (net.Conn, error) {
-	select {
-	case s.slots <- struct{}{}:
-	case <-s.done:
-		return nil, nil
-	}
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		conn, err := l.Accept()
 		if err == nil {
@@ -144,7 +138,7 @@ func (s *Server) wait(d time.Duration) bool {
 	}
 }
 
-// start runs the session of a connection in a goroutine.
+// start runs the session of a connection that has a place in a goroutine.
 func (s *Server) start(conn net.Conn) {
 	one := newSession(s, conn)
 	s.mu.Lock()
@@ -158,7 +152,7 @@ func (s *Server) start(conn net.Conn) {
 			s.mu.Lock()
 			delete(s.sessions, one)
 			s.mu.Unlock()
-			<-s.slots
+			<-s.places
 		}()
 		s.cfg.Count(Connection, Accepted)
 		one.run()

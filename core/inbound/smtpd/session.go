@@ -61,6 +61,7 @@ var farewells = []struct {
 	code           int
 	enhanced, text string
 }{
+	{errDisplaced, 421, "4.3.2", "All connections are in use and this one delivers nothing, try again later"},
 	{errStopping, 421, "4.3.2", "Server is shutting down, try again later"},
 	{os.ErrDeadlineExceeded, 421, "4.4.2", "Timeout"},
 	{errLongLine, 500, "5.5.2", "Line is too long"},
@@ -93,6 +94,7 @@ func (s *session) run() {
 		for _, last := range farewells {
 			if errors.Is(err, last.cause) {
 				s.wire.reply(last.code, last.enhanced, last.text)
+				break
 			}
 		}
 		s.wire.linger()
@@ -226,7 +228,12 @@ func (s *session) startTLS(arg string) error {
 	ctx, cancel := context.WithTimeout(s.server.ctx, handshakeTimeout)
 	defer cancel()
 	conn := tls.Server(s.wire.conn, s.server.cfg.TLS)
-	if err := conn.HandshakeContext(ctx); err != nil {
+	if err := s.wire.await(); err != nil {
+		return err
+	}
+	err := conn.HandshakeContext(ctx)
+	s.wire.arrived(0)
+	if err != nil {
 		return errQuit
 	}
 	s.wire.replace(conn)

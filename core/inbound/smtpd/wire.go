@@ -36,10 +36,11 @@ type wire struct {
 	pause time.Duration
 	// idle is true while the client has no message in transfer. Then stop ends the wait at once.
 	idle, stopping bool
+	course         course
 }
 
 func newWire(conn net.Conn) *wire {
-	w := &wire{raw: conn, conn: conn}
+	w := &wire{raw: conn, conn: conn, course: course{progress: now()}}
 	w.in, w.out = bufio.NewReaderSize(inward{w}, 8<<10), bufio.NewWriterSize(outward{w}, 2<<10)
 	return w
 }
@@ -52,6 +53,7 @@ func (w *wire) waitForCommand(end time.Time, idle bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.end, w.pause, w.idle = end, 0, idle
+	w.course.asked = now()
 }
 
 // waitForData sets the limits of the next reads: data must be complete at end, and come without
@@ -59,6 +61,9 @@ func (w *wire) waitForCommand(end time.Time, idle bool) {
 func (w *wire) waitForData(end time.Time, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.idle {
+		w.course.waited, w.course.got = 0, 0
+	}
 	w.end, w.pause, w.idle = end, pause, false
 }
 
@@ -108,21 +113,31 @@ func (w inward) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := conn.Read(p)
-	if errors.Is(err, os.ErrDeadlineExceeded) && w.stopped() {
-		err = errStopping
+	w.arrived(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case w.isDisplaced():
+			err = errDisplaced
+		case w.stopped():
+			err = errStopping
+		}
 	}
 	return n, err
 }
 
-// arm sets the deadline of the next read.
+// arm sets the deadline of the next read, and begins the wait.
 func (w *wire) arm() (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.idle && w.stopping {
+	switch {
+	case w.course.displaced:
+		return nil, errDisplaced
+	case w.idle && w.stopping:
 		return nil, errStopping
 	}
 	deadline := w.end
-	if next := now().Add(w.pause); w.pause > 0 && next.Before(deadline) {
+	w.course.since = now()
+	if next := w.course.since.Add(w.pause); w.pause > 0 && next.Before(deadline) {
 		deadline = next
 	}
 	return w.conn, w.conn.SetReadDeadline(deadline)
@@ -135,16 +150,28 @@ func (w *wire) stopped() bool {
 }
 
 // outward writes to the connection of a wire. A client that reads nothing ends the connection.
+// A displaced one has less time for the last reply.
 type outward struct{ *wire }
 
 func (w outward) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	conn := w.conn
-	w.mu.Unlock()
-	if err := conn.SetWriteDeadline(now().Add(answerTimeout)); err != nil {
+	conn, err := w.armWrite()
+	if err != nil {
 		return 0, err
 	}
+	defer w.arrived(0)
 	return conn.Write(p)
+}
+
+// armWrite sets the deadline of the next write, and begins the wait.
+func (w *wire) armWrite() (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	timeout := answerTimeout
+	if w.course.displaced {
+		timeout = displacedTimeout
+	}
+	w.course.since = now()
+	return w.conn, w.conn.SetWriteDeadline(w.course.since.Add(timeout))
 }
 
 // readLine returns the next command line without CR LF.
@@ -183,9 +210,10 @@ func (w *wire) replyLines(code int, lines ...string) {
 }
 
 // linger ends the connection so that the client can read the last reply. Closing a connection
-// with unread input would reset it, and the reply could be lost.
+// with unread input would reset it, and the reply could be lost. It does not wait for a client
+// that is displaced: that would keep the place.
 func (w *wire) linger() {
-	if w.out.Flush() != nil {
+	if w.out.Flush() != nil || w.isDisplaced() {
 		return
 	}
 	w.mu.Lock()
