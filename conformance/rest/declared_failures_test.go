@@ -160,7 +160,7 @@ func (d *declaredFailures) useUpStarts(t *testing.T) {
 	now := d.Clock.Now()
 	for range senders.StartsPerHour {
 		err := d.DB.InTx(t.Context(), func(ctx context.Context) error {
-			_, err := d.DB.SenderStarts().AddStart(ctx, d.keyID(t), now, now.Add(-time.Hour), senders.StartsPerHour)
+			_, err := d.DB.SenderStarts().AddStart(ctx, d.keyID(t), now, senders.StartLimit{Most: senders.StartsPerHour, Within: time.Hour})
 			return err
 		})
 		if err != nil {

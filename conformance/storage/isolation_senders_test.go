@@ -78,14 +78,18 @@ func senderCalls(o ownedObjects, org string) map[string]storeCall {
 		"senders.Store.IsActive": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.VerifiedSenders().IsActive(t.Context(), org, o.member.UserID, start)
 		},
-		// AddStart counts for a person in all organizations together.
+		// AddStart counts for a person or an address in all organizations together.
 		"AddStart": func(t *testing.T, db *storage.DB) (any, error) {
 			var earliest time.Time
 			err := db.InTx(t.Context(), func(ctx context.Context) (err error) {
-				earliest, err = db.SenderStarts().AddStart(ctx, core.NewID(), start, start, 1)
+				earliest, err = db.SenderStarts().AddStart(ctx, core.NewID(), start, senders.StartLimit{Most: 1, Within: time.Hour})
 				return err
 			})
 			return !earliest.IsZero(), err
+		},
+		"ForgetStarts": func(t *testing.T, db *storage.DB) (any, error) {
+			n, err := db.SenderStarts().ForgetStarts(t.Context(), start.Add(-time.Hour), 10)
+			return n > 0, err
 		},
 	}
 }

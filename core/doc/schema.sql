@@ -1466,9 +1466,11 @@ CREATE TABLE users (
 );
 
 CREATE TABLE verified_sender_starts (
-	owner bytetext NOT NULL PRIMARY KEY,
+	subject bytetext NOT NULL PRIMARY KEY,
 	started text NOT NULL
-);
+, latest bigint NOT NULL DEFAULT 0);
+
+CREATE INDEX verified_sender_starts_by_latest ON verified_sender_starts (latest);
 
 CREATE TABLE verified_senders (
 	org_id bytetext NOT NULL,

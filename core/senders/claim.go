@@ -15,7 +15,20 @@ const (
 	// StartsPerHour is the maximum number of codes that one owner may request in an hour, in
 	// all organizations together.
 	StartsPerHour = 5
+	// CodesPerHour and CodesPerDay are the maximum numbers of codes for one mailbox, whoever
+	// requests them.
+	CodesPerHour = 5
+	CodesPerDay  = 20
 )
+
+// The limits of starts.
+var (
+	ownerLimits   = []StartLimit{{StartsPerHour, time.Hour}}
+	mailboxLimits = []StartLimit{{CodesPerHour, time.Hour}, {CodesPerDay, countedFor}}
+)
+
+// countedFor is the longest duration of a limit. Counts of earlier starts are deleted.
+const countedFor = 24 * time.Hour
 
 // Status is the state of a claim.
 type Status string

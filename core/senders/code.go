@@ -4,8 +4,10 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -32,6 +34,33 @@ func (s *Senders) hashCode(c Claim, code string) []byte {
 	mac := hmac.New(sha256.New, s.CodeKey)
 	mac.Write([]byte(c.ID + " " + c.StartID + " " + code)) // never returns an error
 	return mac.Sum(nil)
+}
+
+// hashMailbox returns the keyed hash of a mailbox, in hexadecimal digits. The count of codes has
+// it in place of the address, so that the table is no list of addresses. The text differs from
+// every text of hashCode, which begins with a UUID.
+func (s *Senders) hashMailbox(email string) string {
+	mac := hmac.New(sha256.New, s.CodeKey)
+	mac.Write([]byte("mailbox " + mailbox(email))) // never returns an error
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// dotless has domains whose provider ignores dots in local parts. The value is the name that
+// stands for all names of the provider.
+var dotless = map[string]string{"gmail.com": "gmail.com", "googlemail.com": "gmail.com"}
+
+// mailbox returns a text that is the same for addresses whose mail probably arrives in one
+// mailbox: it ignores case, and the detail after "+" (RFC 5233). It is for limits only, because
+// other servers may have separate mailboxes for such addresses.
+func mailbox(email string) string {
+	key := core.EmailKey(email)
+	at := strings.LastIndexByte(key, '@')
+	local, _, _ := strings.Cut(key[:at], "+")
+	domain := key[at+1:]
+	if name, ok := dotless[domain]; ok {
+		local, domain = strings.ReplaceAll(local, ".", ""), name
+	}
+	return local + "@" + domain
 }
 
 // isCode reports whether the code is that of the claim. The time of the comparison does not

@@ -18,7 +18,7 @@ func TestForget(t *testing.T) {
 		w.claimed(t, w.ada, "typo@example.com")
 		w.advance(senders.CodeLifetime + time.Second)
 		late, _ := w.claimed(t, w.ada, "late@example.com")
-		work := senders.ForgetWorker(w.Store, func(context.Context) ([]string, error) { return []string{w.org.ID}, nil }, w.clock).Work
+		work := senders.ForgetWorker(w.Store, w.Starts, func(context.Context) ([]string, error) { return []string{w.org.ID}, nil }, w.clock).Work
 		expect := func(want ...string) {
 			t.Helper()
 			must(t, work(t.Context(), senders.ForgetArgs{}))

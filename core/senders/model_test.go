@@ -34,13 +34,15 @@ type model struct {
 	claims  map[string]*modelClaim // by address
 	codes   map[string]string      // the code that was mailed last, by address
 	starts  map[int][]time.Time    // by owner
+	counted map[string][]time.Time // starts by address
 }
 
 var modelAddresses = []string{"a@example.com", "b@example.com", "c@example.com"}
 
 func newModel(t *testing.T, db *storage.DB) *model {
 	w := newWorld(t, db)
-	return &model{w: w, t: t, callers: []core.Principal{w.ada, w.bob}, claims: map[string]*modelClaim{}, codes: map[string]string{}, starts: map[int][]time.Time{}}
+	w.CodeKey = []byte(w.org.ID[:senders.CodeKeyBytes]) // so that other models on the database count apart
+	return &model{counted: map[string][]time.Time{}, w: w, t: t, callers: []core.Principal{w.ada, w.bob}, claims: map[string]*modelClaim{}, codes: map[string]string{}, starts: map[int][]time.Time{}}
 }
 
 // expect fails the test unless the error has the code, "" for no error.
@@ -60,14 +62,20 @@ func (m *model) address(r *rapid.T) string {
 	return rapid.SampledFrom(modelAddresses).Draw(r, "address")
 }
 
-// recent returns the number of starts of the owner in the last hour.
-func (m *model) recent(owner int) (n int) {
-	for _, at := range m.starts[owner] {
-		if at.After(m.w.clock().Add(-time.Hour)) {
+// recent returns the number of starts within a duration.
+func (m *model) recent(starts []time.Time, within time.Duration) (n int) {
+	for _, at := range starts {
+		if at.After(m.w.clock().Add(-within)) {
 			n++
 		}
 	}
 	return n
+}
+
+// tooMany reports whether a limit refuses a start.
+func (m *model) tooMany(owner int, address string) bool {
+	return m.recent(m.starts[owner], time.Hour) >= senders.StartsPerHour ||
+		m.recent(m.counted[address], time.Hour) >= senders.CodesPerHour || m.recent(m.counted[address], 24*time.Hour) >= senders.CodesPerDay
 }
 
 // startOne starts a verification.
@@ -80,7 +88,7 @@ func (m *model) startOne(r *rapid.T) {
 	case foreign && (c.verified || now.Before(c.expires)):
 		want = core.CodeConflict
 	case c != nil && !foreign && c.verified:
-	case m.recent(owner) >= senders.StartsPerHour:
+	case m.tooMany(owner, address):
 		want = core.CodeRateLimited
 	}
 	got, err := m.w.start(m.t, m.callers[owner], address)
@@ -89,6 +97,7 @@ func (m *model) startOne(r *rapid.T) {
 		return
 	}
 	m.starts[owner] = append(m.starts[owner], now)
+	m.counted[address] = append(m.counted[address], now)
 	m.claims[address] = &modelClaim{id: got.ID, owner: owner, expires: now.Add(15 * time.Minute)}
 }
 

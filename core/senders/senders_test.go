@@ -244,7 +244,7 @@ func TestStartsPerHour(t *testing.T) {
 		if got := w.list(t, w.ada); len(got) != 0 {
 			t.Errorf("a refused start is stored: %+v", got)
 		}
-		_, err = w.start(t, w.bob, "box@example.com")
+		_, err = w.start(t, w.bob, "bobs@example.com")
 		must(t, err)
 		w.advance(59 * time.Minute)
 		_, err = w.start(t, w.ada, "mine@example.com")

@@ -32,10 +32,21 @@ type Store interface {
 	IsActive(ctx context.Context, orgID, owner string, now time.Time) (bool, error)
 }
 
-// StartStore counts the starts of owners, in all organizations together.
+// StartStore counts starts in all organizations together. The subject of a count is an owner, or
+// the hash of an address.
 type StartStore interface {
-	// AddStart stores a start of an owner, unless the owner has had most of them since a time.
-	// It then stores nothing and returns the time of the earliest of these; otherwise the zero
-	// time. Concurrent calls for one owner wait for each other.
-	AddStart(ctx context.Context, owner string, at, since time.Time, most int) (earliest time.Time, err error)
+	// AddStart stores a start of a subject at a time, unless one of the limits is reached. It then
+	// stores no start and returns when the next one is possible; otherwise the zero time.
+	// Concurrent calls for one subject wait for each other. It must be called in a transaction,
+	// which must be rolled back if no start was stored.
+	AddStart(ctx context.Context, subject string, at time.Time, limits ...StartLimit) (next time.Time, err error)
+	// ForgetStarts deletes the counts of subjects without a start since a time, at most limit, and
+	// returns their number. It may be repeated until that is less than limit.
+	ForgetStarts(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// StartLimit allows at most Most starts within a duration.
+type StartLimit struct {
+	Most   int
+	Within time.Duration
 }

@@ -85,6 +85,19 @@ func (s *Senders) claim(ctx context.Context, c *core.Call, owner, email string) 
 	return Claim{}, core.Conflict("Another call claimed and released this address at the same moment.", "Repeat the call.")
 }
 
+// mailboxRetryAfter is when a client may ask again for a mailbox that got too many codes. It does
+// not depend on the earlier codes: the exact time would reveal when other organizations asked.
+const mailboxRetryAfter = time.Hour
+
+// errMailboxFull is the error for a mailbox that got too many codes.
+func errMailboxFull() error {
+	return &core.Error{
+		Code: core.CodeRateLimited, RetryAfter: mailboxRetryAfter,
+		Message: "Too many codes were sent to this address recently.",
+		Next:    "Use the code of the latest mail, or repeat after `Retry-After` seconds. It can take a day.",
+	}
+}
+
 // findClaim returns the owner's claim of the address, or a new one that is not stored, with
 // false. It fails with core.CodeConflict if another owner has claimed the address. It deletes
 // a claim of another owner that has lapsed, or whose owner has left the organization.
@@ -114,18 +127,26 @@ func (s *Senders) findClaim(ctx context.Context, c *core.Call, owner, email stri
 }
 
 // requestCode counts the start and enqueues the job that mails the code. It fails with
-// core.CodeRateLimited after StartsPerHour starts of the owner in an hour.
+// core.CodeRateLimited after StartsPerHour starts of the owner in an hour, and after CodesPerHour
+// or CodesPerDay starts for the mailbox.
 func (s *Senders) requestCode(ctx context.Context, c *core.Call, claim Claim) error {
-	earliest, err := s.Starts.AddStart(ctx, claim.Owner, c.Now, c.Now.Add(-time.Hour), StartsPerHour)
+	next, err := s.Starts.AddStart(ctx, claim.Owner, c.Now, ownerLimits...)
 	if err != nil {
 		return err
 	}
-	if !earliest.IsZero() {
+	if !next.IsZero() {
 		return &core.Error{
-			Code: core.CodeRateLimited, RetryAfter: earliest.Add(time.Hour).Sub(c.Now),
+			Code: core.CodeRateLimited, RetryAfter: next.Sub(c.Now),
 			Message: fmt.Sprintf("You have requested %d codes within an hour, which is the maximum.", StartsPerHour),
 			Next:    "Wait for `Retry-After` seconds, then repeat.",
 		}
+	}
+	next, err = s.Starts.AddStart(ctx, s.hashMailbox(claim.Email), c.Now, mailboxLimits...)
+	if err != nil {
+		return err
+	}
+	if !next.IsZero() {
+		return errMailboxFull()
 	}
 	return s.Queue.Enqueue(ctx, MailCodeArgs{OrgID: c.Principal.Org.ID, ClaimID: claim.ID, StartID: claim.StartID})
 }

@@ -62,7 +62,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, domains.Senders.Worker())
-	engine.AddWorker(queue, senders.ForgetWorker(s.db.VerifiedSenders(), s.db.Orgs().OrgIDs, cfg.Clock))
+	engine.AddWorker(queue, senders.ForgetWorker(s.db.VerifiedSenders(), s.db.SenderStarts(), s.db.Orgs().OrgIDs, cfg.Clock))
 	addPeopleWorkers(queue, cfg, public, s)
 	// GraceWorker revokes rotated keys at the end of their grace period. It need not remove
 	// them from the cache of authenticated callers, the field Principals of Lifecycle,
