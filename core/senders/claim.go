@@ -15,8 +15,8 @@ const (
 	// StartsPerHour is the maximum number of codes that one owner may request in an hour, in
 	// all organizations together.
 	StartsPerHour = 5
-	// CodesPerHour and CodesPerDay are the maximum numbers of codes for one mailbox, whoever
-	// requests them.
+	// CodesPerHour and CodesPerDay are the maximum numbers of codes for one mailbox, from
+	// all owners and organizations together.
 	CodesPerHour = 5
 	CodesPerDay  = 20
 )

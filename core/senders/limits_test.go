@@ -17,8 +17,8 @@ func (w *world) elsewhere(t *testing.T) core.Principal {
 	return newWorld(t, w.db).ada
 }
 
-// TestCodesOfOneAddress checks that one mailbox gets a limited number of codes, whichever
-// organizations and people ask for them and however they write the address.
+// TestCodesOfOneAddress checks that one mailbox gets a limited number of codes from all
+// organizations and people together, in every spelling of the address.
 func TestCodesOfOneAddress(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		mine := w.ada
