@@ -140,9 +140,6 @@ func receivedCalls(o ownedObjects, org string) map[string]storeCall {
 		"receiving.LogStore.Message": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ReceivedLog().Message(t.Context(), org, m.ID)
 		},
-		"receiving.LogStore.States": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ReceivedLog().States(t.Context(), org, m.ID)
-		},
 		"receiving.DeliveryStore.Published": func(t *testing.T, db *storage.DB) (any, error) {
 			_, found, err := db.ReceivedDeliveries().Published(t.Context(), mine.target(org))
 			return found, err

@@ -97,13 +97,7 @@ func (r *Receiving) messagesGet() core.Operation {
 		Scopes:  []core.Scope{core.InboundView},
 		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetMessageIn) (MessageWithStates, error) {
-			org := c.Principal.Org.ID
-			m, err := r.Log.Message(ctx, org, in.MessageID)
-			if err != nil {
-				return MessageWithStates{}, err
-			}
-			states, err := r.Log.States(ctx, org, m.ID)
-			return MessageWithStates{m, states}, err
+			return r.Log.Message(ctx, c.Principal.Org.ID, in.MessageID)
 		},
 	})
 }

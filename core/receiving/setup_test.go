@@ -14,11 +14,11 @@ const hook = "https://hooks.example.com/mail"
 // states returns the states of the newest message as "state status".
 func states(t *testing.T, w *receivingtest.World, id string) []receiving.State {
 	t.Helper()
-	found, err := w.DB.ReceivedLog().States(t.Context(), w.OrgID, id)
+	found, err := w.DB.ReceivedLog().Message(t.Context(), w.OrgID, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return found.States
 }
 
 // outcomes returns the names of the states of a message.

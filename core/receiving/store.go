@@ -54,10 +54,8 @@ type LogStore interface {
 	// Messages returns messages, newest first.
 	Messages(ctx context.Context, orgID string, f MessageFilter, after *core.After, limit int) ([]Message, error)
 	// Message returns the message with an id, or else the first with this message_id, or a
-	// NotFound error.
-	Message(ctx context.Context, orgID, id string) (Message, error)
-	// States returns the states that a message passed, oldest first.
-	States(ctx context.Context, orgID, id string) ([]State, error)
+	// NotFound error. Outcome and states are of the same instant.
+	Message(ctx context.Context, orgID, id string) (MessageWithStates, error)
 }
 
 // Ending ends deliveries that can no longer be made.

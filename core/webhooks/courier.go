@@ -110,7 +110,7 @@ func (c Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*c
 			break
 		}
 		now := c.Clock()
-		claimed, err := c.Queue.Claim(ctx, t, now, now.Add(lease), min(free, InFlight))
+		claimed, err := c.claim(ctx, t, now, min(free, InFlight))
 		if err != nil {
 			return claims, err
 		}
@@ -121,9 +121,30 @@ func (c Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*c
 	return claims, err
 }
 
-// send makes one attempt and stores its outcome. It stores no outcome of an attempt that the
-// end of the process interrupted: the delivery is due again when its lease ends.
+// claim claims due deliveries of an endpoint. The end of ctx does not interrupt it: deliveries
+// that are claimed and not returned would wait for the end of the lease.
+func (c Courier) claim(ctx context.Context, t Target, now time.Time, most int) (Claimed, error) {
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	return c.Queue.Claim(lasting, t, now, now.Add(lease), most)
+}
+
+// giveBack makes a delivery due again whose attempt the stop of the process interrupted.
+func (c Courier) giveBack(ctx context.Context, t Target, d Delivery) {
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if err := c.Queue.GiveBack(lasting, t.OrgID, d, c.Clock()); err != nil {
+		c.Log.WarnContext(ctx, "a webhook delivery waits for the end of its lease", "org_id", t.OrgID, "endpoint_id", t.EndpointID, "delivery_id", d.ID, "error", err)
+	}
+}
+
+// send makes one attempt and stores its outcome. An attempt that the stop of the process
+// interrupts has no outcome: the delivery is due again at once.
 func (c Courier) send(ctx context.Context, t Target, e Endpoint, d Delivery) {
+	if ctx.Err() != nil {
+		c.giveBack(ctx, t, d)
+		return
+	}
 	now := c.Clock()
 	secrets, err := secretsOf(c.Sealer, t.OrgID, e, now)
 	if err != nil {
@@ -132,6 +153,7 @@ func (c Courier) send(ctx context.Context, t Target, e Endpoint, d Delivery) {
 	}
 	a := c.Sender.Post(ctx, standardhooks.Request{URL: e.URL, ID: d.ID, At: now, Body: []byte(d.Body), Secrets: secrets})
 	if ctx.Err() != nil && !a.Delivered() {
+		c.giveBack(ctx, t, d)
 		return
 	}
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)

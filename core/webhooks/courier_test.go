@@ -109,28 +109,74 @@ func TestCrashSendsAgain(t *testing.T) {
 	})
 }
 
-// TestInterruptedAttemptIsRepeated ends the process during an attempt. It must not count as
-// a failure of the endpoint.
+// TestInterruptedAttemptIsRepeated ends the process during attempts. They must not count as
+// failures of the endpoint or as tries, and another process must repeat them at once.
 func TestInterruptedAttemptIsRepeated(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storagetest.SQLite(t))
-	e, _ := w.create(webhooks.Bounced)
-	w.observe(w.event(messages.Bounce))
-	ctx, stop := context.WithCancel(t.Context())
-	w.receiver.answer = func(ctx context.Context, _ standardhooks.Request) standardhooks.Answer {
-		stop()
-		<-ctx.Done()
-		return standardhooks.Answer{Problem: standardhooks.NotConnected}
-	}
-	w.courier.Run(ctx)
-	if got := w.endpoint(e.ID); got.FailingSince != nil {
-		t.Error("the endpoint counts as failing")
-	}
-	w.receiver.answer = nil
-	w.advance(time.Minute)
-	if n := w.sendDue(); n != 1 || w.deliveries(e.ID)[0].State != webhooks.Accepted {
-		t.Errorf("%d requests", n)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		e, _ := w.create(webhooks.Bounced)
+		const count = webhooks.InFlight + 2
+		for range count {
+			w.observe(w.event(messages.Bounce))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		w.receiver.answer = func(ctx context.Context, _ standardhooks.Request) standardhooks.Answer {
+			stop()
+			<-ctx.Done()
+			return standardhooks.Answer{Problem: standardhooks.NotConnected}
+		}
+		w.courier.Run(ctx)
+		if got := w.endpoint(e.ID); got.FailingSince != nil {
+			t.Error("the endpoint counts as failing")
+		}
+		for _, d := range w.deliveries(e.ID) {
+			if d.State != webhooks.Pending || d.Tries != 0 || d.DueAt == nil || d.DueAt.After(w.clock()) {
+				t.Errorf("after the stop: %s, %d tries, due at %v", d.State, d.Tries, d.DueAt)
+			}
+		}
+		w.receiver.answer = nil
+		for sent := 0; sent < count; {
+			n := w.sendDue()
+			if sent += n; n == 0 {
+				t.Fatalf("%d of %d deliveries are sent at once", sent, count)
+			}
+		}
+		for _, d := range w.deliveries(e.ID) {
+			if d.State != webhooks.Accepted || d.Tries != 1 {
+				t.Errorf("%s after %d tries", d.State, d.Tries)
+			}
+		}
+	})
+}
+
+// TestLateProcessGivesNothingBack checks that a process whose lease ended does not give back a
+// delivery that another process is sending.
+func TestLateProcessGivesNothingBack(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		e, _ := w.create(webhooks.Bounced)
+		w.observe(w.event(messages.Bounce))
+		target := webhooks.Target{OrgID: w.org, EndpointID: e.ID}
+		claim := func() webhooks.Delivery {
+			t.Helper()
+			now := w.clock()
+			claimed, err := db.WebhookQueue().Claim(t.Context(), target, now, now.Add(time.Minute), 1)
+			w.must(err)
+			if len(claimed.Deliveries) != 1 {
+				t.Fatalf("%d deliveries", len(claimed.Deliveries))
+			}
+			return claimed.Deliveries[0]
+		}
+		late := claim()
+		w.advance(2 * time.Minute)
+		claim()
+		w.must(db.WebhookQueue().GiveBack(t.Context(), w.org, late, w.clock()))
+		if got := w.deliveries(e.ID)[0]; got.State != webhooks.Sending || got.Tries != 2 {
+			t.Errorf("%s after %d tries", got.State, got.Tries)
+		}
+	})
 }
 
 // TestPanicStopsNoOtherDelivery lets one attempt panic. The panic must be logged without its

@@ -55,6 +55,10 @@ type Queue interface {
 	// Settle stores the outcome of an attempt. It returns false and stores nothing if the
 	// delivery was claimed again since.
 	Settle(ctx context.Context, orgID string, d Delivery) (bool, error)
+	// GiveBack ends the claim of a delivery whose attempt a stop of the process interrupted: it is
+	// due at now, and the attempt does not count as a try. It changes nothing if the delivery was
+	// claimed again since.
+	GiveBack(ctx context.Context, orgID string, d Delivery, now time.Time) error
 	// NoteAttempt stores whether the last attempt at an endpoint failed, and whether it was
 	// slow.
 	NoteAttempt(ctx context.Context, t Target, failed, slow bool, now time.Time) error

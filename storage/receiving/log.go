@@ -39,10 +39,15 @@ var (
 		ORDER BY received_at DESC, id DESC LIMIT $10`)
 	messageByID = engine.RegisterPoint("received message by id", `
 		SELECT `+messageColumns+` FROM receiving_messages WHERE org_id = $1 AND id = $2`)
-	messageByMessage = engine.Register("received message by message", `
-		SELECT `+messageColumns+` FROM receiving_messages WHERE org_id = $1 AND message_id = $2 ORDER BY id LIMIT 1`)
-	statesOfMessage = engine.Register("states of received message", `
-		SELECT state, occurred_at, detail, http_status FROM receiving_states WHERE org_id = $1 AND message = $2 ORDER BY occurred_at, id`)
+	// statesByID and statesByMessage read a message and its states at the same instant.
+	statesByID = engine.Register("received message with states by id", `
+		SELECT m.*, s.state, s.occurred_at, s.detail, s.http_status FROM (
+			SELECT `+messageColumns+` FROM receiving_messages WHERE org_id = $1 AND id = $2) AS m
+		LEFT JOIN receiving_states AS s ON s.org_id = $1 AND s.message = m.id ORDER BY s.occurred_at, s.id`)
+	statesByMessage = engine.Register("received message with states by message", `
+		SELECT m.*, s.state, s.occurred_at, s.detail, s.http_status FROM (
+			SELECT `+messageColumns+` FROM receiving_messages WHERE org_id = $1 AND message_id = $2 ORDER BY id LIMIT 1) AS m
+		LEFT JOIN receiving_states AS s ON s.org_id = $1 AND s.message = m.id ORDER BY s.occurred_at, s.id`)
 	endDeliveries = engine.Register("end deliveries of receiving domain", `
 		UPDATE receiving_deliveries SET due_at = NULL WHERE org_id = $1 AND domain_id = $2 AND due_at IS NOT NULL RETURNING id`)
 	setOutcomes = engine.Register("set outcomes of received messages", `
@@ -102,14 +107,43 @@ func (s LogStore) Messages(ctx context.Context, orgID string, f receiving.Messag
 	return engine.ListParsed(ctx, s.db, messageRow.message, filteredMessages, orgID, at, id, from, to, f.Domain, f.Sender, string(f.Outcome), f.Recipient, limit)
 }
 
-func (s LogStore) Message(ctx context.Context, orgID, id string) (receiving.Message, error) {
-	for _, statement := range []*engine.Statement{messageByID, messageByMessage} {
-		found, err := engine.ListParsed(ctx, s.db, messageRow.message, statement, orgID, id)
-		if err != nil || len(found) > 0 {
-			return first(found), err
+// courseRow is a message and one of its states, whose columns are NULL if it has none.
+type courseRow struct {
+	messageRow
+	State      *receiving.Outcome `db:"state"`
+	OccurredAt *engine.Time       `db:"occurred_at"`
+	Detail     *string            `db:"detail"`
+	Status     *int               `db:"http_status"`
+}
+
+func (s LogStore) Message(ctx context.Context, orgID, id string) (receiving.MessageWithStates, error) {
+	for _, statement := range []*engine.Statement{statesByID, statesByMessage} {
+		rows, err := engine.List[courseRow](ctx, s.db, statement, orgID, id)
+		if err != nil {
+			return receiving.MessageWithStates{}, err
+		}
+		if len(rows) > 0 {
+			return course(rows)
 		}
 	}
-	return receiving.Message{}, core.NotFound("message")
+	return receiving.MessageWithStates{}, core.NotFound("message")
+}
+
+// course returns the message of rows, with the states of all of them.
+func course(rows []courseRow) (receiving.MessageWithStates, error) {
+	m, err := rows[0].message()
+	states := make([]receiving.State, 0, len(rows))
+	for _, r := range rows {
+		if r.State == nil {
+			continue
+		}
+		state := receiving.State{State: *r.State, OccurredAt: r.OccurredAt.Time(), Detail: *r.Detail}
+		if *r.Status != 0 {
+			state.HTTPStatus = r.Status
+		}
+		states = append(states, state)
+	}
+	return receiving.MessageWithStates{Message: m, States: states}, err
 }
 
 // first returns the first item, or the zero value without one.
@@ -119,22 +153,6 @@ func first[T any](items []T) T {
 		return none
 	}
 	return items[0]
-}
-
-func (s LogStore) States(ctx context.Context, orgID, id string) ([]receiving.State, error) {
-	type row struct {
-		State      receiving.Outcome `db:"state"`
-		OccurredAt engine.Time       `db:"occurred_at"`
-		Detail     string            `db:"detail"`
-		Status     int               `db:"http_status"`
-	}
-	return engine.ListAs(ctx, s.db, func(r row) receiving.State {
-		state := receiving.State{State: r.State, OccurredAt: r.OccurredAt.Time(), Detail: r.Detail}
-		if r.Status != 0 {
-			state.HTTPStatus = &r.Status
-		}
-		return state
-	}, statesOfMessage, orgID, id)
 }
 
 // stateRow is a new state of a message, in a parameter with many rows.

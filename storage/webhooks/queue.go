@@ -37,6 +37,9 @@ var (
 	settleDelivery = engine.Register("settle webhook delivery", `
 		UPDATE webhook_deliveries SET state = $1, due_at = $2, answered_at = $3, status = $4, problem = $5, answer = $6
 		WHERE org_id = $7 AND endpoint_id = $8 AND id = $9 AND state = 'sending' AND attempts = $10`)
+	giveBackDelivery = engine.Register("give back webhook delivery", `
+		UPDATE webhook_deliveries SET state = 'pending', tries = tries - 1, due_at = $1
+		WHERE org_id = $2 AND endpoint_id = $3 AND id = $4 AND state = 'sending' AND attempts = $5`)
 	// noteSuccess and noteFailure change no row in the usual case, so that the outcomes of an
 	// endpoint do not wait for each other.
 	noteSuccess = engine.Register("note success of webhook endpoint", `
@@ -90,6 +93,11 @@ func (s Store) Settle(ctx context.Context, orgID string, d webhooks.Delivery) (b
 	n, err := s.db.Exec(ctx, settleDelivery, string(d.State), engine.OptionalAt(d.DueAt), engine.OptionalAt(d.AnsweredAt), d.Status,
 		string(d.Problem), d.Answer, orgID, d.EndpointID, d.ID, d.Attempts)
 	return n == 1, err
+}
+
+func (s Store) GiveBack(ctx context.Context, orgID string, d webhooks.Delivery, now time.Time) error {
+	_, err := s.db.Exec(ctx, giveBackDelivery, engine.At(now), orgID, d.EndpointID, d.ID, d.Attempts)
+	return err
 }
 
 func (s Store) NoteAttempt(ctx context.Context, t webhooks.Target, failed, slow bool, now time.Time) error {

@@ -234,9 +234,9 @@ func TestDesk(t *testing.T) {
 	}
 	first := log()[0].ID
 	state := func() []any {
-		states, err := o.world.DB.ReceivedLog().States(t.Context(), o.Org.ID, first)
+		message, err := o.world.DB.ReceivedLog().Message(t.Context(), o.Org.ID, first)
 		o.Must(err)
-		return []any{log(), states}
+		return []any{log(), message.States}
 	}
 	o.CheckPermissions(o.pages, state,
 		one("resend", receiving.LogPath+"/"+log()[0].ID+"/resend", nil),
