@@ -41,7 +41,7 @@ func (s shell) receiveMail(orgID, domain string) string {
 		States:  []receiving.State{{State: receiving.DeliveryFailed, OccurredAt: at}},
 		Content: &m, ExpiresAt: time.Now().Add(time.Hour), Wanted: &receiving.Wanted{Recipients: []string{"help@" + domain}},
 	}
-	_, _, addErr := db.ReceivedDeliveries().Add(s.t.Context(), orgID, entry)
+	_, addErr := db.ReceivedDeliveries().Add(s.t.Context(), orgID, entry)
 	if err := errors.Join(err, addErr, db.Close()); err != nil {
 		s.t.Fatal(err)
 	}

@@ -47,11 +47,11 @@ func receiveMail(t *testing.T, p *product.Product, orgID, domain string) receive
 	check(stored, err)
 	check(true, p.DB.ReceivingDomains().InsertDomain(t.Context(), orgID, receiving.Domain{ID: r.domain, Domain: domain, Status: receiving.Verified, Records: []receiving.Record{}, CreatedAt: now}))
 	m := inbound.Message{ID: core.NewID(), ReceivedAt: now, Subject: "secret"}
-	added, _, err := p.DB.ReceivedDeliveries().Add(t.Context(), orgID, receiving.LogEntry{
+	added, err := p.DB.ReceivedDeliveries().Add(t.Context(), orgID, receiving.LogEntry{
 		Message: receiving.Message{ID: r.message, MessageID: m.ID, DomainID: r.domain, Domain: domain, Subject: "secret", Recipients: []string{"help@" + domain}, Outcome: receiving.UnknownDomain, ReceivedAt: now, UpdatedAt: now},
 		States:  []receiving.State{{State: receiving.UnknownDomain, OccurredAt: now}}, Content: &m, ExpiresAt: now.Add(receiving.Kept),
 	})
-	check(added, err)
+	check(len(added) == 1 && added[0].New, err)
 	return r
 }
 

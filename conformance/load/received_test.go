@@ -186,7 +186,7 @@ func endpoint(b *testing.B, db *storage.DB, url string, messages int) *receiving
 			m.ReceivedAt = m.ReceivedAt.Add(time.Duration(i) * time.Microsecond)
 			m.Text, m.HTML, m.Size, m.StoreID, m.RawKey = text, "", int64(len(text)), objects.FilesID, objects.RawKey(w.OrgID, m.ID)
 			to := []string{"support@" + domain}
-			if _, _, err := db.ReceivedDeliveries().Add(ctx, w.OrgID, receiving.LogEntry{
+			if _, err := db.ReceivedDeliveries().Add(ctx, w.OrgID, receiving.LogEntry{
 				Message: receiving.Message{
 					ID: core.NewID(), MessageID: m.ID, DomainID: id, Domain: domain, Sender: m.Sender, Recipients: to, Subject: m.Subject,
 					Outcome: receiving.Received, ReceivedAt: m.ReceivedAt, UpdatedAt: m.ReceivedAt, Size: m.Size,

@@ -95,7 +95,7 @@ func receiveMail(t *testing.T, p *product.Product, of product.Org, domain string
 	}
 	err := p.DB.ReceivingDomains().InsertDomain(t.Context(), of.OrgID, d)
 	if err == nil {
-		_, _, err = p.DB.ReceivedDeliveries().Add(t.Context(), of.OrgID, receiving.LogEntry{
+		_, err = p.DB.ReceivedDeliveries().Add(t.Context(), of.OrgID, receiving.LogEntry{
 			Message: m, States: []receiving.State{{State: receiving.NoRoute, OccurredAt: now}},
 		})
 	}

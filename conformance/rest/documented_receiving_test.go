@@ -77,10 +77,10 @@ func (d *documentedCalls) addReceived(t *testing.T, domainID string) {
 		UpdatedAt: now.Add(2 * time.Second), Size: 2048,
 		Verdicts: inbound.Verdicts{SPF: inbound.Pass, DKIM: inbound.Pass, DMARC: inbound.Pass, Spam: inbound.Pass, Virus: inbound.Pass},
 	}
-	added, _, err := d.DB.ReceivedDeliveries().Add(t.Context(), d.OrgID, receiving.LogEntry{Message: m, States: []receiving.State{
+	added, err := d.DB.ReceivedDeliveries().Add(t.Context(), d.OrgID, receiving.LogEntry{Message: m, States: []receiving.State{
 		{State: receiving.Received, OccurredAt: m.ReceivedAt}, {State: receiving.Delivered, OccurredAt: m.UpdatedAt, HTTPStatus: &answered},
 	}})
-	if err != nil || !added {
+	if err != nil || !added[0].New {
 		t.Fatalf("no received message: %v", err)
 	}
 }

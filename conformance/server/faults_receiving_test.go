@@ -39,7 +39,7 @@ func (s *faultScene) insertReceived(t *testing.T) {
 		},
 		States: []receiving.State{{State: receiving.NoRoute, OccurredAt: now}},
 	}
-	if _, _, err := s.p.DB.ReceivedDeliveries().Add(t.Context(), s.p.OrgID, entry); err != nil {
+	if _, err := s.p.DB.ReceivedDeliveries().Add(t.Context(), s.p.OrgID, entry); err != nil {
 		t.Fatal(err)
 	}
 }

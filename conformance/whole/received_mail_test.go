@@ -54,10 +54,10 @@ var (
 			ID: core.NewID(), MessageID: m.ID, DomainID: d.ID, Domain: d.Domain, Recipients: []string{"help@" + d.Domain},
 			Outcome: receiving.NoRoute, ReceivedAt: now, UpdatedAt: now,
 		}
-		added, _, err := w.p.DB.ReceivedDeliveries().Add(t.Context(), w.p.Other.OrgID, receiving.LogEntry{
+		added, err := w.p.DB.ReceivedDeliveries().Add(t.Context(), w.p.Other.OrgID, receiving.LogEntry{
 			Message: entry, States: []receiving.State{{State: receiving.NoRoute, OccurredAt: now}}, Content: &m, ExpiresAt: now.Add(receiving.Kept),
 		})
-		if w.must(t, err); !added {
+		if w.must(t, err); !added[0].New {
 			t.Fatal("no received message")
 		}
 		return entry.ID

@@ -20,6 +20,15 @@ type LogEntry struct {
 	Wanted *Wanted
 }
 
+// Added is the result of storing a [LogEntry].
+type Added struct {
+	// New is false if the id was stored already. Then nothing is stored.
+	New bool
+	// Kept is false if the content is not stored, because there is none or the message has one of
+	// another copy.
+	Kept bool
+}
+
 // Wanted says for whom a message is delivered.
 type Wanted struct {
 	Recipients []string
@@ -36,10 +45,8 @@ type DeliveryStore interface {
 	Published(ctx context.Context, t Target) (Document, bool, error)
 	// Entities returns the metadata of those local parts that are published addresses.
 	Entities(ctx context.Context, t Target, locals []string) (map[string]json.RawMessage, error)
-	// Add stores a message. added is false, and nothing is stored, if the id is stored already.
-	// kept is false if the content is not stored, because there is none or the message has one of
-	// another copy.
-	Add(ctx context.Context, orgID string, e LogEntry) (added, kept bool, err error)
+	// Add stores messages. It returns the result for each of them.
+	Add(ctx context.Context, orgID string, all ...LogEntry) ([]Added, error)
 	// Content returns the content of a message. It fails with core.CodeNotFound if it is deleted
 	// or was never stored.
 	Content(ctx context.Context, orgID, messageID string) (inbound.Message, error)

@@ -52,7 +52,9 @@ func (k Desk) withWebhook(ctx context.Context, orgID, domain string) (Domain, er
 }
 
 // hasNoWebhook reports whether the error is that of withWebhook for a domain without a webhook.
-func hasNoWebhook(err error) bool { return err != nil && core.AsError(err).Code == core.CodeWebhookNotSet }
+func hasNoWebhook(err error) bool {
+	return err != nil && core.AsError(err).Code == core.CodeWebhookNotSet
+}
 
 // SendTest creates a delivery of an invented message to the webhook of a domain, which need not
 // be verified, and returns its entry in the log. The payload has "test": true. It fails with
@@ -66,7 +68,7 @@ func (k Desk) SendTest(ctx context.Context, actor access.Actor, orgID, domainID 
 			return err
 		}
 		entry = testEntry(id, d, now)
-		_, _, err = k.Store.Add(ctx, orgID, entry)
+		_, err = k.Store.Add(ctx, orgID, entry)
 		return err
 	})
 	return entry.Message, err
@@ -201,9 +203,14 @@ func (k Desk) requeue(ctx context.Context, orgID string, m Message, now time.Tim
 		return false, fmt.Sprintf("The message has the outcome %s.", m.Outcome), nil
 	case UnknownDomain:
 		t := Target{OrgID: orgID, DomainID: m.DomainID}
-		verdict, err := decide(ctx, k.Store, t, routesOf(m, orgID), m.Verdicts)
-		if err != nil || verdict.wanted == nil {
-			return false, verdict.reason, err
+		routes := routesOf(m, orgID)
+		domain, err := readPublished(ctx, k.Store, t, routes)
+		if err != nil {
+			return false, "", err
+		}
+		verdict := domain.decide(routes, m.Verdicts)
+		if verdict.wanted == nil {
+			return false, verdict.reason, nil
 		}
 		wanted = verdict.wanted
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,38 +40,57 @@ func NewDestination(store DeliveryStore, clock core.Clock, wake func()) *Destina
 
 // Deliver logs each message for its recipients at one domain, and creates its delivery. It keeps
 // the objects of a message that is delivered, and of one whose domain has no published webhook,
-// because a person can have that one delivered later.
+// because a person can have that one delivered later. It reads what is published of each domain
+// once, and stores the messages of each organization together.
 func (d *Destination) Deliver(ctx context.Context, all []inbound.Delivery) ([]bool, error) {
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
+	domains, err := d.read(ctx, all)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(all[a].Routes[0].TargetID, all[b].Routes[0].TargetID) })
+	entries, places := map[string][]LogEntry{}, map[string][]int{} // by organization
+	for n, one := range all {
+		t := targetOf(one)
+		e := newEntry(one.Message, one.Routes, t, d.clock())
+		verdict := domains[t].decide(one.Routes, one.Message.Verdicts)
+		e.States = append(e.States, verdict.states(d.clock())...)
+		e.Message.Outcome = e.States[len(e.States)-1].State
+		e.Wanted = verdict.wanted
+		if e.Wanted != nil || verdict.parked {
+			e.Content, e.ExpiresAt = &all[n].Message, one.Message.ReceivedAt.Add(Kept)
+		}
+		entries[t.OrgID], places[t.OrgID] = append(entries[t.OrgID], e), append(places[t.OrgID], n)
+	}
 	kept := make([]bool, len(all))
-	for _, i := range order {
-		var err error
-		if kept[i], err = d.deliver(ctx, all[i].Message, all[i].Routes); err != nil {
+	for _, org := range slices.Sorted(maps.Keys(entries)) { // in the same order in all processes
+		added, err := d.store.Add(ctx, org, entries[org]...)
+		if err != nil {
 			return nil, err
+		}
+		for i, n := range places[org] {
+			kept[n] = added[i].Kept
 		}
 	}
 	return kept, nil
 }
 
-func (d *Destination) deliver(ctx context.Context, m inbound.Message, routes []inbound.Route) (bool, error) {
-	t := Target{OrgID: routes[0].OrgID, DomainID: routes[0].TargetID}
-	e := newEntry(m, routes, t, d.clock())
-	verdict, err := decide(ctx, d.store, t, routes, m.Verdicts)
-	if err != nil {
-		return false, err
+// read returns what is published of the domains of deliveries.
+func (d *Destination) read(ctx context.Context, all []inbound.Delivery) (map[Target]published, error) {
+	routes := map[Target][]inbound.Route{}
+	for _, one := range all {
+		routes[targetOf(one)] = append(routes[targetOf(one)], one.Routes...)
 	}
-	e.States = append(e.States, verdict.states(d.clock())...)
-	e.Message.Outcome = e.States[len(e.States)-1].State
-	e.Wanted = verdict.wanted
-	if e.Wanted != nil || verdict.parked {
-		e.Content, e.ExpiresAt = &m, m.ReceivedAt.Add(Kept)
+	domains := map[Target]published{}
+	for t := range routes {
+		var err error
+		if domains[t], err = readPublished(ctx, d.store, t, routes[t]); err != nil {
+			return nil, err
+		}
 	}
-	_, kept, err := d.store.Add(ctx, t.OrgID, e)
-	return kept, err
+	return domains, nil
+}
+
+func targetOf(d inbound.Delivery) Target {
+	return Target{OrgID: d.Routes[0].OrgID, DomainID: d.Routes[0].TargetID}
 }
 
 // Committed wakes the courier.
@@ -127,35 +147,57 @@ type decision struct {
 	others []string
 }
 
-// decide decides by what is published of a domain.
-func decide(ctx context.Context, store DeliveryStore, t Target, routes []inbound.Route, v inbound.Verdicts) (decision, error) {
-	document, found, err := store.Published(ctx, t)
-	switch {
-	case err != nil:
-		return decision{}, err
-	case !found || routes[0].Kind == inbound.ToDeletedDomain:
-		return decision{outcome: UnknownDomain, reason: "The receiving domain was deleted."}, nil
-	case !document.Routed:
-		return decision{outcome: UnknownDomain, reason: "The domain has no published webhook.", parked: true}, nil
+// published is what is published of a domain.
+type published struct {
+	found    bool // false for a domain that was deleted
+	document Document
+	// entities has the metadata of minted addresses, by local part.
+	entities map[string]json.RawMessage
+}
+
+// readPublished reads what decides about mail by the routes.
+func readPublished(ctx context.Context, store DeliveryStore, t Target, routes []inbound.Route) (p published, err error) {
+	if p.document, p.found, err = store.Published(ctx, t); err != nil || !p.document.Routed {
+		return p, err
 	}
-	out := decision{wanted: &Wanted{}}
-	var locals []string // of the recipients to deliver for
+	var locals []string
 	for _, r := range routes {
-		if document.Admits(r.LocalPart) {
-			out.wanted.Recipients = append(out.wanted.Recipients, withoutNUL(r.Recipient))
+		if p.document.Admits(r.LocalPart) {
 			locals = append(locals, r.LocalPart)
-		} else {
-			out.others = append(out.others, withoutNUL(r.Recipient))
 		}
 	}
-	if len(locals) == 0 {
-		return decision{outcome: NoRoute, reason: "No recipient matches a pattern of the webhook."}, nil
+	if len(locals) > 0 {
+		p.entities, err = store.Entities(ctx, t, locals)
 	}
-	if reason := document.Drops(v); reason != "" {
-		return decision{outcome: Dropped, reason: reason}, nil
+	return p, err
+}
+
+// decide decides about a message with the routes.
+func (p published) decide(routes []inbound.Route, v inbound.Verdicts) decision {
+	switch {
+	case !p.found || routes[0].Kind == inbound.ToDeletedDomain:
+		return decision{outcome: UnknownDomain, reason: "The receiving domain was deleted."}
+	case !p.document.Routed:
+		return decision{outcome: UnknownDomain, reason: "The domain has no published webhook.", parked: true}
 	}
-	out.wanted.Entities, err = store.Entities(ctx, t, locals)
-	return out, err
+	out := decision{wanted: &Wanted{Entities: map[string]json.RawMessage{}}}
+	for _, r := range routes {
+		if !p.document.Admits(r.LocalPart) {
+			out.others = append(out.others, withoutNUL(r.Recipient))
+			continue
+		}
+		out.wanted.Recipients = append(out.wanted.Recipients, withoutNUL(r.Recipient))
+		if entity, minted := p.entities[r.LocalPart]; minted {
+			out.wanted.Entities[r.LocalPart] = entity
+		}
+	}
+	if len(out.wanted.Recipients) == 0 {
+		return decision{outcome: NoRoute, reason: "No recipient matches a pattern of the webhook."}
+	}
+	if reason := p.document.Drops(v); reason != "" {
+		return decision{outcome: Dropped, reason: reason}
+	}
+	return out
 }
 
 // states returns the states that follow from the decision.

@@ -195,3 +195,60 @@ func TestUnroutedDomains(t *testing.T) {
 		}
 	})
 }
+
+// TestMessagesDeliveredTogether delivers a group with messages that come twice, mail without a
+// route, mail to a domain without a webhook and mail to another organization. Each message has the
+// result that it would have alone.
+func TestMessagesDeliveredTogether(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w, other := receivingtest.New(t, db), receivingtest.New(t, db)
+		w.Open(t, hook, `"allow_patterns":["support"]`)
+		w.Want(t, "inbound_addresses_create", `{"domain":"in.example.com","local_part":"minted","metadata":{"customer":"7"}}`)
+		w.Publish(t)
+		other.Want(t, "inbound_domains_create", `{"domain":"elsewhere.example.com"}`)
+		other.Names.Publish("MX", "elsewhere.example.com", "10 "+receivingtest.MailHost)
+		other.Want(t, "inbound_domains_verify", `{"domain":"elsewhere.example.com"}`)
+		other.Publish(t)
+		before := w.Message(core.NewID())
+		w.Receive(t, before, "support@in.example.com")
+		first, second, both := w.Message(core.NewID()), w.Message(core.NewID()), w.Message(core.NewID())
+		twice := first
+		twice.RawKey += ".1"
+		sick := w.Message(core.NewID())
+		sick.Verdicts.Virus = inbound.Fail
+		elsewhere := w.Message(core.NewID())
+		kept := w.Deliver(
+			t, w.Routed(t, first, "support@in.example.com"), w.Routed(t, before, "support@in.example.com"), w.Routed(t, second, "sales@in.example.com"),
+			other.Routed(t, elsewhere, "support@elsewhere.example.com"), w.Routed(t, twice, "support@in.example.com"),
+			w.Routed(t, both, "minted@in.example.com", "support@in.example.com", "sales@in.example.com"), w.Routed(t, sick, "support@in.example.com"),
+		)
+		if want := []bool{true, false, false, true, false, true, false}; !slices.Equal(kept, want) {
+			t.Errorf("kept %v, want %v", kept, want)
+		}
+		got := map[string]receiving.Outcome{}
+		for _, m := range log(t, w) {
+			got[m.MessageID] = m.Outcome
+		}
+		want := map[string]receiving.Outcome{
+			before.ID: receiving.Received, first.ID: receiving.Received, second.ID: receiving.NoRoute, both.ID: receiving.Received, sick.ID: receiving.Dropped,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if rows := log(t, other); len(rows) != 1 || rows[0].MessageID != elsewhere.ID || rows[0].Outcome != receiving.UnknownDomain {
+			t.Errorf("%+v", rows)
+		}
+		w.Send(t)
+		entities := map[string]any{}
+		for _, sent := range w.Endpoint.Requests() {
+			payload := body(t, sent)
+			entities[payload["message_id"].(string)] = payload["entities"]
+		}
+		none := map[string]any{}
+		minted := map[string]any{"minted": map[string]any{"customer": "7"}}
+		if diff := cmp.Diff(map[string]any{before.ID: none, first.ID: none, both.ID: minted}, entities); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -37,15 +37,21 @@ var (
 	publishedEntities = engine.RegisterPoint("published addresses by local part", `
 		SELECT local_part, metadata FROM receiving_addresses
 		WHERE org_id = $1 AND domain_id = $2 AND published AND local_part IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	insertMessage = engine.Register("insert received message", `
+	insertMessages = engine.Register("insert received messages", `
 		INSERT INTO receiving_messages (org_id, id, domain_id, domain, message_id, sender, sender_key, recipients, recipient_keys, subject, verdicts,
 			outcome, test, size, received_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`)
+		SELECT $1, v ->> 'id', v ->> 'domain_id', v ->> 'domain', v ->> 'message', v ->> 'sender', v ->> 'sender_key', v ->> 'recipients', v ->> 'recipient_keys',
+			v ->> 'subject', v ->> 'verdicts', v ->> 'outcome', v ->> 'test' = 'yes', CAST(v ->> 'size' AS bigint), CAST(v ->> 'received' AS bigint),
+			CAST(v ->> 'updated' AS bigint)
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
+		ON CONFLICT DO NOTHING RETURNING id`)
 	insertContent = engine.Register("insert content of received message", `
 		INSERT INTO receiving_contents (org_id, message_id, content, expires_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`)
-	insertDelivery = engine.Register("insert delivery of received message", `
+	insertDeliveries = engine.Register("insert deliveries of received messages", `
 		INSERT INTO receiving_deliveries (org_id, domain_id, id, message_id, recipients, entities, attempts, tries, due_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7) ON CONFLICT DO NOTHING`)
+		SELECT $1, v ->> 'domain_id', v ->> 'id', v ->> 'message', v ->> 'recipients', v ->> 'entities', 0, 0, CAST(v ->> 'due' AS bigint)
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
+		ON CONFLICT DO NOTHING`)
 	contentOfMessage = engine.RegisterPoint("content of received message", `
 		SELECT content FROM receiving_contents WHERE org_id = $1 AND message_id = $2`)
 	lockMessage = engine.Register("lock received message", `
@@ -109,72 +115,6 @@ func (s DeliveryStore) Entities(ctx context.Context, t receiving.Target, locals 
 	return entities, err
 }
 
-func (s DeliveryStore) Add(ctx context.Context, orgID string, e receiving.LogEntry) (added, kept bool, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		kept = false
-		var err error
-		if added, err = s.insertMessage(ctx, orgID, e.Message); err != nil || !added {
-			return err
-		}
-		if err := s.log.addStates(ctx, orgID, stateRows(e.Message.ID, e.States)); err != nil {
-			return err
-		}
-		if e.Content != nil {
-			content, err := json.Marshal(e.Content)
-			if err != nil {
-				return fmt.Errorf("storage: content of received message: %w", err)
-			}
-			stored, err := s.db.Exec(ctx, insertContent, orgID, e.Message.MessageID, string(content), engine.At(e.ExpiresAt))
-			if err != nil {
-				return err
-			}
-			kept = stored > 0
-		}
-		if e.Wanted == nil {
-			return nil
-		}
-		return s.insertDelivery(ctx, orgID, e.Message, *e.Wanted, e.Message.UpdatedAt)
-	})
-	return added, kept, err
-}
-
-// insertMessage inserts the row of a message. It reports false if the id is stored.
-func (s DeliveryStore) insertMessage(ctx context.Context, orgID string, m receiving.Message) (bool, error) {
-	recipients, err := engine.EncodeTexts(m.Recipients)
-	if err != nil {
-		return false, err
-	}
-	keys := make([]string, len(m.Recipients))
-	for i, recipient := range m.Recipients {
-		keys[i] = core.EmailKey(recipient)
-	}
-	recipientKeys, err := engine.EncodeTexts(keys)
-	if err != nil {
-		return false, err
-	}
-	verdicts, err := json.Marshal(m.Verdicts)
-	if err != nil {
-		return false, fmt.Errorf("storage: verdicts of received message: %w", err)
-	}
-	n, err := s.db.Exec(ctx, insertMessage, orgID, m.ID, m.DomainID, m.Domain, m.MessageID, m.Sender, core.EmailKey(m.Sender), recipients, recipientKeys,
-		m.Subject, string(verdicts), string(m.Outcome), m.Test, m.Size, engine.At(m.ReceivedAt), engine.At(m.UpdatedAt))
-	return n == 1, err
-}
-
-// insertDelivery inserts a delivery that is due, unless there is one.
-func (s DeliveryStore) insertDelivery(ctx context.Context, orgID string, m receiving.Message, w receiving.Wanted, due time.Time) error {
-	recipients, err := engine.EncodeTexts(w.Recipients)
-	if err != nil {
-		return err
-	}
-	entities, err := json.Marshal(w.Entities)
-	if err != nil {
-		return fmt.Errorf("storage: entities of received message: %w", err)
-	}
-	_, err = s.db.Exec(ctx, insertDelivery, orgID, m.DomainID, m.ID, m.MessageID, recipients, string(entities), engine.At(due))
-	return err
-}
-
 // stateRows returns states as rows of a parameter.
 func stateRows(message string, states []receiving.State) []stateRow {
 	rows := make([]stateRow, len(states))
@@ -226,7 +166,11 @@ func (s DeliveryStore) Resendable(ctx context.Context, t receiving.Target, from,
 func (s DeliveryStore) Requeue(ctx context.Context, orgID string, m receiving.Message, wanted *receiving.Wanted, state receiving.State) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if wanted != nil {
-			if err := s.insertDelivery(ctx, orgID, m, *wanted, state.OccurredAt); err != nil {
+			row, err := newDelivery(m, *wanted, state.OccurredAt)
+			if err != nil {
+				return err
+			}
+			if err := engine.ExecRows(ctx, s.db, insertDeliveries, orgID, []deliveryRow{row}); err != nil {
 				return err
 			}
 		}

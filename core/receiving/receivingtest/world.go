@@ -198,6 +198,13 @@ func (w *World) Publish(t testing.TB) {
 // delivers it. It reports whether the objects of the message are kept.
 func (w *World) Receive(t testing.TB, m inbound.Message, addresses ...string) bool {
 	t.Helper()
+	return w.Deliver(t, w.Routed(t, m, addresses...))[0]
+}
+
+// Routed returns a message with its routes to addresses, which must be accepted and belong to one
+// domain.
+func (w *World) Routed(t testing.TB, m inbound.Message, addresses ...string) inbound.Delivery {
+	t.Helper()
 	var routes []inbound.Route
 	for _, address := range addresses {
 		route, refusal, err := w.Router.Route(t.Context(), address)
@@ -206,7 +213,7 @@ func (w *World) Receive(t testing.TB, m inbound.Message, addresses ...string) bo
 		}
 		routes = append(routes, route)
 	}
-	return w.Deliver(t, inbound.Delivery{Message: m, Routes: routes})[0]
+	return inbound.Delivery{Message: m, Routes: routes}
 }
 
 // Deliver delivers messages together. It reports which of them are kept.
