@@ -339,8 +339,12 @@ func TestPurge(t *testing.T) {
 		if _, there := objectstest.Content(t, store, m.RawKey); there || len(log(t, w)) != 1 {
 			t.Errorf("not deleted: %v, %v", there, log(t, w))
 		}
-		if left := states(t, w, old); len(left) != 0 {
-			t.Errorf("states left: %v", left)
+		if _, err := w.DB.ReceivedLog().Message(t.Context(), w.OrgID, old); !core.IsNotFound(err) {
+			t.Errorf("the deleted message: %v", err)
+		}
+		w.Receive(t, m, "x@in.example.com") // with the same id, so it would have the states that were left
+		if got := states(t, w, old); len(got) != 1 || got[0].State != receiving.Received {
+			t.Errorf("states left: %v", got)
 		}
 	})
 }
