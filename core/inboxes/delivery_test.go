@@ -87,7 +87,13 @@ func TestOpenAttachment(t *testing.T) {
 			org, inbox  string
 			position, n int
 		}{
-			{core.NewID(), m.ID, 1, 0}, {org, core.NewID(), 1, 0}, {org, m.ID, 0, 0}, {org, m.ID, -1, 0}, {org, m.ID, 3, 0}, {org, m.ID, 1, 2}, {org, m.ID, 1, -1},
+			{core.NewID(), m.ID, 1, 0},
+			{org, core.NewID(), 1, 0},
+			{org, m.ID, 0, 0},
+			{org, m.ID, -1, 0},
+			{org, m.ID, 3, 0},
+			{org, m.ID, 1, 2},
+			{org, m.ID, 1, -1},
 			{org, m.ID, 1, 1}, // without an object
 		} {
 			if got, err := open(tc.org, tc.inbox, tc.position, tc.n); !core.IsNotFound(err) {

@@ -55,7 +55,7 @@ func (p *pictures) readFile(n int, size int64) []byte {
 	if err != nil {
 		return nil
 	}
-	defer body.Close() //nolint:errcheck // it was only read
+	defer body.Close()
 	content, err := io.ReadAll(io.LimitReader(body, size+1))
 	if err != nil || int64(len(content)) > size {
 		return nil
