@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/smtp"
@@ -34,6 +35,8 @@ type hook struct {
 	mu       sync.Mutex
 	requests []request
 	refused  map[string]bool
+	// open has the connections that are open.
+	open map[net.Conn]bool
 }
 
 type request struct {
@@ -43,8 +46,10 @@ type request struct {
 
 func newHook(t *testing.T) *hook {
 	t.Helper()
-	h := &hook{roots: x509.NewCertPool(), refused: map[string]bool{}}
-	h.server = httptest.NewTLSServer(h)
+	h := &hook{roots: x509.NewCertPool(), refused: map[string]bool{}, open: map[net.Conn]bool{}}
+	h.server = httptest.NewUnstartedServer(h)
+	h.server.Config.ConnState = h.note
+	h.server.StartTLS()
 	t.Cleanup(h.server.Close)
 	h.roots.AddCert(h.server.Certificate())
 	return h
@@ -61,6 +66,31 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// note notes the state of a connection.
+func (h *hook) note(c net.Conn, state http.ConnState) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		h.open[c] = true
+	case http.StateClosed, http.StateHijacked:
+		delete(h.open, c)
+	}
+}
+
+// disconnected waits until no connection is open. A server that stops must close its own, which
+// it could use for half a minute.
+func (h *hook) disconnected(t *testing.T) {
+	product.Await(t, 10*time.Second, func() error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if n := len(h.open); n > 0 {
+			return fmt.Errorf("%d connections are open", n)
+		}
+		return nil
+	})
+}
+
 func (h *hook) all() []request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,11 +99,13 @@ func (h *hook) all() []request {
 
 // TestMailBecomesAWebhook sends mail for a minted address, another address and an address that
 // no pattern allows. The first two must arrive as signed webhooks, each again after it was
-// refused and with the same id; the third must be in the log.
+// refused and with the same id; the third must be in the log. At its stop, the server must close its
+// connections to the endpoint.
 func TestMailBecomesAWebhook(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		h := newHook(t)
+		t.Cleanup(func() { h.disconnected(t) }) // after the server has stopped
 		receive(t, product.Start(t, product.Options{Postgres: postgres, WebhookCAs: h.roots}), h)
 	})
 }

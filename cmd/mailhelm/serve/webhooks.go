@@ -18,16 +18,17 @@ func newWebhooks(cfg config.Config, s *stores) webhooks.Webhooks {
 }
 
 // sendWebhooks starts to send due webhook deliveries. The returned function stops it and
-// waits for the end of attempts in flight, which it interrupts. cfg must have passed
+// waits for the end of attempts in flight, which it interrupts, and closes the connections. cfg must have passed
 // [config.Config.Check].
 func sendWebhooks(cfg config.Config, s *stores) func() {
 	networks, err := cfg.HookNetworks()
 	if err != nil { // Check refuses such a configuration
 		cfg.Log.Error("private networks of webhook endpoints are not allowed", "error", err)
 	}
+	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver})
 	courier := webhooks.Courier{
 		Queue: s.db.WebhookQueue(), Transactor: s.db, Audit: s.db.Audit(), Sealer: s.master,
-		Sender: post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver}), Clock: cfg.Clock, Log: cfg.Log,
+		Sender: sender, Clock: cfg.Clock, Log: cfg.Log,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -35,5 +36,6 @@ func sendWebhooks(cfg config.Config, s *stores) func() {
 	return func() {
 		cancel()
 		running.Wait()
+		sender.Close()
 	}
 }

@@ -40,6 +40,8 @@ type Identities interface {
 
 // Domains has the parts. Router finds routes for receivers, and Destination takes the mail.
 type Domains struct {
+	// disconnect closes the connections to webhook endpoints that are not in use.
+	disconnect  func()
 	Operations  *receiving.Receiving
 	Publisher   *receiving.Publisher
 	Router      *receiving.Router
@@ -68,9 +70,10 @@ func New(cfg config.Config, s Stores) *Domains {
 	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver, Timeout: cfg.WebhookTimeout})
 	hosts := post.New(post.Config{Allowed: networks, Resolver: cfg.WebhookNames})
 	d := &Domains{
-		store:     s.Domains,
-		Publisher: receiving.NewPublisher(receiving.PublisherConfig{Store: s.Routes, Hosts: hosts, Networks: private, Clock: cfg.Clock, Log: cfg.Log}),
-		Router:    receiving.NewRouter(s.Routes, cfg.Clock, cfg.Log),
+		disconnect: sender.Close,
+		store:      s.Domains,
+		Publisher:  receiving.NewPublisher(receiving.PublisherConfig{Store: s.Routes, Hosts: hosts, Networks: private, Clock: cfg.Clock, Log: cfg.Log}),
+		Router:     receiving.NewRouter(s.Routes, cfg.Clock, cfg.Log),
 		Courier: receiving.NewCourier(receiving.CourierConfig{
 			Queue: s.Queue, Store: s.Deliveries, Objects: s.Objects, Sealer: s.Sealer, Sender: sender, Clock: cfg.Clock, Log: cfg.Log,
 		}),
@@ -98,7 +101,8 @@ func regionFrom(s Identities) func(context.Context, string) (string, error) {
 
 // Follow starts what the role of the process needs: the router of a process that receives mail,
 // and the publisher and the courier of one that runs jobs. The returned function stops them and
-// waits for the end of attempts in flight, which it interrupts.
+// waits for the end of attempts in flight, which it interrupts, and closes the connections to the
+// endpoints.
 func (d *Domains) Follow(role config.Role) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(receiving.RefreshEvery)
@@ -114,5 +118,6 @@ func (d *Domains) Follow(role config.Role) func() {
 		ticker.Stop()
 		cancel()
 		running.Wait()
+		d.disconnect()
 	}
 }
