@@ -655,7 +655,7 @@ CREATE TABLE inboxes (
 	expires_at bigint NOT NULL,
 	deleted_at bigint,
 	ends_at bigint NOT NULL,
-	purged_at bigint,
+	purged_at bigint, stored_bytes bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (org_id, id)
 );
 

@@ -39,7 +39,9 @@ func (d Destination) Deliver(ctx context.Context, all []inbound.Delivery) ([]boo
 		for at, ok := range added {
 			if ok {
 				kept[b.places[at]] = true
-				b.count(b.arrivals[at].Target).Accepted++
+				c := b.count(b.arrivals[at].Target)
+				c.Accepted++
+				c.Bytes += b.arrivals[at].Message.Size
 			}
 		}
 	}
@@ -83,7 +85,7 @@ func targetOf(d inbound.Delivery) Target { return Target{d.Routes[0].OrgID, d.Ro
 
 // batch decides about the messages of one call of Deliver.
 type batch struct {
-	// inboxes has the inboxes that exist. Their MessageCount includes the arrivals.
+	// inboxes has the inboxes that exist. Their MessageCount and StoredBytes include the arrivals.
 	inboxes map[Target]*Inbox
 	// has has the messages that were stored before, and the arrivals.
 	has      map[Reference]bool
@@ -97,7 +99,7 @@ type batch struct {
 // the message with other objects.
 func (b *batch) add(n int, i *Inbox, d inbound.Delivery, active bool) {
 	to := targetOf(d)
-	if !active || i.MessageCount >= MaxMessages || d.Message.Verdicts.Virus == inbound.Fail || !i.allows(d.Message) {
+	if !active || i.isFullFor(d.Message) || d.Message.Verdicts.Virus == inbound.Fail || !i.allows(d.Message) {
 		b.count(to).Dropped++
 		return
 	}
@@ -107,11 +109,17 @@ func (b *batch) add(n int, i *Inbox, d inbound.Delivery, active bool) {
 	}
 	b.has[ref] = true
 	i.MessageCount++
+	i.StoredBytes += d.Message.Size
 	s := Stored{Seq: i.MessageCount, Message: d.Message, Extracted: d.Message.Extracted}
 	for _, r := range d.Routes {
 		s.Recipients = append(s.Recipients, r.Recipient)
 	}
 	b.arrivals, b.places = append(b.arrivals, Arrival{to, s}), append(b.places, n)
+}
+
+// isFullFor reports whether the inbox has no room for a message.
+func (i *Inbox) isFullFor(m inbound.Message) bool {
+	return i.MessageCount >= MaxMessages || i.StoredBytes+m.Size > MaxBytes
 }
 
 func (b *batch) count(t Target) *Count {

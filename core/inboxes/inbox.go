@@ -22,6 +22,9 @@ const (
 	// MaxMessages is the maximum number of messages that an inbox stores. Further messages are
 	// dropped, so that a flood of mail cannot fill the disk.
 	MaxMessages = 10_000
+	// MaxBytes is the maximum size in bytes of the messages that an inbox stores, as they came. A
+	// message that does not fit is dropped; a smaller one that comes later is stored.
+	MaxBytes = 100 << 20
 	// Kept is how long the row of an inbox is stored after its end.
 	Kept = 30 * 24 * time.Hour
 
@@ -83,6 +86,8 @@ type Inbox struct {
 	// MessageCount is the number of accepted messages, and the cursor of the newest.
 	// DroppedCount is the number of refused messages.
 	MessageCount, DroppedCount int
+	// StoredBytes is the size of the accepted messages. Only [DeliveryStore] reads it.
+	StoredBytes int64
 	// First is the pull link that was made with the inbox.
 	First Token
 }

@@ -81,10 +81,11 @@ type Arrival struct {
 	Stored
 }
 
-// Count has numbers of messages of an inbox.
+// Count has numbers of messages of an inbox, and the size of the accepted ones in bytes.
 type Count struct {
 	Target
 	Accepted, Dropped int
+	Bytes             int64
 }
 
 // DeliveryStore stores new messages. Each method takes part in the transaction of ctx, and runs
@@ -99,7 +100,8 @@ type DeliveryStore interface {
 	// AddReceived stores messages. added has an element for each: false if the inbox has a message
 	// with the id, which stays as it is. Large messages are stored by several statements.
 	AddReceived(ctx context.Context, all []Arrival) (added []bool, err error)
-	// CountReceived adds to the numbers of accepted and dropped messages of inboxes. It must have
+	// CountReceived adds to the numbers of accepted and dropped messages of inboxes, and to their
+	// size. It must have
 	// each inbox once. It ignores inboxes that do not exist.
 	CountReceived(ctx context.Context, all []Count) error
 }

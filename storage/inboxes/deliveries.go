@@ -16,7 +16,7 @@ const addBytes = 4 << 20
 var (
 	// holdInboxes locks in the order of the sort.
 	holdInboxes = engine.Register("hold inboxes", `
-		SELECT i.org_id, i.id, i.allowed_senders, i.message_count, i.dropped_count, i.created_at, i.expires_at, i.deleted_at
+		SELECT i.org_id, i.id, i.allowed_senders, i.message_count, i.dropped_count, i.stored_bytes, i.created_at, i.expires_at, i.deleted_at
 		FROM `+engine.CountedRows(`$1`, `$2`)+` CROSS JOIN inboxes AS i
 		WHERE i.org_id = v ->> 'org' AND i.id = v ->> 'inbox' ORDER BY i.org_id, i.id /*pg FOR UPDATE OF i*/`)
 	// messagesOfInboxes finds messages by their ids. On PostgreSQL the order of the LATERAL subquery
@@ -32,7 +32,8 @@ var (
 		INSERT INTO inbox_messages (org_id, inbox_id, seq, message_id, recipients, message, extracted, bytes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (org_id, inbox_id, message_id) DO NOTHING`)
 	countMessages = engine.Register("count messages of inboxes", `
-		UPDATE inboxes SET message_count = message_count + CAST(v ->> 'accepted' AS bigint), dropped_count = dropped_count + CAST(v ->> 'dropped' AS bigint)
+		UPDATE inboxes SET message_count = message_count + CAST(v ->> 'accepted' AS bigint), dropped_count = dropped_count + CAST(v ->> 'dropped' AS bigint),
+			stored_bytes = stored_bytes + CAST(v ->> 'bytes' AS bigint)
 		FROM `+engine.CountedRows(`$1`, `$2`)+` WHERE org_id = v ->> 'org' AND id = v ->> 'inbox'`)
 )
 
@@ -179,14 +180,15 @@ func (s Store) addMessages(ctx context.Context, args []any, all []inboxes.Arriva
 // countRow has what is added to the counts of an inbox.
 type countRow struct {
 	inboxKey
-	Accepted int `json:"accepted"`
-	Dropped  int `json:"dropped"`
+	Accepted int   `json:"accepted"`
+	Dropped  int   `json:"dropped"`
+	Bytes    int64 `json:"bytes"`
 }
 
 func (s Store) CountReceived(ctx context.Context, all []inboxes.Count) error {
 	rows := make([]countRow, len(all))
 	for n, c := range all {
-		rows[n] = countRow{keyOf(c.Target), c.Accepted, c.Dropped}
+		rows[n] = countRow{keyOf(c.Target), c.Accepted, c.Dropped, c.Bytes}
 	}
 	parameter, err := engine.JSONParameter(rows)
 	if err != nil {

@@ -83,6 +83,7 @@ type inboxRow struct {
 	Restriction    inboxes.RestrictionSource `db:"restriction"`
 	MessageCount   int                       `db:"message_count"`
 	DroppedCount   int                       `db:"dropped_count"`
+	StoredBytes    int64                     `db:"stored_bytes"`
 	CreatedAt      engine.Time               `db:"created_at"`
 	ExpiresAt      engine.Time               `db:"expires_at"`
 	DeletedAt      *engine.Time              `db:"deleted_at"`
@@ -97,7 +98,7 @@ func (r inboxRow) inbox() (inboxes.Inbox, error) {
 	allowed, err := engine.DecodeTexts(r.AllowedSenders)
 	return inboxes.Inbox{
 		ID: r.ID, OrgID: r.OrgID, LocalPart: r.LocalPart, Owner: r.Owner, Caller: r.Caller, AccountRef: r.AccountRef, Label: r.Label,
-		Visibility: r.Visibility, AllowedSenders: allowed, Restriction: r.Restriction, MessageCount: r.MessageCount, DroppedCount: r.DroppedCount,
+		Visibility: r.Visibility, AllowedSenders: allowed, Restriction: r.Restriction, MessageCount: r.MessageCount, DroppedCount: r.DroppedCount, StoredBytes: r.StoredBytes,
 		CreatedAt: r.CreatedAt.Time(), ExpiresAt: r.ExpiresAt.Time(), DeletedAt: engine.OptionalTime(r.DeletedAt),
 		First: inboxes.Token{
 			ID: r.FirstID, InboxID: r.ID, Prefix: r.FirstPrefix, Label: r.FirstLabel, CreatedAt: r.FirstCreated.Time(), RevokedAt: engine.OptionalTime(r.FirstRevoked),
