@@ -20,7 +20,7 @@ type Record struct {
 	Status            Status            `json:"status" jsonschema:"enum=active,enum=expired,enum=deleted"`
 	AllowedSenders    []string          `json:"allowed_senders" voice:"untrusted" jsonschema_description:"Addresses, and domains as @example.com, that may send; empty means all senders."`
 	MessageCount      int               `json:"message_count" jsonschema_description:"Accepted messages."`
-	DroppedCount      int               `json:"dropped_count" jsonschema_description:"Messages that were refused: of other senders, with malware, or after the end."`
+	DroppedCount      int               `json:"dropped_count" jsonschema_description:"Messages that were dropped: of other senders, with malware, after the end, or when the inbox was full."`
 	CreatedAt         time.Time         `json:"created_at"`
 }
 
