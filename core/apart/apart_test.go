@@ -1,7 +1,6 @@
 package apart_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/apart"
@@ -18,7 +17,7 @@ func TestRunWaitsForTheEnd(t *testing.T) {
 
 func TestPanicsContinueInTheCaller(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("cause")
+	const cause = "cause"
 	defer func() {
 		if v := recover(); v != cause {
 			t.Errorf("panic %v, want %v", v, cause)

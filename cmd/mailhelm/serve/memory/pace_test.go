@@ -22,8 +22,7 @@ func TestInUseCountsWhatACollectionKept(t *testing.T) {
 	kept := make([]byte, 64*megabyte)
 	runtime.GC()
 	with := inUse()
-	runtime.KeepAlive(kept)
-	kept = nil
+	runtime.KeepAlive(kept) // and not after this line
 	runtime.GC()
 	if without := inUse(); with < 64*megabyte || without == 0 || with-without < 60*megabyte {
 		t.Errorf("%d MB in use with 64 MB that are kept, %d without", with/megabyte, without/megabyte)
