@@ -19,8 +19,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -136,15 +134,7 @@ func TestBucketIsGone(t *testing.T) {
 	t.Parallel()
 	bucket := storagetest.S3(t)
 	m := newMailScene(t, false, false, 0)
-	m.change(t, func(ctx context.Context, h *serve.Host) error {
-		master, err := m.config().OpenMasterKey()
-		if err != nil {
-			return err
-		}
-		return h.DB().MailBuckets(master).SaveBucket(ctx, m.org, objects.StoredBucket{ID: core.NewID(), InUse: true, Bucket: objects.Bucket{
-			Endpoint: bucket.URL, Region: storagetest.S3Region, Name: storagetest.S3Bucket, PathStyle: true, AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
-		}})
-	})
+	m.change(t, func(ctx context.Context, h *serve.Host) error { return m.useBucket(ctx, h, bucket.URL) })
 	at := launch(t, m.life)
 	bucket.Stop()
 	m.putOff(t, at, "no S3 server")
@@ -155,15 +145,8 @@ func TestBucketIsGone(t *testing.T) {
 	}
 	m.arrives(t, at, a)
 	at.kill(t)
-	found := 0
-	must(t, filepath.WalkDir(filepath.Join(bucket.Dir, m.org), func(_ string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			found++
-		}
-		return err
-	}))
-	if found != 2 { // the message and its attachment
-		t.Errorf("%d objects in the bucket, want 2", found)
+	if n := filesBelow(t, filepath.Join(bucket.Dir, m.org)); n != 2 { // the message and its attachment
+		t.Errorf("%d objects in the bucket, want 2", n)
 	}
 }
 

@@ -216,9 +216,9 @@ const (
 
 // BenchmarkWaitingPolls lets 10,000 polls wait at the same time, each on a connection of its own,
 // by REST and by pull links, on both databases. It reports the memory of the server's process for
-// them, its heap with garbage, its stacks, and the heap at which the next collection begins. On PostgreSQL it first lets 1,000 wait, and reports how many transactions a second the
-// database has then, and how many without polls. The client is another process. Both need
-// 10,100 open files.
+// them, its heap with garbage, its stacks, and the heap at which the next collection begins. On
+// PostgreSQL it first lets 1,000 wait, and reports how many transactions a second the database has
+// then, and how many without polls. The client is another process. Both need 10,100 open files.
 func BenchmarkWaitingPolls(b *testing.B) {
 	binary, p := buildMailhelm(b), newMailLoad(b)
 	for _, database := range []string{"sqlite", "postgres"} {

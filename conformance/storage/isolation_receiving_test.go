@@ -61,7 +61,7 @@ func (o ownedObjects) receivingState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
 	for _, method := range []string{
-		"receiving.Store.Domains", "receiving.Store.Addresses", "receiving.LogStore.Messages", "receiving.LogStore.States", "receiving.DeliveryStore.Content",
+		"receiving.Store.Domains", "receiving.Store.Addresses", "receiving.LogStore.Messages", "receiving.LogStore.Message", "receiving.DeliveryStore.Content",
 		"receiving.DeliveryStore.Published", "receiving.DeliveryStore.Entities",
 	} {
 		found, err := storeCalls(o, o.org)[method](t, db)

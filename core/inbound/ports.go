@@ -54,8 +54,9 @@ type Queue interface {
 	// Settle returns the tasks that it did not change because they were claimed again since.
 	Settle(ctx context.Context, tasks []Task) (again []Task, err error)
 	// PutOff makes a claimed task due at a time, because its processing failed. It changes
-	// nothing if the task was claimed again since.
-	PutOff(ctx context.Context, t Task, due time.Time) error
+	// nothing if the task was claimed again since. It returns true if the task was put off and no
+	// call of Settle for it was committed: then nothing of the attempt is stored.
+	PutOff(ctx context.Context, t Task, due time.Time) (undone bool, err error)
 	// Backlog returns the number of tasks, and the time at which the oldest of them was
 	// received, zero if there is none.
 	Backlog(ctx context.Context) (n int, oldest time.Time, err error)

@@ -40,7 +40,7 @@ var (
 		WHERE org_id = v ->> 'org' AND id = v ->> 'id' AND attempts = CAST(v ->> 'attempts' AS bigint)
 		RETURNING org_id, id`)
 	putOffReceived = engine.Register("put off received mail", `
-		UPDATE received_mail SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)
+		UPDATE received_mail SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4 RETURNING discard`)
 	knownReceived = engine.Register("known received mail", `
 		SELECT id FROM received_mail WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	receivedBacklog = engine.Register("backlog of received mail", `
@@ -169,9 +169,9 @@ func (q Queue) settle(ctx context.Context, s *engine.Statement, rows []settledRo
 }
 
 // PutOff implements [inbound.Queue].
-func (q Queue) PutOff(ctx context.Context, t inbound.Task, due time.Time) error {
-	_, err := q.db.Exec(ctx, putOffReceived, engine.At(due), t.OrgID, t.Envelope.ID, t.Attempts)
-	return err
+func (q Queue) PutOff(ctx context.Context, t inbound.Task, due time.Time) (bool, error) {
+	discards, err := engine.Values[string](ctx, q.db, putOffReceived, engine.At(due), t.OrgID, t.Envelope.ID, t.Attempts)
+	return len(discards) == 1 && discards[0] == "", err
 }
 
 // Backlog implements [inbound.Queue].

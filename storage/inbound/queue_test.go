@@ -74,6 +74,14 @@ func TestTaskIsReadAsItWasAdded(t *testing.T) {
 	})
 }
 
+// putOff puts a task off, and checks whether that shows that the attempt is undone.
+func putOff(t *testing.T, q inboundstore.Queue, task inbound.Task, due time.Time, want bool) {
+	t.Helper()
+	if undone, err := q.PutOff(t.Context(), task, due); undone != want || err != nil {
+		t.Errorf("PutOff = %t, %v, want %t", undone, err, want)
+	}
+}
+
 func TestLeases(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -91,7 +99,7 @@ func TestLeases(t *testing.T) {
 		if rest := claim(t, q, now, 10); len(rest) != 1 || rest[0].Envelope.ID != second.Envelope.ID {
 			t.Fatalf("claimed %+v, want the second: the first is leased, and the third not due", rest)
 		}
-		must(t, q.PutOff(t.Context(), found[0], now.Add(time.Hour)))
+		putOff(t, q, found[0], now.Add(time.Hour), true)
 		rest := claim(t, q, now.Add(time.Minute), 10)
 		if len(rest) != 2 {
 			t.Errorf("after the lease %d are claimed, want the second and the third", len(rest))
@@ -106,10 +114,11 @@ func TestLeases(t *testing.T) {
 		if done := settle(t, q, found[0]); done {
 			t.Error("the process of the first claim ended the task")
 		}
-		must(t, q.PutOff(t.Context(), found[0], now))
+		putOff(t, q, found[0], now, false)
 		if done := settle(t, q, again[0], "k1", "k2"); !done {
 			t.Error("the process of the second claim did not mark the task")
 		}
+		putOff(t, q, again[0], now.Add(2*time.Hour), false) // a result is stored
 		marked := claim(t, q, now.Add(2*time.Hour), 1)
 		if len(marked) != 1 || !slices.Equal(marked[0].Discard, []string{"k1", "k2"}) {
 			t.Fatalf("claimed %+v, want objects to delete", marked)
@@ -144,7 +153,7 @@ func TestTasksAreSettledTogether(t *testing.T) {
 		}
 		lost := []inbound.Task{found[2], found[5]}
 		for _, slow := range lost {
-			must(t, q.PutOff(t.Context(), slow, now))
+			putOff(t, q, slow, now, true)
 		}
 		if again := claim(t, q, now, n); len(again) != len(lost) {
 			t.Fatalf("claimed again %d", len(again))

@@ -18,8 +18,8 @@ func newWebhooks(cfg config.Config, s *stores) webhooks.Webhooks {
 }
 
 // sendWebhooks starts to send due webhook deliveries. The returned function stops it and
-// waits for the end of attempts in flight, which it interrupts, and closes the connections. cfg must have passed
-// [config.Config.Check].
+// waits for the end of attempts in flight, which it interrupts, and closes the connections. cfg
+// must have passed [config.Config.Check].
 func sendWebhooks(cfg config.Config, s *stores) func() {
 	networks, err := cfg.HookNetworks()
 	if err != nil { // Check refuses such a configuration

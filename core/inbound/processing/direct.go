@@ -103,7 +103,7 @@ func (pl *place) Release() {
 func (pl *place) Begin(t inbound.Task) {
 	go func() {
 		defer pl.Release()
-		if _, err := pl.p.do(pl.ctx, &claimed{t}); err != nil {
+		if _, err := pl.p.do(pl.ctx, &claimed{Task: t}); err != nil {
 			pl.p.cfg.Log.ErrorContext(pl.ctx, "received mail could not be put off", "org_id", t.OrgID, "message_id", t.Envelope.ID, "error", err)
 		}
 	}()

@@ -16,7 +16,8 @@ import (
 
 // prepare reads, judges and parses a message, and stores its bodies and attachments. A repeated
 // call stores the same objects under the same keys.
-func (p *Processor) prepare(ctx context.Context, store objects.Store, t inbound.Task) (*delivery, error) {
+func (p *Processor) prepare(ctx context.Context, store objects.Store, c *claimed) (*delivery, error) {
+	t := c.Task
 	weight := min(t.Envelope.Size, maxBytes)
 	if err := p.memory.Acquire(ctx, weight); err != nil {
 		return nil, err
@@ -36,7 +37,8 @@ func (p *Processor) prepare(ctx context.Context, store objects.Store, t inbound.
 		if i > 0 {
 			m.RawKey = s.put(objects.RawKey(t.OrgID, s.id), raw, "message/rfc822")
 		}
-		if s.save(&m, content); s.err != nil {
+		s.save(&m, content)
+		if c.added = append(c.added, s.added...); s.err != nil {
 			return nil, fmt.Errorf("inbound: store parts: %w", s.err)
 		}
 		if routes[0].Kind == inbound.ToInbox {
@@ -111,6 +113,9 @@ type saver struct {
 	// again is true after an attempt that failed. Objects then replace those of the attempts
 	// before, so that attempts do not fill the store.
 	again bool
+	// added has the keys of the objects that only this attempt knows: those of Store.Add that are
+	// not the same for each attempt.
+	added []string
 	err   error
 }
 
@@ -158,7 +163,11 @@ func (s *saver) put(key string, content []byte, contentType string) string {
 	case s.again:
 		s.err = s.store.Put(s.ctx, key, bytes.NewReader(content), int64(len(content)), contentType)
 	default:
-		key, s.err = s.store.Add(s.ctx, key, content, contentType)
+		at, err := s.store.Add(s.ctx, key, content, contentType)
+		if s.err = err; err == nil && at != key {
+			s.added = append(s.added, at)
+			key = at
+		}
 	}
 	return key
 }

@@ -17,7 +17,7 @@ var errClaimedAgain = errors.New("inbound: the task was claimed again")
 // guarded processes a task within the time for one. A panic becomes an error, so that the task
 // is put off like after any other failure. The outcome is "" if the message was processed before,
 // here or by another process.
-func (p *Processor) guarded(ctx context.Context, t inbound.Task) (o Outcome, err error) {
+func (p *Processor) guarded(ctx context.Context, c *claimed) (o Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
 	defer func() {
@@ -25,9 +25,10 @@ func (p *Processor) guarded(ctx context.Context, t inbound.Task) (o Outcome, err
 			o, err = Failed, errors.New(core.PanicText(v))
 		}
 	}()
-	o, err = p.process(ctx, t)
+	o, err = p.process(ctx, c)
 	switch {
 	case errors.Is(err, errClaimedAgain):
+		p.remove(ctx, c)
 		return "", nil // the other process ends the task
 	case err != nil:
 		return Failed, err
@@ -35,7 +36,8 @@ func (p *Processor) guarded(ctx context.Context, t inbound.Task) (o Outcome, err
 	return o, nil
 }
 
-func (p *Processor) process(ctx context.Context, t inbound.Task) (Outcome, error) {
+func (p *Processor) process(ctx context.Context, c *claimed) (Outcome, error) {
+	t := c.Task
 	store, err := p.cfg.Stores.At(ctx, t.OrgID, t.StoreID)
 	if err != nil {
 		return Failed, fmt.Errorf("inbound: store of a message: %w", err)
@@ -43,7 +45,7 @@ func (p *Processor) process(ctx context.Context, t inbound.Task) (Outcome, error
 	if len(t.Discard) > 0 {
 		return "", p.discard(ctx, store, t)
 	}
-	ready, err := p.prepare(ctx, store, t)
+	ready, err := p.prepare(ctx, store, c)
 	if core.IsNotFound(err) {
 		return Lost, p.lost(ctx, t)
 	}
@@ -53,6 +55,7 @@ func (p *Processor) process(ctx context.Context, t inbound.Task) (Outcome, error
 	if err := p.deliver.Do(ctx, ready); err != nil {
 		return Failed, err
 	}
+	c.added = nil
 	for _, d := range ready.copies {
 		p.cfg.Destinations[kindOf(d)].Committed(ctx, d)
 	}

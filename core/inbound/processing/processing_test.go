@@ -107,6 +107,60 @@ func TestFailuresArePutOff(t *testing.T) {
 	})
 }
 
+// TestFailedAttemptsLeaveNoObjects counts the objects of a message with an attachment after
+// attempts that fail before and after its parts are stored, and one whose task is claimed again.
+func TestFailedAttemptsLeaveNoObjects(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		raw := "Subject: parts\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHello\r\n" +
+			"--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\nPART\r\n--b--\r\n"
+		var id string
+		check := func(what string, want int) {
+			t.Helper()
+			keys, _, err := w.stores.Files.Of(w.org).List(t.Context(), w.org, time.Now().Add(time.Hour), "", 100)
+			if err != nil || len(keys) != want {
+				t.Errorf("%s: objects %v, %v, want %d", what, keys, err, want)
+			}
+		}
+		for what, fails := range map[string]func(subject string) error{
+			"refused": func(string) error { return errBroken },
+			"claimed again": func(string) error {
+				_, err := w.PutOff(t.Context(), inbound.Task{OrgID: w.org, Envelope: inbound.Envelope{ID: id}, Attempts: 1}, w.clock())
+				if err == nil {
+					_, err = w.Claim(t.Context(), w.clock(), w.clock().Add(time.Minute), 10)
+				}
+				return err
+			},
+		} {
+			w.fails = nil
+			id = w.accept(t, raw, "inbox")
+			if what == "claimed again" {
+				w.judge = func(string) inbound.Verdicts {
+					if err := fails(""); err != nil {
+						t.Error(err)
+					}
+					return inbound.Verdicts{}
+				}
+			} else {
+				w.fails = fails
+			}
+			w.look(t)
+			check(what, 1) // the message itself
+			w.fails, w.judge = nil, nil
+			w.advance(time.Hour)
+			w.look(t)
+			check(what+", then delivered", 2)
+			if w.waiting(t) != 0 {
+				t.Errorf("%s: %d wait", what, w.waiting(t))
+			}
+			store := w.stores.Files.Of(w.org)
+			if err := store.Delete(t.Context(), w.delivered[len(w.delivered)-1].Keys()...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // TestGroupWithFailures delivers messages at the same time: one whose delivery fails, one whose task
 // another process has claimed, and some that no destination keeps. They change nothing for the
 // others, whatever groups they are committed in.
@@ -130,7 +184,7 @@ func TestGroupWithFailures(t *testing.T) {
 		w.judge = func(raw string) inbound.Verdicts {
 			if strings.Contains(raw, "stolen") {
 				own := inbound.Task{OrgID: w.org, Envelope: inbound.Envelope{ID: ids["stolen"]}, Attempts: 1}
-				err := w.PutOff(t.Context(), own, start)
+				_, err := w.PutOff(t.Context(), own, start)
 				if err == nil {
 					stolen, err = w.Claim(t.Context(), start, start.Add(time.Hour), 10)
 				}

@@ -85,7 +85,11 @@ type Processor struct {
 }
 
 // claimed is a task that this process has claimed.
-type claimed struct{ inbound.Task }
+type claimed struct {
+	inbound.Task
+	// added has the keys of objects that only this attempt knows, until it is committed.
+	added []string
+}
 
 // New returns a Processor that does nothing yet.
 func New(cfg Config) *Processor {
@@ -111,7 +115,7 @@ func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 	}
 	all := make([]*claimed, len(tasks))
 	for i, t := range tasks {
-		all[i] = &claimed{t}
+		all[i] = &claimed{Task: t}
 	}
 	if len(all) == room {
 		p.Wake() // there may be more
@@ -124,7 +128,7 @@ func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 // process need not wait for the end of the lease.
 func (p *Processor) do(ctx context.Context, c *claimed) (time.Time, error) {
 	began := p.cfg.Clock()
-	outcome, err := p.guarded(ctx, c.Task)
+	outcome, err := p.guarded(ctx, c)
 	if ended := p.cfg.Clock(); outcome != "" && ctx.Err() == nil {
 		p.cfg.Observe(outcome, ended.Sub(began), ended.Sub(c.Envelope.ReceivedAt))
 	}
@@ -134,12 +138,36 @@ func (p *Processor) do(ctx context.Context, c *claimed) (time.Time, error) {
 	if ctx.Err() != nil {
 		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
 		defer cancel()
-		return time.Time{}, p.cfg.Queue.PutOff(lasting, c.Task, p.cfg.Clock())
+		return time.Time{}, p.putOff(lasting, c, 0)
 	}
 	delay := delayAfter(c.Attempts)
 	p.cfg.Log.ErrorContext(ctx, "received mail could not be processed; it is tried again",
 		"org_id", c.OrgID, "message_id", c.Envelope.ID, "attempts", c.Attempts, "next_in", delay, "error", err)
-	return time.Time{}, p.cfg.Queue.PutOff(ctx, c.Task, p.cfg.Clock().Add(delay))
+	return time.Time{}, p.putOff(ctx, c, delay)
+}
+
+// putOff makes a task due after a delay, and deletes what its attempt has stored.
+func (p *Processor) putOff(ctx context.Context, c *claimed, delay time.Duration) error {
+	undone, err := p.cfg.Queue.PutOff(ctx, c.Task, p.cfg.Clock().Add(delay))
+	if undone && err == nil {
+		p.remove(ctx, c)
+	}
+	return err
+}
+
+// remove deletes the objects that only an attempt without a result knows. What it cannot delete is
+// left to the sweep of the spool.
+func (p *Processor) remove(ctx context.Context, c *claimed) {
+	if len(c.added) == 0 {
+		return
+	}
+	store, err := p.cfg.Stores.At(ctx, c.OrgID, c.StoreID)
+	if err == nil {
+		err = store.Delete(ctx, c.added...)
+	}
+	if err != nil {
+		p.cfg.Log.WarnContext(ctx, "objects of an attempt to process received mail could not be deleted", "org_id", c.OrgID, "message_id", c.Envelope.ID, "error", err)
+	}
 }
 
 // delayAfter returns the wait after a number of failed attempts.

@@ -32,6 +32,6 @@
 //
 // Of these, one goes that has delivered no message, if there is one, and of several the one whose
 // last accepted message, or else its connection, is the oldest. So clients that deliver mail stay,
-// and a message in transfer at a usual rate is never cut off. A displaced client has no reply 250 for its message and tries again later. While none may be
-// displaced, the new client waits.
+// and a message in transfer at a usual rate is never cut off. A displaced client has no reply 250
+// for its message and tries again later. While none may be displaced, the new client waits.
 package smtpd

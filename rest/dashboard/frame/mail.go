@@ -55,7 +55,10 @@ func VerdictsOf(values map[string]string) []Verdict {
 		case "FAIL":
 			v.Words, v.Mark = "failed", "bounced"
 		case "GRAY":
-			v.Words, v.Mark = "undecided", ""
+			v.Words = "no result" // such as DKIM of a message without a signature
+			if check[0] == "spam" {
+				v.Words = "undecided"
+			}
 		case "PROCESSING_FAILED":
 			v.Words, v.Mark = "not checked: the check failed", "delayed"
 		case "DISABLED":
