@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -43,13 +44,17 @@ func newSlowBucket(t *testing.T, of string, delay time.Duration) *slowBucket {
 		s.waiting.Add(1)
 		defer s.waiting.Add(-1)
 		if s.silent.Load() {
+			_, _ = io.Copy(io.Discard, r.Body) // the end of the connection is noticed after the body
 			<-r.Context().Done()
 			return
 		}
 		<-time.After(s.delay)
 		proxy.ServeHTTP(w, r)
 	}))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		s.CloseClientConnections() // ends requests without an answer, for which Close would wait
+		s.Close()
+	})
 	return s
 }
 
@@ -57,7 +62,7 @@ func newSlowBucket(t *testing.T, of string, delay time.Duration) *slowBucket {
 // while it does not answer. Mail of another organization does not wait for it.
 func TestBucketIsSlow(t *testing.T) {
 	t.Parallel()
-	const delay, senders = time.Second, 8
+	const delay, senders = time.Second, 3
 	bucket := storagetest.S3(t)
 	slow := newSlowBucket(t, bucket.URL, delay)
 	m := newMailScene(t, false, false, 0)
@@ -69,6 +74,7 @@ func TestBucketIsSlow(t *testing.T) {
 		return err
 	})
 	at := launch(t, m.life)
+	t.Cleanup(func() { at.kill(t) })
 	began := time.Now()
 	a, err := m.one(t, at)
 	if err != nil || time.Since(began) < delay {
@@ -103,7 +109,6 @@ func TestBucketIsSlow(t *testing.T) {
 		t.Fatalf("after the silence: %v", err)
 	}
 	m.arrives(t, at, a)
-	at.kill(t)
 	if n := filesBelow(t, filepath.Join(bucket.Dir, m.org)); n != 4 { // of two messages with an attachment
 		t.Errorf("%d objects in the bucket, want 4", n)
 	}
