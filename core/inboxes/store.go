@@ -101,8 +101,7 @@ type DeliveryStore interface {
 	// with the id, which stays as it is. Large messages are stored by several statements.
 	AddReceived(ctx context.Context, all []Arrival) (added []bool, err error)
 	// CountReceived adds to the numbers of accepted and dropped messages of inboxes, and to their
-	// size. It must have
-	// each inbox once. It ignores inboxes that do not exist.
+	// size. all has each inbox once at most. Inboxes that do not exist are ignored.
 	CountReceived(ctx context.Context, all []Count) error
 }
 

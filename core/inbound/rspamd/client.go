@@ -68,7 +68,8 @@ func (c *Client) Ping(ctx context.Context) error {
 // Scan implements [inbound.Scanner]. It fails if the answer has no action.
 func (c *Client) Scan(ctx context.Context, e inbound.Envelope, raw io.Reader, size int64) (inbound.Finding, error) {
 	if size == 0 {
-		raw = http.NoBody // otherwise net/http takes the length 0 as unknown and sends the body in chunks
+		// For any other reader, net/http takes ContentLength 0 to mean that the length is unknown.
+		raw = http.NoBody
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.check, raw)
 	if err != nil {

@@ -17,6 +17,9 @@ const maxPacks = 256
 type packs struct {
 	mu     sync.Mutex
 	active map[string]*pack
+	// clean has the paths of packs of this and of other processes in which a sweep found records
+	// only. Sealed packs do not change any more, except that records are deleted.
+	clean map[string]bool
 }
 
 // Add stores a new object. See [objects.Store]. A small one becomes a record of a pack: then
@@ -46,7 +49,9 @@ func (f *Files) Add(ctx context.Context, key string, content []byte, contentType
 	return locate(key, locator{s.place.name, at}), nil
 }
 
-// reserve returns the pack of an organization and a place for n bytes in it.
+// reserve returns the pack of an organization and a place for n bytes in it. It makes a pack, which
+// flushes the disk a few times, under the lock of all organizations: that happens once in ten
+// minutes for each of them, and the others wait for the same disk anyway.
 func (f *Files) reserve(orgID string, n int64) (*pack, int64, error) {
 	f.packs.mu.Lock()
 	defer f.packs.mu.Unlock()
@@ -95,5 +100,21 @@ func (all *packs) removeEnded(now time.Time) {
 		if !now.Before(s.until) {
 			all.remove(s)
 		}
+	}
+}
+
+func (all *packs) isClean(path string) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.clean[path]
+}
+
+func (all *packs) setClean(path string, clean bool) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if clean {
+		all.clean[path] = true
+	} else {
+		delete(all.clean, path)
 	}
 }

@@ -63,7 +63,7 @@ func New(cfg Config) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{cfg: cfg, links: links, packs: packs{active: map[string]*pack{}}}
+	f := &Files{cfg: cfg, links: links, packs: packs{active: map[string]*pack{}, clean: map[string]bool{}}}
 	if err := os.MkdirAll(f.path(tempFolder), folderMode); err != nil {
 		return nil, fmt.Errorf("folder of mail: %w", err)
 	}

@@ -162,6 +162,7 @@ func (f *Files) sweepPacks(ctx context.Context) error {
 	return nil
 }
 
+// sweepPack sweeps one pack. It reads a pack to its end only once.
 func (f *Files) sweepPack(path string) error {
 	p, err := openPack(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,10 +175,14 @@ func (f *Files) sweepPack(path string) error {
 	if free, err := lockFile(p.File); err != nil || !free {
 		return err
 	}
-	records := 0
-	err = p.walk(0, func(int64, record) bool { records++; return true }, func(at int64) error { return punch(p.File, at, blockBytes) })
-	if err != nil || records > 0 {
+	clean, records := f.packs.isClean(path), 0
+	err = p.walk(0, func(int64, record) bool { records++; return !clean }, func(at int64) error { return punch(p.File, at, blockBytes) })
+	if err != nil {
 		return err
+	}
+	f.packs.setClean(path, records > 0)
+	if records > 0 {
+		return nil
 	}
 	return os.Remove(path)
 }
