@@ -100,13 +100,18 @@ func (tab *Tab) store(name string, s screen) {
 	}
 }
 
-// paintFrame waits until the first frame of the page is painted, if it has one. Browsers do not
-// paint frames outside of the window, which a picture of the whole page would show empty.
+// paintFrame makes the browser paint the first frame of the page, if it has one. Browsers do not
+// paint frames outside of the window, which a picture of the whole page would show empty. A picture
+// of the window is complete only when everything in it is painted.
 func (tab *Tab) paintFrame() {
 	tab.t.Helper()
-	const paint = `(f => !f || (f.scrollIntoView({block: "center"}), new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))))(document.querySelector("iframe"))`
-	_, err := chromedp.Run(tab.ctx, chromedp.Evaluate[bool](paint, chromedp.EvalAwaitPromise))
+	const show = `(f => { if (f) f.scrollIntoView({block: "center"}); return !!f })(document.querySelector("iframe"))`
+	if !evaluate[bool](tab, show) {
+		return
+	}
+	_, err := chromedp.Call(tab.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
 	tab.must("paint frame", err)
+	evaluate[bool](tab, `(scrollTo(0, 0), true)`)
 }
 
 // resize sets the window's size and the preferred colour scheme, "light" or "dark". It
