@@ -91,12 +91,11 @@ var ErrNotDMARC = errors.New("dmarc: the text does not begin with v=DMARC1")
 // error get their default (section 4.8).
 func Parse(text string) (Record, error) {
 	r := Record{Text: text, DKIMAlignment: Relaxed, SPFAlignment: Relaxed, PSD: Undeclared}
-	version, rest, _ := strings.Cut(text, ";")
-	name, value, _ := strings.Cut(version, "=")
-	if !strings.EqualFold(strings.TrimRight(name, wsp), "v") || strings.Trim(value, wsp) != "DMARC1" {
-		return Record{}, ErrNotDMARC
+	all, err := Tags(text)
+	if err != nil {
+		return Record{}, err
 	}
-	tags := readTags(rest)
+	tags := knownTags(all)
 	for _, tag := range tags {
 		if set := setters[tag.name]; set != nil && (tag.repeated || !set(&r, tag.value)) {
 			r.Invalid = append(r.Invalid, tag.name)
@@ -155,24 +154,41 @@ type tag struct {
 	repeated    bool
 }
 
-// readTags divides the part after the version into tags. Names are case-sensitive (RFC 6376
+// Tag is one tag of a record as published, without the spaces around its name and its value.
+type Tag struct{ Name, Value string }
+
+// Tags returns the tags of the text of one TXT record in their order, without the version
+// tag. Unknown tags, repeated ones and those with invalid values are among them. Text
+// between two semicolons that has no equals sign is not a tag and is left out. Tags fails
+// only with ErrNotDMARC.
+func Tags(text string) ([]Tag, error) {
+	version, rest, _ := strings.Cut(text, ";")
+	name, value, _ := strings.Cut(version, "=")
+	if !strings.EqualFold(strings.TrimRight(name, wsp), "v") || strings.Trim(value, wsp) != "DMARC1" {
+		return nil, ErrNotDMARC
+	}
+	var tags []Tag
+	for part := range strings.SplitSeq(rest, ";") {
+		if name, value, ok := strings.Cut(part, "="); ok {
+			tags = append(tags, Tag{Name: strings.Trim(name, wsp), Value: strings.Trim(value, wsp)})
+		}
+	}
+	return tags, nil
+}
+
+// knownTags returns the tags that this package reads. Names are case-sensitive (RFC 6376
 // section 3.2). A repeated name is returned once, at its first place.
-func readTags(text string) []tag {
+func knownTags(all []Tag) []tag {
 	var tags []tag
-	for part := range strings.SplitSeq(text, ";") {
-		name, value, ok := strings.Cut(part, "=")
-		if !ok {
+	for _, t := range all {
+		if setters[t.Name] == nil {
 			continue
 		}
-		name, value = strings.Trim(name, wsp), strings.Trim(value, wsp)
-		if setters[name] == nil {
-			continue
-		}
-		if at := slices.IndexFunc(tags, func(t tag) bool { return t.name == name }); at >= 0 {
+		if at := slices.IndexFunc(tags, func(known tag) bool { return known.name == t.Name }); at >= 0 {
 			tags[at].repeated = true
 			continue
 		}
-		tags = append(tags, tag{name: name, value: value})
+		tags = append(tags, tag{name: t.Name, value: t.Value})
 	}
 	return tags
 }

@@ -168,3 +168,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	got, err := dmarc.Tags("v = DMARC1 ;p= none; x-own=a=b;rua=; P=reject; stray; p=reject;")
+	want := []dmarc.Tag{{Name: "p", Value: "none"}, {Name: "x-own", Value: "a=b"}, {Name: "rua"}, {Name: "P", Value: "reject"}, {Name: "p", Value: "reject"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("Tags = %q, %v, want %q", got, err, want)
+	}
+	if _, err := dmarc.Tags("v=spf1; p=none"); !errors.Is(err, dmarc.ErrNotDMARC) {
+		t.Errorf("Tags of an SPF record: error %v, want ErrNotDMARC", err)
+	}
+}
