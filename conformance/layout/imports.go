@@ -192,6 +192,7 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/domainauth/figures":   "the figures that the rules about DMARC reports are computed from",
 	"core/inbound/htmltext":     "plain text and links from the HTML of received mail",
 	"core/inbound/parse":        "reading the content of received mail",
 	"core/inbound/safehtml":     "the HTML of received mail without active content",
