@@ -114,6 +114,7 @@ var domainEdges = map[[2]string]string{
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"objects", "cache"}:               "the stores of organizations are cached for five seconds",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"domainauth", "mailauth"}:         "policies are read from DMARC records",
 	{"inbound", "mailauth"}:            "SPF, DKIM and DMARC are verdicts of received mail",
 	{"inbound", "objects"}:             "received mail is stored as objects",
 	{"inbound", "jobs"}:                "a job deletes the objects of messages that were never queued",
@@ -193,6 +194,7 @@ var adapterEdges = map[[2]string]string{
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
 	"core/domainauth/figures":   "the figures that the rules about DMARC reports are computed from",
+	"core/domainauth/readiness": "whether the DMARC policy of a domain may become stricter",
 	"core/inbound/htmltext":     "plain text and links from the HTML of received mail",
 	"core/inbound/parse":        "reading the content of received mail",
 	"core/inbound/safehtml":     "the HTML of received mail without active content",
