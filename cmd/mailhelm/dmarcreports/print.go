@@ -1,0 +1,243 @@
+package dmarcreports
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
+)
+
+// printedShow is the object that `mailhelm dmarc show --json` prints. Scripts rely on its members.
+type printedShow struct {
+	Reports  []printedReport  `json:"reports"`
+	Failures []printedFailure `json:"failures"`
+	Totals   totals           `json:"totals"`
+}
+
+type totals struct {
+	Reports    int `json:"reports"`
+	TLSReports int `json:"tls_reports"`
+	OtherFiles int `json:"other_files"`
+	figures
+}
+
+type printedReport struct {
+	File      string          `json:"file"`
+	Reporter  string          `json:"reporter"`
+	Email     string          `json:"email"`
+	ReportID  string          `json:"report_id"`
+	Begin     *time.Time      `json:"begin"`
+	End       *time.Time      `json:"end"`
+	Domain    string          `json:"domain"`
+	Policy    string          `json:"policy"`
+	Generator string          `json:"generator,omitempty"`
+	Records   int             `json:"records"`
+	Figures   figures         `json:"figures"`
+	Sources   []printedSource `json:"sources"`
+	// MoreSources is the number of sources that are not listed.
+	MoreSources int              `json:"more_sources"`
+	Warnings    []printedWarning `json:"warnings"`
+	rest        figures
+}
+
+type printedSource struct {
+	IP string `json:"ip"`
+	figures
+	// DKIM and SPF are the domains that passed, separated by spaces.
+	DKIM string `json:"dkim_domains"`
+	SPF  string `json:"spf_domains"`
+}
+
+type printedWarning struct {
+	Code    report.WarningCode `json:"code"`
+	Count   int                `json:"count"`
+	Message string             `json:"message"`
+}
+
+type printedFailure struct {
+	File  string `json:"file"`
+	Error string `json:"error"`
+}
+
+// add adds a report with its sources.
+func (s *printedShow) add(file string, r *report.Report, sum *summary, sources int) {
+	one := printedReport{
+		File: file, Reporter: r.Org, Email: r.Email, ReportID: r.ID, Domain: r.Policy.Domain, Policy: policyText(r.Policy), Generator: r.Generator,
+		Records: r.Records, Figures: sum.all, Sources: []printedSource{}, Warnings: []printedWarning{},
+	}
+	if !r.Begin.IsZero() {
+		one.Begin, one.End = &r.Begin, &r.End
+	}
+	list, rest, more := sum.first(sources)
+	one.Sources, one.rest, one.MoreSources = append(one.Sources, list...), rest, more
+	for _, w := range r.Warnings {
+		one.Warnings = append(one.Warnings, printedWarning{w.Code, w.Count, warningText(w)})
+	}
+	s.Reports = append(s.Reports, one)
+	s.Totals.Reports++
+	s.Totals.figures = s.Totals.plus(sum.all)
+}
+
+// policyText returns the published policy in the form of a DMARC record.
+func policyText(p report.Policy) string {
+	var tags []string
+	for _, tag := range [][2]string{
+		{"p", p.P}, {"sp", p.SP}, {"np", p.NP}, {"adkim", p.ADKIM}, {"aspf", p.ASPF}, {"fo", p.FO}, {"pct", p.Pct}, {"t", p.Testing},
+	} {
+		if tag[1] != "" {
+			tags = append(tags, tag[0]+"="+tag[1])
+		}
+	}
+	return strings.Join(tags, "; ")
+}
+
+// print prints everything, as JSON with --json.
+func (s *Show) print(p *cli.Program, all printedShow) error {
+	if s.JSON {
+		return p.PrintJSON(all)
+	}
+	for _, r := range all.Reports {
+		if err := printReport(p, r); err != nil {
+			return err
+		}
+	}
+	for _, f := range all.Failures {
+		fmt.Fprintf(p.Stderr, "%s: %s\n", safe(f.File), safe(f.Error))
+	}
+	t := all.Totals
+	if t.Reports != 1 || t.TLSReports+t.OtherFiles > 0 {
+		fmt.Fprintf(p.Stdout, "%s, %s: %s passed, %s failed\n", counted(uint64(t.Reports), "report"), counted(t.Messages, "message"), share(t.Passed, t.Messages), share(t.Failed, t.Messages))
+	}
+	if t.TLSReports > 0 {
+		fmt.Fprintf(p.Stdout, "%s about SMTP TLS left out\n", counted(uint64(t.TLSReports), "report"))
+	}
+	if t.OtherFiles > 0 {
+		fmt.Fprintf(p.Stdout, "%s without a report\n", counted(uint64(t.OtherFiles), "file"))
+	}
+	return nil
+}
+
+// printReport prints one report for a person.
+func printReport(p *cli.Program, r printedReport) error {
+	fmt.Fprintln(p.Stdout, safe(r.File))
+	f := r.Figures
+	rows := [][]string{
+		{"reporter", safe(strings.TrimSpace(r.Reporter + " " + angled(r.Email)))},
+		{"report", safe(r.ReportID)},
+		{"period", period(r.Begin, r.End)},
+		{"domain", safe(r.Domain)},
+		{"policy", safe(r.Policy)},
+		{"messages", fmt.Sprintf("%s in %s", number(f.Messages), counted(uint64(r.Records), "record"))},
+		{"passed", share(f.Passed, f.Messages)},
+		{"failed", share(f.Failed, f.Messages)},
+	}
+	if handled := handling(f); handled != "" {
+		rows[len(rows)-1][1] += ": " + handled
+	}
+	for _, w := range r.Warnings {
+		rows = append(rows, []string{"warning", safe(w.Message)})
+	}
+	if err := p.PrintTable("  ", rows); err != nil {
+		return err
+	}
+	if err := printSources(p, r); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.Stdout)
+	return err
+}
+
+// handling says what receivers did with the messages that failed.
+func handling(f figures) string {
+	var parts []string
+	for _, part := range []struct {
+		n    uint64
+		verb string
+	}{{f.FailedAccepted, "accepted"}, {f.FailedQuarantined, "quarantined"}, {f.FailedRejected, "rejected"}} {
+		if part.n > 0 {
+			parts = append(parts, number(part.n)+" "+part.verb)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printSources prints the table of sources.
+func printSources(p *cli.Program, r printedReport) error {
+	if len(r.Sources) == 0 {
+		return nil
+	}
+	fmt.Fprintln(p.Stdout)
+	rows := [][]string{{"source", "passed", "failed", "DKIM passed for", "SPF passed for"}}
+	for _, s := range r.Sources {
+		rows = append(rows, []string{s.IP, number(s.Passed), number(s.Failed), safe(s.DKIM), safe(s.SPF)})
+	}
+	if r.MoreSources > 0 {
+		rows = append(rows, []string{fmt.Sprintf("%s more", number(uint64(r.MoreSources))), number(r.rest.Passed), number(r.rest.Failed)})
+	}
+	return p.PrintTable("  ", rows)
+}
+
+func angled(address string) string {
+	if address == "" {
+		return ""
+	}
+	return "<" + address + ">"
+}
+
+// period returns a range of times, in UTC. A range within a day has the date once.
+func period(begin, end *time.Time) string {
+	if begin == nil {
+		return "unknown"
+	}
+	const day, minute = "2006-01-02 15:04", "15:04"
+	layout := day
+	if begin.Truncate(24 * time.Hour).Equal(end.Truncate(24 * time.Hour)) {
+		layout = minute
+	}
+	return begin.Format(day) + " to " + end.Format(layout) + " UTC"
+}
+
+// number returns a number with separators of thousands.
+func number(n uint64) string {
+	text := strconv.FormatUint(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// counted returns a number with a noun.
+func counted(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return number(n) + " " + noun
+}
+
+// share returns a number with its part of a whole. It rounds away from 0 and 100 %, so that a few
+// failures are seen.
+func share(n, of uint64) string {
+	if of == 0 {
+		return number(n)
+	}
+	tenths := n * 1000 / of
+	if n > 0 && tenths == 0 {
+		tenths = 1
+	}
+	return fmt.Sprintf("%s (%d.%d %%)", number(n), tenths/10, tenths%10)
+}
+
+// safe returns a text of a report without characters that change the terminal or the order of the
+// text.
+func safe(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
