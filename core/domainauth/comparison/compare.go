@@ -42,9 +42,9 @@ type Input struct {
 	Covered []time.Time
 	// Rows has the messages.
 	Rows []figures.Row
-	// Senders has the registered senders with their present classification and decision,
+	// Sources has the registered sources with their present classification and decision,
 	// which are used on both sides.
-	Senders []figures.Sender
+	Sources []figures.Source
 }
 
 // Result is a comparison.

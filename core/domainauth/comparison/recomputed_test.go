@@ -21,7 +21,7 @@ func drawInput(t *rapid.T) comparison.Input {
 		Now:        changeAt.Add(time.Duration(rapid.IntRange(0, 50*24).Draw(t, "now")) * time.Hour),
 		Change:     change("it", timeline.PolicyChange, day(20).Add(time.Duration(rapid.IntRange(0, 24).Draw(t, "hour"))*time.Hour)),
 		WindowDays: rapid.SampledFrom([]int{0, 7, 8, 14, 21, 30}).Draw(t, "window"),
-		Senders: []figures.Sender{
+		Sources: []figures.Source{
 			{ID: "a", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "b", Decision: figures.Rejected, Classification: figures.Spoofing},
 			{ID: "c", Decision: figures.Confirmed, Classification: figures.Own},
 		},
@@ -40,7 +40,7 @@ func drawInput(t *rapid.T) comparison.Input {
 	}
 	in.Rows = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figures.Row {
 		return figures.Row{
-			Day: day(rapid.IntRange(-20, 60).Draw(t, "day")).Add(time.Duration(rapid.IntRange(0, 23).Draw(t, "hour")) * time.Hour), Sender: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "sender"),
+			Day: day(rapid.IntRange(-20, 60).Draw(t, "day")).Add(time.Duration(rapid.IntRange(0, 23).Draw(t, "hour")) * time.Hour), Source: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "source"),
 			Aligned: rapid.Bool().Draw(t, "aligned"), Messages: rapid.Int64Range(-1, 60).Draw(t, "messages"),
 		}
 	}), 0, 80).Draw(t, "rows")

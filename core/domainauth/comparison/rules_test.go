@@ -35,8 +35,8 @@ func complete() comparison.Input {
 		}
 		in.Covered = append(in.Covered, day(n).Add(5*time.Hour))
 		in.Rows = append(in.Rows,
-			figures.Row{Day: day(n), Sender: "shop", Aligned: true, Messages: 10 - failed},
-			figures.Row{Day: day(n), Sender: "shop", Messages: failed})
+			figures.Row{Day: day(n), Source: "shop", Aligned: true, Messages: 10 - failed},
+			figures.Row{Day: day(n), Source: "shop", Messages: failed})
 	}
 	return in
 }
@@ -59,7 +59,7 @@ func uncover(in *comparison.Input, days ...int) {
 // volume makes the messages of both sides: some on one day of each.
 func volume(before, after int64) func(*comparison.Input) {
 	return func(in *comparison.Input) {
-		in.Rows = []figures.Row{{Day: day(10), Sender: "shop", Aligned: true, Messages: before}, {Day: day(30), Sender: "shop", Messages: after}}
+		in.Rows = []figures.Row{{Day: day(10), Source: "shop", Aligned: true, Messages: before}, {Day: day(30), Source: "shop", Messages: after}}
 	}
 }
 
@@ -228,7 +228,7 @@ func TestDelta(t *testing.T) {
 	t.Parallel()
 	in := complete()
 	uncover(&in, 6, 7, 8, 9)
-	in.Rows = append(in.Rows, figures.Row{Day: day(23), Sender: "new", Messages: 14 * 5})
+	in.Rows = append(in.Rows, figures.Row{Day: day(23), Source: "new", Messages: 14 * 5})
 	r, err := comparison.Compare(in)
 	if err != nil {
 		t.Fatal(err)
@@ -244,8 +244,8 @@ func TestDelta(t *testing.T) {
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	in := complete()
-	in.Senders = []figures.Sender{{ID: "shop", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "crm", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "fw", Decision: figures.Rejected, Classification: figures.Forwarder}}
-	in.Rows = append(in.Rows, figures.Row{Day: day(8), Sender: "crm", Messages: 7}, figures.Row{Day: day(30), Sender: "stranger", Aligned: true, Messages: 3}, figures.Row{Day: day(31), Sender: "gone", Messages: 0}, figures.Row{Day: day(32), Sender: "fw", Messages: 2})
+	in.Sources = []figures.Source{{ID: "shop", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "crm", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "fw", Decision: figures.Rejected, Classification: figures.Forwarder}}
+	in.Rows = append(in.Rows, figures.Row{Day: day(8), Source: "crm", Messages: 7}, figures.Row{Day: day(30), Source: "stranger", Aligned: true, Messages: 3}, figures.Row{Day: day(31), Source: "gone", Messages: 0}, figures.Row{Day: day(32), Source: "fw", Messages: 2})
 	r, err := comparison.Compare(in)
 	if err != nil {
 		t.Fatal(err)

@@ -18,12 +18,12 @@ type Side struct {
 	Days int
 	// Total is the number of messages, Failing that of those that failed DMARC.
 	Total, Failing int64
-	// Groups has the same by what is known about the senders now, sorted by decision and
+	// Groups has the same by what is known about the sources now, sorted by decision and
 	// classification. It has no groups without messages.
 	Groups []Group
 }
 
-// Group has the messages of a side of the senders with one decision and classification.
+// Group has the messages of a side of the sources with one decision and classification.
 type Group struct {
 	Decision       figures.Decision
 	Classification figures.Classification
@@ -118,14 +118,14 @@ func (in Input) reasonToCut(d time.Time, earlier []timeline.Event, covered map[t
 
 // add adds the messages of the counted days.
 func (s *Side) add(in Input, counted map[time.Time]bool) {
-	registry := figures.Register(in.Senders)
+	registry := figures.Register(in.Sources)
 	groups := map[Group]Group{}
 	for _, row := range in.Rows {
 		if row.Messages <= 0 || !counted[figures.DayOf(row.Day)] {
 			continue
 		}
-		sender := registry.Sender(row.Sender)
-		key := Group{Decision: sender.Decision, Classification: sender.Classification}
+		source := registry.Source(row.Source)
+		key := Group{Decision: source.Decision, Classification: source.Classification}
 		g, ok := groups[key]
 		if !ok {
 			g = key

@@ -133,16 +133,16 @@ func TestAddSaturates(t *testing.T) {
 	}
 }
 
-func TestSenders(t *testing.T) {
+func TestSources(t *testing.T) {
 	t.Parallel()
-	registry := figures.Register([]figures.Sender{{ID: "a"}, {ID: "b", Decision: figures.Rejected}, {ID: "b", Decision: figures.Confirmed, Classification: figures.Own}})
-	for id, want := range map[string]figures.Sender{
+	registry := figures.Register([]figures.Source{{ID: "a"}, {ID: "b", Decision: figures.Rejected}, {ID: "b", Decision: figures.Confirmed, Classification: figures.Own}})
+	for id, want := range map[string]figures.Source{
 		"a":       {ID: "a", Decision: figures.Unreviewed, Classification: figures.Unknown},
 		"b":       {ID: "b", Decision: figures.Confirmed, Classification: figures.Own},
 		"missing": {ID: "missing", Decision: figures.Unreviewed, Classification: figures.Unknown},
 	} {
-		if got := registry.Sender(id); got != want {
-			t.Errorf("sender %s: %+v, want %+v", id, got, want)
+		if got := registry.Source(id); got != want {
+			t.Errorf("source %s: %+v, want %+v", id, got, want)
 		}
 	}
 	for _, tc := range []struct {
@@ -161,7 +161,7 @@ func TestSenders(t *testing.T) {
 		{figures.Rejected, figures.Own, false},
 		{figures.Rejected, figures.Authorised, false},
 	} {
-		if got := (figures.Sender{Decision: tc.decision, Classification: tc.class}).Sends(); got != tc.sends {
+		if got := (figures.Source{Decision: tc.decision, Classification: tc.class}).Sends(); got != tc.sends {
 			t.Errorf("%s %s: Sends() = %t", tc.decision, tc.class, got)
 		}
 	}

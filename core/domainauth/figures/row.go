@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Row is a number of messages that the reports of one UTC day state for one sender and one
-// outcome. Several rows may have the same day, sender and outcome; they are added. A row
+// Row is a number of messages that the reports of one UTC day state for one source and one
+// outcome. Several rows may have the same day, source and outcome; they are added. A row
 // with zero or fewer messages counts as absent.
 //
 // How receivers handled the messages (the disposition) is not part of a row, because the
@@ -15,13 +15,13 @@ import (
 type Row struct {
 	// Day is any time in the UTC day. See [DayOfReport] for the day of a report.
 	Day time.Time
-	// Sender is the id of the sender.
-	Sender string
+	// Source is the id of the source.
+	Source string
 	// Aligned reports whether the messages passed DMARC: SPF or DKIM passed with a domain
 	// that is aligned with the From domain. Otherwise they failed.
 	Aligned bool
 	// RelayBroken reports whether a relay caused the failure: a forwarder or a mailing list
-	// passed on a message of a sender of the domain, so that SPF no longer matched, and broke
+	// passed on a message of a source of the domain, so that SPF no longer matched, and broke
 	// its signature or the message had none. It has no meaning for aligned messages.
 	RelayBroken bool
 	// Messages is the number of messages, the sum of the element count of the records.

@@ -27,8 +27,8 @@ type Cost struct {
 	// day.
 	Messages int64
 	PerDay   figures.Ratio
-	// Senders has those of [Impact.Senders] with such messages.
-	Senders []SenderImpact
+	// Sources has those of [Impact.Sources] with such messages.
+	Sources []SourceImpact
 }
 
 // ErrNothingToAcknowledge means that a domain does not wait for an acknowledgement: its
@@ -53,7 +53,7 @@ func (a Assessment) Acknowledge(target dmarc.Policy, at time.Time) (Acknowledgem
 	cost := Cost{
 		From: a.From, To: a.To, Messages: a.Impact.RelayBroken,
 		PerDay:  figures.Ratio{Part: a.Impact.RelayBroken, Whole: a.Impact.FailingMessagesPerDay.Whole},
-		Senders: slices.DeleteFunc(slices.Clone(a.Impact.Senders), func(s SenderImpact) bool { return s.RelayBroken == 0 }),
+		Sources: slices.DeleteFunc(slices.Clone(a.Impact.Sources), func(s SourceImpact) bool { return s.RelayBroken == 0 }),
 	}
 	return Acknowledgement{At: at, Current: a.Current, Target: a.Target, Frozen: cost}, nil
 }

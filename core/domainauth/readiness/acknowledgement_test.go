@@ -16,7 +16,7 @@ import (
 func forwarded(t testing.TB, record string) readiness.Figures {
 	t.Helper()
 	f := complete(t, record)
-	f.Senders = append(f.Senders, sender("list", figures.Confirmed, figures.Forwarder))
+	f.Sources = append(f.Sources, source("list", figures.Confirmed, figures.Forwarder))
 	f.Rows = append(f.Rows, relayBroken(3, "list", 60), failing(4, "shop", 20))
 	return f
 }
@@ -56,15 +56,15 @@ func TestAcknowledgementIsFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := readiness.SenderImpact{Sender: figures.Sender{ID: "list", Decision: figures.Confirmed, Classification: figures.Forwarder}, Failing: 60, RelayBroken: 60, Share: figures.Ratio{Part: 60, Whole: 80}}
+	list := readiness.SourceImpact{Source: figures.Source{ID: "list", Decision: figures.Confirmed, Classification: figures.Forwarder}, Failing: 60, RelayBroken: 60, Share: figures.Ratio{Part: 60, Whole: 80}}
 	want := readiness.Acknowledgement{At: now, Current: dmarc.None, Target: dmarc.Quarantine, Frozen: readiness.Cost{
-		From: daysAgo(30), To: daysAgo(0), Messages: 60, PerDay: figures.Ratio{Part: 60, Whole: 30}, Senders: []readiness.SenderImpact{list},
+		From: daysAgo(30), To: daysAgo(0), Messages: 60, PerDay: figures.Ratio{Part: 60, Whole: 30}, Sources: []readiness.SourceImpact{list},
 	}}
 	if d := cmp.Diff(want, ack); d != "" {
 		t.Fatal(d)
 	}
-	for i := range a.Impact.Senders {
-		a.Impact.Senders[i].Failing = 1
+	for i := range a.Impact.Sources {
+		a.Impact.Sources[i].Failing = 1
 	}
 	f.Acknowledgement = &ack
 	f.Now = now.AddDate(0, 0, 5)

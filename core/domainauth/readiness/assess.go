@@ -31,9 +31,9 @@ type Figures struct {
 	Rows []figures.Row
 	// Coverage has the reports, or any summary of them with the same days and reporters.
 	Coverage []Coverage
-	// Senders has the registered senders, each once. The sender of a row that is not among
+	// Sources has the registered sources, each once. The source of a row that is not among
 	// them is unreviewed and unknown, and first seen at an unknown time.
-	Senders []Sender
+	Sources []Source
 	// Acknowledgement is the latest one of the domain, nil without one.
 	Acknowledgement *Acknowledgement
 }
@@ -46,10 +46,10 @@ type Coverage struct {
 	Reporter string
 }
 
-// Sender is a registered sender and the time of its first message. FirstSeen is zero if the
+// Source is a registered source and the time of its first message. FirstSeen is zero if the
 // time is unknown.
-type Sender struct {
-	figures.Sender
+type Source struct {
+	figures.Source
 	FirstSeen time.Time
 }
 

@@ -30,10 +30,10 @@ const (
 	MinMessages = 1000
 	// MinReporters is in reporters.
 	MinReporters = 3
-	// MaxFailingPerDay is in failing messages of confirmed senders per covered day.
+	// MaxFailingPerDay is in failing messages of confirmed sources per covered day.
 	MaxFailingPerDay = 10
 	// UnreviewedBlocks is the number of failing messages in the window with which a single
-	// unreviewed sender blocks.
+	// unreviewed source blocks.
 	UnreviewedBlocks = 100
 	// MinPolicyDays is in days of 24 hours.
 	MinPolicyDays = 30
@@ -58,13 +58,13 @@ func criteria(f Figures, a Assessment, t tally) []Criterion {
 		atLeast(MessageVolume, figures.Count(t.total), MinMessages),
 		atLeast(DistinctProviders, figures.Count(t.reporters), MinReporters),
 		{Name: PassRate, Met: t.total > 0, Value: figures.Ratio{Part: t.aligned, Whole: t.total}},
-		atMost(NoUnalignedSending, t.ifCovered(unalignedSenders(t)), 0),
+		atMost(NoUnalignedSending, t.ifCovered(unalignedSources(t)), 0),
 		acceptableImpact(t),
 	}
 	if a.Target == dmarc.Reject {
 		all = append(all,
 			atLeast(TimeAtCurrentPolicy, daysAtPolicy(f.Now, f.PolicySince), MinPolicyDays),
-			atMost(NoNewUnknownSources, t.ifCovered(newUnknownSenders(f.Senders, a.From, t)), 0),
+			atMost(NoNewUnknownSources, t.ifCovered(newUnknownSources(f.Sources, a.From, t)), 0),
 		)
 	}
 	if a.Target == "" || a.Target == dmarc.None {
@@ -93,11 +93,11 @@ func (t tally) ifCovered(n int64) figures.Ratio {
 	return figures.Count(n)
 }
 
-// unalignedSenders returns the number of senders that send for the domain whose messages all
+// unalignedSources returns the number of sources that send for the domain whose messages all
 // fail, not counting those that a relay broke.
-func unalignedSenders(t tally) int64 {
+func unalignedSources(t tally) int64 {
 	var n int64
-	for _, s := range t.senders {
+	for _, s := range t.sources {
 		if s.Sends() && s.aligned == 0 && s.repairable > 0 {
 			n++
 		}
@@ -109,7 +109,7 @@ func unalignedSenders(t tally) int64 {
 func acceptableImpact(t tally) Criterion {
 	var failing int64
 	alone := false
-	for _, s := range t.senders {
+	for _, s := range t.sources {
 		if s.Decision == figures.Confirmed {
 			failing = figures.Add(failing, s.repairable)
 		}
@@ -120,8 +120,8 @@ func acceptableImpact(t tally) Criterion {
 	return c
 }
 
-// blocksAlone reports whether the sender prevents acceptable_impact by itself.
-func (s senderTally) blocksAlone() bool {
+// blocksAlone reports whether the source prevents acceptable_impact by itself.
+func (s sourceTally) blocksAlone() bool {
 	return s.Decision == figures.Unreviewed && s.failing() >= UnreviewedBlocks
 }
 
@@ -134,19 +134,19 @@ func daysAtPolicy(now, since time.Time) figures.Ratio {
 	return figures.Count(max(0, int64(now.Sub(since)/(24*time.Hour))))
 }
 
-// newUnknownSenders returns the number of senders that are unknown and unreviewed and were
-// first seen at from or later, or at an unknown time. Senders with messages that are not
+// newUnknownSources returns the number of sources that are unknown and unreviewed and were
+// first seen at from or later, or at an unknown time. Sources with messages that are not
 // registered are among them.
-func newUnknownSenders(senders []Sender, from time.Time, t tally) int64 {
-	registry := registryOf(senders)
+func newUnknownSources(sources []Source, from time.Time, t tally) int64 {
+	registry := registryOf(sources)
 	var n int64
-	for _, s := range senders {
-		known := registry.Sender(s.ID)
+	for _, s := range sources {
+		known := registry.Source(s.ID)
 		if known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && (s.FirstSeen.IsZero() || !s.FirstSeen.Before(from)) {
 			n++
 		}
 	}
-	for _, s := range t.senders {
+	for _, s := range t.sources {
 		if !s.registered {
 			n++
 		}

@@ -17,7 +17,7 @@ import (
 type raw struct {
 	reporter           string
 	begin, end         time.Time
-	sender             string
+	source             string
 	aligned, relayed   bool
 	messages           int64
 	withoutAnyMessages bool
@@ -29,31 +29,31 @@ var (
 	ids       = []string{"a", "b", "c", "d", "e", "unregistered"}
 )
 
-// drawHistory draws records of reports of about five weeks and registered senders. Some
+// drawHistory draws records of reports of about five weeks and registered sources. Some
 // reports span midnight, some have no messages, and some days have none.
-func drawHistory(t *rapid.T) ([]raw, []readiness.Sender) {
+func drawHistory(t *rapid.T) ([]raw, []readiness.Source) {
 	rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) raw {
 		begin := daysAgo(rapid.IntRange(-1, 33).Draw(t, "days ago")).Add(time.Duration(rapid.IntRange(0, 23).Draw(t, "hour")) * time.Hour)
 		return raw{
 			reporter: rapid.SampledFrom([]string{"google.com", "yahoo.com", "gmx.net", "mail.ru"}).Draw(t, "reporter"),
 			begin:    begin, end: begin.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour),
-			sender: rapid.SampledFrom(ids).Draw(t, "sender"), aligned: rapid.Bool().Draw(t, "aligned"), relayed: rapid.Bool().Draw(t, "relay"),
+			source: rapid.SampledFrom(ids).Draw(t, "source"), aligned: rapid.Bool().Draw(t, "aligned"), relayed: rapid.Bool().Draw(t, "relay"),
 			messages:           rapid.OneOf(rapid.Int64Range(0, 40), rapid.SampledFrom([]int64{99, 100, 101, 300, 1000})).Draw(t, "messages"),
 			withoutAnyMessages: rapid.Bool().Draw(t, "empty"),
 		}
 	}), 0, 60).Draw(t, "records")
-	var senders []readiness.Sender
+	var sources []readiness.Source
 	for _, id := range ids[:5] {
-		s := sender(id, rapid.SampledFrom(decisions).Draw(t, "decision "+id), rapid.SampledFrom(classes).Draw(t, "class "+id))
+		s := source(id, rapid.SampledFrom(decisions).Draw(t, "decision "+id), rapid.SampledFrom(classes).Draw(t, "class "+id))
 		s.FirstSeen = daysAgo(rapid.IntRange(27, 33).Draw(t, "first seen "+id))
-		senders = append(senders, s)
+		sources = append(sources, s)
 	}
-	return rows, senders
+	return rows, sources
 }
 
-// rolledUp returns the figures of records, as storage adds them by day, sender and outcome.
-func rolledUp(t *rapid.T, records []raw, senders []readiness.Sender) readiness.Figures {
-	f := readiness.Figures{Now: now, Senders: senders, ReportAddress: "reports@in.example.net", PolicySince: daysAgo(40)}
+// rolledUp returns the figures of records, as storage adds them by day, source and outcome.
+func rolledUp(t *rapid.T, records []raw, sources []readiness.Source) readiness.Figures {
+	f := readiness.Figures{Now: now, Sources: sources, ReportAddress: "reports@in.example.net", PolicySince: daysAgo(40)}
 	sums := map[figures.Row]int64{}
 	for _, r := range records {
 		first, last := figures.DaysOfReport(r.begin, r.end)
@@ -61,7 +61,7 @@ func rolledUp(t *rapid.T, records []raw, senders []readiness.Sender) readiness.F
 			f.Coverage = append(f.Coverage, readiness.Coverage{Day: d, Reporter: r.reporter})
 		}
 		if !r.withoutAnyMessages {
-			sums[figures.Row{Day: figures.DayOfReport(r.begin, r.end), Sender: r.sender, Aligned: r.aligned, RelayBroken: r.relayed}] += r.messages
+			sums[figures.Row{Day: figures.DayOfReport(r.begin, r.end), Source: r.source, Aligned: r.aligned, RelayBroken: r.relayed}] += r.messages
 		}
 	}
 	for row, n := range sums {
@@ -78,7 +78,7 @@ func rolledUp(t *rapid.T, records []raw, senders []readiness.Sender) readiness.F
 // recount computes each figure from the records with plain loops.
 type recount struct {
 	records []raw
-	senders []readiness.Sender
+	sources []readiness.Source
 }
 
 // inWindow returns the day of the window to which the messages of a record count, from 30
@@ -93,21 +93,21 @@ func inWindow(r raw) (int, bool) {
 	return 0, false
 }
 
-func (c recount) messages(counts func(raw, figures.Sender) bool) int64 {
+func (c recount) messages(counts func(raw, figures.Source) bool) int64 {
 	var n int64
 	for _, r := range c.records {
-		if _, ok := inWindow(r); ok && !r.withoutAnyMessages && counts(r, c.sender(r.sender)) {
+		if _, ok := inWindow(r); ok && !r.withoutAnyMessages && counts(r, c.source(r.source)) {
 			n += r.messages
 		}
 	}
 	return n
 }
 
-func (c recount) sender(id string) figures.Sender {
-	found := figures.Sender{ID: id, Decision: figures.Unreviewed, Classification: figures.Unknown}
-	for _, s := range c.senders {
+func (c recount) source(id string) figures.Source {
+	found := figures.Source{ID: id, Decision: figures.Unreviewed, Classification: figures.Unknown}
+	for _, s := range c.sources {
 		if s.ID == id {
-			found = s.Sender
+			found = s.Source
 		}
 	}
 	if found.Decision == "" {
@@ -138,19 +138,19 @@ func (c recount) covered() (days, reporters int64) { //nolint:nonamedreturns // 
 	return days, int64(len(seen))
 }
 
-// sends reports whether a sender sends for the domain.
-func sends(s figures.Sender) bool {
+// sends reports whether a source sends for the domain.
+func sends(s figures.Source) bool {
 	wanted := s.Decision == figures.Confirmed || s.Decision == figures.Unreviewed && (s.Classification == figures.Own || s.Classification == figures.Authorised)
 	return wanted && s.Classification != figures.Forwarder
 }
 
-// perSender returns, for each sender, its aligned, repairable and relay-broken messages.
-func (c recount) perSender() map[string][3]int64 {
+// perSource returns, for each source, its aligned, repairable and relay-broken messages.
+func (c recount) perSource() map[string][3]int64 {
 	all := map[string][3]int64{}
 	for _, id := range ids {
 		of := func(aligned, relayed bool) int64 {
-			return c.messages(func(r raw, _ figures.Sender) bool {
-				return r.sender == id && r.aligned == aligned && (aligned || r.relayed == relayed)
+			return c.messages(func(r raw, _ figures.Source) bool {
+				return r.source == id && r.aligned == aligned && (aligned || r.relayed == relayed)
 			})
 		}
 		if sums := [3]int64{of(true, false), of(false, false), of(false, true)}; sums != [3]int64{} {
@@ -166,15 +166,15 @@ func TestFiguresEqualPlainLoops(t *testing.T) {
 	none := published(t, atNone)
 	quarantine := published(t, atQuarantine)
 	rapid.Check(t, func(rt *rapid.T) {
-		records, senders := drawHistory(rt)
-		f := rolledUp(rt, records, senders)
+		records, sources := drawHistory(rt)
+		f := rolledUp(rt, records, sources)
 		f.Published = none
 		reject := rapid.Bool().Draw(rt, "reject rung")
 		if reject {
 			f.Published = quarantine
 		}
 		a := readiness.Assess(f)
-		c := recount{records, senders}
+		c := recount{records, sources}
 		values, met := c.criteria(reject)
 		got := map[readiness.Name]figures.Ratio{}
 		for _, criterion := range a.Criteria {
@@ -205,15 +205,15 @@ func TestFiguresEqualPlainLoops(t *testing.T) {
 // criteria returns the value of each criterion, and whether it is met.
 func (c recount) criteria(reject bool) (map[readiness.Name]figures.Ratio, map[readiness.Name]bool) {
 	days, reporters := c.covered()
-	total := c.messages(func(raw, figures.Sender) bool { return true })
-	aligned := c.messages(func(r raw, _ figures.Sender) bool { return r.aligned })
-	budget := c.messages(func(r raw, s figures.Sender) bool {
+	total := c.messages(func(raw, figures.Source) bool { return true })
+	aligned := c.messages(func(r raw, _ figures.Source) bool { return r.aligned })
+	budget := c.messages(func(r raw, s figures.Source) bool {
 		return !r.aligned && !r.relayed && s.Decision == figures.Confirmed
 	})
 	var unaligned, fresh int64
 	alone := false
-	for id, sums := range c.perSender() {
-		s := c.sender(id)
+	for id, sums := range c.perSource() {
+		s := c.source(id)
 		if sends(s) && sums[0] == 0 && sums[1] > 0 {
 			unaligned++
 		}
@@ -222,8 +222,8 @@ func (c recount) criteria(reject bool) (map[readiness.Name]figures.Ratio, map[re
 			fresh++
 		}
 	}
-	for _, s := range c.senders {
-		if known := c.sender(s.ID); known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && !s.FirstSeen.Before(daysAgo(30)) {
+	for _, s := range c.sources {
+		if known := c.source(s.ID); known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && !s.FirstSeen.Before(daysAgo(30)) {
 			fresh++
 		}
 	}
@@ -251,20 +251,20 @@ func (c recount) criteria(reject bool) (map[readiness.Name]figures.Ratio, map[re
 // impact returns the impact.
 func (c recount) impact() readiness.Impact {
 	days, _ := c.covered()
-	wanted := func(_ raw, s figures.Sender) bool { return s.Decision != figures.Rejected }
-	failing := c.messages(func(r raw, s figures.Sender) bool { return !r.aligned && wanted(r, s) })
+	wanted := func(_ raw, s figures.Source) bool { return s.Decision != figures.Rejected }
+	failing := c.messages(func(r raw, s figures.Source) bool { return !r.aligned && wanted(r, s) })
 	i := readiness.Impact{
 		Completeness:          figures.Ratio{Part: days, Whole: 30},
 		FailingMessagesPerDay: figures.Ratio{Part: failing, Whole: days},
-		RelayBroken:           c.messages(func(r raw, s figures.Sender) bool { return !r.aligned && r.relayed && wanted(r, s) }),
+		RelayBroken:           c.messages(func(r raw, s figures.Source) bool { return !r.aligned && r.relayed && wanted(r, s) }),
 	}
-	sums := c.perSender()
+	sums := c.perSource()
 	for _, id := range ids {
 		s, ok := sums[id]
 		if !ok {
 			continue
 		}
-		who := c.sender(id)
+		who := c.source(id)
 		if sends(who) {
 			i.AlignmentBreadth.Whole++
 			if s[1] == 0 {
@@ -272,15 +272,15 @@ func (c recount) impact() readiness.Impact {
 			}
 		}
 		if n := s[1] + s[2]; n > 0 && who.Decision != figures.Rejected {
-			i.Senders = append(i.Senders, readiness.SenderImpact{
-				Sender: who, Failing: n, RelayBroken: s[2], Share: figures.Ratio{Part: n, Whole: failing}, Blocks: who.Decision == figures.Unreviewed && n >= 100,
+			i.Sources = append(i.Sources, readiness.SourceImpact{
+				Source: who, Failing: n, RelayBroken: s[2], Share: figures.Ratio{Part: n, Whole: failing}, Blocks: who.Decision == figures.Unreviewed && n >= 100,
 			})
 		}
 	}
-	// Insertion sort: the senders are in the order of their ids.
-	for n := range i.Senders {
-		for m := n; m > 0 && i.Senders[m-1].Failing < i.Senders[m].Failing; m-- {
-			i.Senders[m-1], i.Senders[m] = i.Senders[m], i.Senders[m-1]
+	// Insertion sort: the sources are in the order of their ids.
+	for n := range i.Sources {
+		for m := n; m > 0 && i.Sources[m-1].Failing < i.Sources[m].Failing; m-- {
+			i.Sources[m-1], i.Sources[m] = i.Sources[m], i.Sources[m-1]
 		}
 	}
 	return i

@@ -59,18 +59,18 @@ const (
 	atReject     = "v=DMARC1; p=reject; sp=reject; rua=mailto:dmarc@example.com"
 )
 
-// sender returns a registered sender that was seen long before the window.
-func sender(id string, decision figures.Decision, class figures.Classification) readiness.Sender {
-	return readiness.Sender{Sender: figures.Sender{ID: id, Decision: decision, Classification: class}, FirstSeen: daysAgo(400)}
+// source returns a registered source that was seen long before the window.
+func source(id string, decision figures.Decision, class figures.Classification) readiness.Source {
+	return readiness.Source{Source: figures.Source{ID: id, Decision: decision, Classification: class}, FirstSeen: daysAgo(400)}
 }
 
 // complete returns the figures of a domain that is ready: each day of the window has reports
-// of three reporters and 100 aligned messages of one confirmed sender.
+// of three reporters and 100 aligned messages of one confirmed source.
 func complete(t testing.TB, record string) readiness.Figures {
 	t.Helper()
 	f := readiness.Figures{
 		Now: now, Published: published(t, record), PolicySince: now.AddDate(0, 0, -90), ReportAddress: "reports@in.example.net",
-		Senders: []readiness.Sender{sender("shop", figures.Confirmed, figures.Authorised)},
+		Sources: []readiness.Source{source("shop", figures.Confirmed, figures.Authorised)},
 	}
 	for day := 1; day <= readiness.WindowDays; day++ {
 		f.Rows = append(f.Rows, aligned(day, "shop", 100))
@@ -81,16 +81,16 @@ func complete(t testing.TB, record string) readiness.Figures {
 	return f
 }
 
-func aligned(day int, sender string, n int64) figures.Row {
-	return figures.Row{Day: daysAgo(day), Sender: sender, Aligned: true, Messages: n}
+func aligned(day int, source string, n int64) figures.Row {
+	return figures.Row{Day: daysAgo(day), Source: source, Aligned: true, Messages: n}
 }
 
-func failing(day int, sender string, n int64) figures.Row {
-	return figures.Row{Day: daysAgo(day), Sender: sender, Messages: n}
+func failing(day int, source string, n int64) figures.Row {
+	return figures.Row{Day: daysAgo(day), Source: source, Messages: n}
 }
 
-func relayBroken(day int, sender string, n int64) figures.Row {
-	return figures.Row{Day: daysAgo(day), Sender: sender, RelayBroken: true, Messages: n}
+func relayBroken(day int, source string, n int64) figures.Row {
+	return figures.Row{Day: daysAgo(day), Source: source, RelayBroken: true, Messages: n}
 }
 
 // criterion returns the criterion with a name, which the assessment must have once.

@@ -14,25 +14,25 @@ type tally struct {
 	covered int64
 	// reporters is the number of reporters.
 	reporters int64
-	// total is the number of messages of all senders, aligned the number of those that passed.
+	// total is the number of messages of all sources, aligned the number of those that passed.
 	total, aligned int64
-	// senders has the senders with messages, by id.
-	senders []senderTally
+	// sources has the sources with messages, by id.
+	sources []sourceTally
 }
 
-// senderTally has the messages of one sender in the window.
-type senderTally struct {
-	figures.Sender
-	// registered reports whether the sender is among the registered ones.
+// sourceTally has the messages of one source in the window.
+type sourceTally struct {
+	figures.Source
+	// registered reports whether the source is among the registered ones.
 	registered bool
 	aligned    int64
-	// Failing messages are either broken by a relay or repairable: the sender's set-up can
+	// Failing messages are either broken by a relay or repairable: the source's set-up can
 	// prevent their failure.
 	relayBroken, repairable int64
 }
 
 // failing returns the number of failing messages.
-func (s senderTally) failing() int64 { return figures.Add(s.relayBroken, s.repairable) }
+func (s sourceTally) failing() int64 { return figures.Add(s.relayBroken, s.repairable) }
 
 // tallyOf adds the figures of the days from from to to, which is not counted.
 func tallyOf(f Figures, from, to time.Time) tally {
@@ -43,19 +43,19 @@ func tallyOf(f Figures, from, to time.Time) tally {
 			days[figures.DayOf(c.Day)], reporters[c.Reporter] = true, true
 		}
 	}
-	registry := registryOf(f.Senders)
-	sums := map[string]*senderTally{}
+	registry := registryOf(f.Sources)
+	sums := map[string]*sourceTally{}
 	var t tally
 	for _, row := range f.Rows {
 		if row.Messages <= 0 || !inside(row.Day) {
 			continue
 		}
 		days[figures.DayOf(row.Day)] = true
-		sum := sums[row.Sender]
+		sum := sums[row.Source]
 		if sum == nil {
-			_, registered := registry[row.Sender]
-			sum = &senderTally{Sender: registry.Sender(row.Sender), registered: registered}
-			sums[row.Sender] = sum
+			_, registered := registry[row.Source]
+			sum = &sourceTally{Source: registry.Source(row.Source), registered: registered}
+			sums[row.Source] = sum
 		}
 		t.total = figures.Add(t.total, row.Messages)
 		switch {
@@ -69,16 +69,16 @@ func tallyOf(f Figures, from, to time.Time) tally {
 	}
 	t.covered, t.reporters = int64(len(days)), int64(len(reporters))
 	for _, sum := range sums {
-		t.senders = append(t.senders, *sum)
+		t.sources = append(t.sources, *sum)
 	}
-	slices.SortFunc(t.senders, func(a, b senderTally) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(t.sources, func(a, b sourceTally) int { return cmp.Compare(a.ID, b.ID) })
 	return t
 }
 
-func registryOf(senders []Sender) figures.Registry {
-	plain := make([]figures.Sender, len(senders))
-	for i, s := range senders {
-		plain[i] = s.Sender
+func registryOf(sources []Source) figures.Registry {
+	plain := make([]figures.Source, len(sources))
+	for i, s := range sources {
+		plain[i] = s.Source
 	}
 	return figures.Register(plain)
 }

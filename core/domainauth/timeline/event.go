@@ -11,7 +11,7 @@ const (
 	PolicyChange Kind = "policy_change"
 	// SetupChange is a change of another record that authenticates mail: SPF or a DKIM key.
 	SetupChange Kind = "setup_change"
-	// SourceDecisions is a decision about senders.
+	// SourceDecisions is a decision about sources.
 	SourceDecisions Kind = "source_decisions"
 	// Acknowledgement is the acceptance of what a step of the policy costs.
 	Acknowledgement Kind = "acknowledgement"
