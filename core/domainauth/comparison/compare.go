@@ -13,9 +13,12 @@ import (
 
 // The limits of comparisons.
 const (
-	// MinWindowDays and MaxWindowDays limit the days of a side, DefaultWindowDays is their
-	// number if a caller gives none.
-	MinWindowDays, DefaultWindowDays, MaxWindowDays = 7, 14, 30
+	// MinWindowDays is the smallest number of days of a side.
+	MinWindowDays = 7
+	// MaxWindowDays is the largest number of days of a side.
+	MaxWindowDays = 30
+	// DefaultWindowDays is the number of days of a side if a caller gives none.
+	DefaultWindowDays = 14
 	// MinMessages is the number of messages that each side needs for a delta.
 	MinMessages = 100
 	// guardBand is the time after a change that is on no side.

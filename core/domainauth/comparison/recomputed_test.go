@@ -22,7 +22,8 @@ func drawInput(t *rapid.T) comparison.Input {
 		Change:     change("it", timeline.PolicyChange, day(20).Add(time.Duration(rapid.IntRange(0, 24).Draw(t, "hour"))*time.Hour)),
 		WindowDays: rapid.SampledFrom([]int{0, 7, 8, 14, 21, 30}).Draw(t, "window"),
 		Sources: []figures.Source{
-			{ID: "a", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "b", Decision: figures.Rejected, Classification: figures.Spoofing},
+			{ID: "a", Decision: figures.Confirmed, Classification: figures.Own},
+			{ID: "b", Decision: figures.Rejected, Classification: figures.Spoofing},
 			{ID: "c", Decision: figures.Confirmed, Classification: figures.Own},
 		},
 	}
@@ -158,7 +159,7 @@ func TestFiguresEqualPlainLoops(t *testing.T) {
 			}
 		}
 		seed := rapid.Uint64().Draw(rt, "order")
-		shuffle := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // an order, not a secret
+		shuffle := rand.New(rand.NewPCG(seed, seed))
 		shuffle.Shuffle(len(in.Rows), func(i, j int) { in.Rows[i], in.Rows[j] = in.Rows[j], in.Rows[i] })
 		shuffle.Shuffle(len(in.Events), func(i, j int) { in.Events[i], in.Events[j] = in.Events[j], in.Events[i] })
 		if again, _ := comparison.Compare(in); cmp.Diff(got, again) != "" {

@@ -135,8 +135,10 @@ var rules = []struct {
 	{name: "truncations: the guard band of an earlier change that ends before the window", change: func(in *comparison.Input) {
 		in.Events = append(in.Events, change("a", timeline.SetupChange, day(4)))
 	}},
-	{name: "truncations: days without reports, consecutive ones together", change: func(in *comparison.Input) { uncover(in, 7, 8, 12, 23, 36) },
-		cut: []string{"no_reports 7-9", "no_reports 12-13", "no_reports 23-24", "no_reports 36-37"}},
+	{
+		name: "truncations: days without reports, consecutive ones together", change: func(in *comparison.Input) { uncover(in, 7, 8, 12, 23, 36) },
+		cut: []string{"no_reports 7-9", "no_reports 12-13", "no_reports 23-24", "no_reports 36-37"},
+	},
 	{name: "truncations: days without reports outside of the sides", change: func(in *comparison.Input) { uncover(in, 5, 20, 21, 22, 37) }},
 	{name: "truncations: a day with a report without messages is not cut", change: func(in *comparison.Input) {
 		in.Rows = slices.DeleteFunc(in.Rows, func(r figures.Row) bool { return r.Day.Equal(day(10)) })

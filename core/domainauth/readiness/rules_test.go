@@ -116,8 +116,10 @@ func amountRules() []rule {
 			f.Coverage = slices.DeleteFunc(f.Coverage, func(c readiness.Coverage) bool { return c.Reporter == "gmx.net" })
 			f.Coverage = append(f.Coverage, readiness.Coverage{Day: daysAgo(30), Reporter: "mail.ru"})
 		}, "", false},
-		{"no data: nothing is met", atNone, func(f *readiness.Figures) { f.Rows, f.Coverage = nil, nil },
-			"coverage_days message_volume distinct_providers no_unaligned_sending acceptable_impact", false},
+		{
+			"no data: nothing is met", atNone, func(f *readiness.Figures) { f.Rows, f.Coverage = nil, nil },
+			"coverage_days message_volume distinct_providers no_unaligned_sending acceptable_impact", false,
+		},
 		{"no record: nothing blocks", "", func(f *readiness.Figures) { f.Rows, f.Coverage = nil, nil }, "", false},
 	}
 }
@@ -192,8 +194,10 @@ func rejectRules() []rule {
 		{"no_new_unknown_sources: a classified source is known", atQuarantine, seen("", figures.Spoofing, now), "", false},
 		{"no_new_unknown_sources: an unregistered source is new", atQuarantine, func(f *readiness.Figures) { f.Rows = append(f.Rows, aligned(1, "new", 1)) }, "no_new_unknown_sources", false},
 		{"no_new_unknown_sources: not for quarantine", atNone, seen("", "", now), "", false},
-		{"no data at the reject rung", atQuarantine, func(f *readiness.Figures) { f.Rows, f.Coverage = nil, nil },
-			"coverage_days message_volume distinct_providers no_unaligned_sending acceptable_impact no_new_unknown_sources", false},
+		{
+			"no data at the reject rung", atQuarantine, func(f *readiness.Figures) { f.Rows, f.Coverage = nil, nil },
+			"coverage_days message_volume distinct_providers no_unaligned_sending acceptable_impact no_new_unknown_sources", false,
+		},
 	}
 }
 

@@ -91,7 +91,7 @@ func TestPolicySinceByDays(t *testing.T) {
 			}
 		}
 		seed := rapid.Uint64().Draw(rt, "order")
-		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] }) //nolint:gosec // an order, not a secret
+		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 		if got := readiness.PolicySince(published(t, byDay[0]), events, daysAgo(len(byDay)-1)); !got.Equal(daysAgo(want)) {
 			rt.Fatalf("since %s, want %s", got, daysAgo(want))
 		}

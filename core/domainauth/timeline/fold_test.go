@@ -88,91 +88,110 @@ var foldRules = []struct {
 		[]string{"r reports occurred 24 observed 30 sightings 1: v=DMARC1; p=none > v=DMARC1; p=quarantine"},
 	},
 	{
-		"both origins are one event with the record of DNS", []timeline.Sighting{reported("r", "none", "quarantine", 24, 30), polled("d", none, quarantine, 10), reported("s", "none", "quarantine", 48, 50)},
+		"both origins are one event with the record of DNS",
+		[]timeline.Sighting{reported("r", "none", "quarantine", 24, 30), polled("d", none, quarantine, 10), reported("s", "none", "quarantine", 48, 50)},
 		[]string{"d dns occurred 10 observed 10 sightings 3: " + none + " > " + quarantine},
 	},
 	{
-		"a report can be earlier evidence than a poll", []timeline.Sighting{reported("r", "none", "quarantine", 93, 95), outage},
+		"a report can be earlier evidence than a poll",
+		[]timeline.Sighting{reported("r", "none", "quarantine", 93, 95), outage},
 		[]string{"r dns occurred 93 observed 95 sightings 2: " + none + " > " + quarantine},
 	},
 	{
-		"a report is no evidence against a poll that found the old record", []timeline.Sighting{reported("r", "none", "quarantine", 24, 95), outage},
+		"a report is no evidence against a poll that found the old record",
+		[]timeline.Sighting{reported("r", "none", "quarantine", 24, 95), outage},
 		[]string{"r dns occurred 90 observed 95 sightings 2: " + none + " > " + quarantine},
 	},
 	{
-		"a change occurred when it was known, also against a later poll", []timeline.Sighting{reported("r", "none", "quarantine", 24, 30), outage},
+		"a change occurred when it was known, also against a later poll",
+		[]timeline.Sighting{reported("r", "none", "quarantine", 24, 30), outage},
 		[]string{"r dns occurred 30 observed 30 sightings 2: " + none + " > " + quarantine},
 	},
 	{
-		"a change is not known before it happens", []timeline.Sighting{reported("r", "none", "quarantine", 500, 30)},
+		"a change is not known before it happens",
+		[]timeline.Sighting{reported("r", "none", "quarantine", 500, 30)},
 		[]string{"r reports occurred 30 observed 30 sightings 1: v=DMARC1; p=none > v=DMARC1; p=quarantine"},
 	},
 	{
-		"the same sighting twice counts once", []timeline.Sighting{polled("d", none, quarantine, 10), polled("d", none, quarantine, 10)},
+		"the same sighting twice counts once",
+		[]timeline.Sighting{polled("d", none, quarantine, 10), polled("d", none, quarantine, 10)},
 		[]string{"d dns occurred 10 observed 10 sightings 1: " + none + " > " + quarantine},
 	},
 	{
-		"a late reporter is of the same event", []timeline.Sighting{polled("d", none, quarantine, 10), reported("r", "none", "quarantine", 1000, 1010)},
+		"a late reporter is of the same event",
+		[]timeline.Sighting{polled("d", none, quarantine, 10), reported("r", "none", "quarantine", 1000, 1010)},
 		[]string{"d dns occurred 10 observed 10 sightings 2: " + none + " > " + quarantine},
 	},
 	{
-		"a late reporter is of the same event, also after the next step", []timeline.Sighting{polled("d", none, quarantine, 10), polled("e", quarantine, reject, 20), reported("r", "none", "quarantine", 24, 30)},
+		"a late reporter is of the same event, also after the next step",
+		[]timeline.Sighting{polled("d", none, quarantine, 10), polled("e", quarantine, reject, 20), reported("r", "none", "quarantine", 24, 30)},
 		[]string{"d dns occurred 10 observed 10 sightings 2: " + none + " > " + quarantine, "e dns occurred 20 observed 20 sightings 1: " + quarantine + " > " + reject},
 	},
 	{
-		"the same change after a return is another event", []timeline.Sighting{polled("a", none, quarantine, 10), polled("b", quarantine, none, 20), polled("c", none, quarantine, 30), reported("r", "none", "quarantine", 48, 50)},
+		"the same change after a return is another event",
+		[]timeline.Sighting{polled("a", none, quarantine, 10), polled("b", quarantine, none, 20), polled("c", none, quarantine, 30), reported("r", "none", "quarantine", 48, 50)},
 		[]string{
 			"a dns occurred 10 observed 10 sightings 1: " + none + " > " + quarantine, "b dns occurred 20 observed 20 sightings 1: " + quarantine + " > " + none,
 			"c dns occurred 30 observed 30 sightings 2: " + none + " > " + quarantine,
 		},
 	},
 	{
-		"a return over another policy separates too", []timeline.Sighting{polled("a", none, quarantine, 10), polled("b", quarantine, reject, 20), polled("c", reject, none, 25), polled("d", none, quarantine, 30)},
+		"a return over another policy separates too",
+		[]timeline.Sighting{polled("a", none, quarantine, 10), polled("b", quarantine, reject, 20), polled("c", reject, none, 25), polled("d", none, quarantine, 30)},
 		[]string{
 			"a dns occurred 10 observed 10 sightings 1: " + none + " > " + quarantine, "b dns occurred 20 observed 20 sightings 1: " + quarantine + " > " + reject,
 			"c dns occurred 25 observed 25 sightings 1: " + reject + " > " + none, "d dns occurred 30 observed 30 sightings 1: " + none + " > " + quarantine,
 		},
 	},
 	{
-		"tags that reports do not state are known from DNS alone", []timeline.Sighting{polled("a", none, none+"; t=y", 10), reported("r", "none", "none; t=y", 24, 30)},
+		"tags that reports do not state are known from DNS alone",
+		[]timeline.Sighting{polled("a", none, none+"; t=y", 10), reported("r", "none", "none; t=y", 24, 30)},
 		[]string{"a dns occurred 10 observed 10 sightings 1: " + none + " > " + none + "; t=y"},
 	},
 	{
-		"an absent sp is p", []timeline.Sighting{polled("a", none, reject, 10), reported("r", "none; sp=none", "reject; sp=reject", 24, 30)},
+		"an absent sp is p",
+		[]timeline.Sighting{polled("a", none, reject, 10), reported("r", "none; sp=none", "reject; sp=reject", 24, 30)},
 		[]string{"a dns occurred 10 observed 10 sightings 2: " + none + " > " + reject},
 	},
 	{
-		"another sp or alignment is another change", []timeline.Sighting{polled("a", none, reject, 10), reported("r", "none", "reject; sp=none", 24, 30), reported("s", "none", "reject; adkim=s", 48, 50)},
+		"another sp or alignment is another change",
+		[]timeline.Sighting{polled("a", none, reject, 10), reported("r", "none", "reject; sp=none", 24, 30), reported("s", "none", "reject; adkim=s", 48, 50)},
 		[]string{
 			"a dns occurred 10 observed 10 sightings 1: " + none + " > " + reject, "r reports occurred 24 observed 30 sightings 1: v=DMARC1; p=none > v=DMARC1; p=reject; sp=none",
 			"s reports occurred 48 observed 50 sightings 1: v=DMARC1; p=none > v=DMARC1; p=reject; adkim=s",
 		},
 	},
 	{
-		"a record that appears and vanishes", []timeline.Sighting{appeared, vanished},
+		"a record that appears and vanishes",
+		[]timeline.Sighting{appeared, vanished},
 		[]string{"appeared dns occurred 5 observed 5 sightings 1: - > " + none, "vanished dns occurred 9 observed 9 sightings 1: " + none + " > -"},
 	},
 	{
-		"an old record seen after the new one is no bound", []timeline.Sighting{reported("r", "none", "quarantine", 5, 95), late},
+		"an old record seen after the new one is no bound",
+		[]timeline.Sighting{reported("r", "none", "quarantine", 5, 95), late},
 		[]string{"d dns occurred 5 observed 10 sightings 2: " + none + " > " + quarantine},
 	},
 	{
-		"another aspf is another change", []timeline.Sighting{reported("r", "none", "reject", 24, 30), reported("s", "none", "reject; aspf=s", 48, 50)},
+		"another aspf is another change",
+		[]timeline.Sighting{reported("r", "none", "reject", 24, 30), reported("s", "none", "reject; aspf=s", 48, 50)},
 		[]string{
 			"r reports occurred 24 observed 30 sightings 1: v=DMARC1; p=none > v=DMARC1; p=reject",
 			"s reports occurred 48 observed 50 sightings 1: v=DMARC1; p=none > v=DMARC1; p=reject; aspf=s",
 		},
 	},
 	{
-		"a return at the time of a sighting does not separate", []timeline.Sighting{polled("a", none, quarantine, 10), polled("b", quarantine, none, 10), polled("c", none, quarantine, 30), polled("d", quarantine, none, 30)},
+		"a return at the time of a sighting does not separate",
+		[]timeline.Sighting{polled("a", none, quarantine, 10), polled("b", quarantine, none, 10), polled("c", none, quarantine, 30), polled("d", quarantine, none, 30)},
 		[]string{"a dns occurred 10 observed 10 sightings 2: " + none + " > " + quarantine, "b dns occurred 10 observed 10 sightings 2: " + quarantine + " > " + none},
 	},
 	{
-		"the earliest poll has the record", []timeline.Sighting{polled("b", none+"; x=1", quarantine+"; x=1", 20), polled("a", none, quarantine, 10)},
+		"the earliest poll has the record",
+		[]timeline.Sighting{polled("b", none+"; x=1", quarantine+"; x=1", 20), polled("a", none, quarantine, 10)},
 		[]string{"a dns occurred 10 observed 10 sightings 2: " + none + " > " + quarantine},
 	},
 	{
-		"a false end of a date range does not put a report after a return", []timeline.Sighting{polled("a", none, quarantine, 10), reported("r", "none", "quarantine", 500, 30), polled("b", quarantine, none, 40)},
+		"a false end of a date range does not put a report after a return",
+		[]timeline.Sighting{polled("a", none, quarantine, 10), reported("r", "none", "quarantine", 500, 30), polled("b", quarantine, none, 40)},
 		[]string{"a dns occurred 10 observed 10 sightings 2: " + none + " > " + quarantine, "b dns occurred 40 observed 40 sightings 1: " + quarantine + " > " + none},
 	},
 	{"no change is no event", []timeline.Sighting{polled("a", none, none, 10), reported("r", "none", "none; sp=none", 24, 30)}, nil},
@@ -267,7 +286,7 @@ func TestFoldDoesNotDependOnOrder(t *testing.T) {
 		}
 		again := slices.Concat(sightings, sightings[:len(sightings)/2])
 		seed := rapid.Uint64().Draw(rt, "order")
-		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] }) //nolint:gosec // an order, not a secret
+		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
 		if d := cmp.Diff(want, timeline.Fold(again)); d != "" {
 			rt.Fatalf("another order: %s", d)
 		}
