@@ -1,0 +1,98 @@
+package sources
+
+import "net/netip"
+
+// Evidence is a row of an aggregate report, and facts about its address. Texts are taken as
+// reported: in any case, with or without a final dot, in U-labels or A-labels. The order of
+// the results does not matter.
+type Evidence struct {
+	// IP is the reported address. An invalid one is allowed.
+	IP netip.Addr
+	// DKIM and SPF have the results that the receiver reported (auth_results).
+	DKIM []DKIM
+	SPF  []SPF
+	// DKIMAligned and SPFAligned report whether the receiver found an aligned domain
+	// (policy_evaluated).
+	DKIMAligned, SPFAligned bool
+	// EnvelopeFrom is the reported envelope sender: a domain, an address, or empty.
+	EnvelopeFrom string
+	// Overrides has the reasons with which the receiver did not apply the policy.
+	Overrides []Override
+	// PTR is the reverse name of the address. It must be confirmed: the addresses of the name
+	// contain IP. Empty means unknown or not confirmed.
+	PTR string
+	// ASN is the number of the autonomous system that announces the address, zero if unknown.
+	ASN uint32
+}
+
+// DKIM is the reported result of one signature.
+type DKIM struct {
+	Domain, Selector, Result string
+}
+
+// SPF is a reported SPF result. Scope is "mfrom" or "helo"; other values mean "mfrom".
+type SPF struct {
+	Domain, Scope, Result string
+}
+
+// Override is a reason with which the receiver did not apply the policy (PolicyOverrideReason
+// of RFC 9990).
+type Override struct {
+	Type, Comment string
+}
+
+// Domain is what is known of the domain that a report is about.
+type Domain struct {
+	// Name is the domain, and Organization its organizational domain, which is Name if it is
+	// empty. Names at and below Organization belong to the owner.
+	Name, Organization string
+	// Selectors has the DKIM selectors with which the owner's own servers and this product
+	// sign, without those of other senders.
+	Selectors []string
+	// SPF is the expanded SPF record of Name. Callers keep the last one while DNS does not
+	// answer, so that sources keep their classification.
+	SPF Expansion
+}
+
+// Classification is what a source is to the domain.
+type Classification string
+
+// The classifications of sources.
+const (
+	// Own means the domain's own servers and keys.
+	Own Classification = "own"
+	// Authorised means that the owner authorized the sender, by a key or in the SPF record.
+	Authorised Classification = "authorised"
+	// Forwarder means a host that passes on mail of other senders.
+	Forwarder Classification = "forwarder"
+	// Unknown means a sender without authorization of which something is known.
+	Unknown Classification = "unknown"
+	// Spoofing means an address about which nothing is known, and which the SPF record of the
+	// domain excludes.
+	Spoofing Classification = "spoofing"
+)
+
+// Merge returns the classification of a source whose rows have the classifications c and d:
+// the first of Own, Authorised, Forwarder, Unknown, Spoofing. The empty one gives way.
+func (c Classification) Merge(d Classification) Classification {
+	for _, first := range [...]Classification{Own, Authorised, Forwarder, Unknown, Spoofing} {
+		if c == first || d == first {
+			return first
+		}
+	}
+	return ""
+}
+
+// Identity is the source of a row.
+type Identity struct {
+	// Key is the same for all rows of a source, and different for different sources of a
+	// domain. See the package comment.
+	Key string
+	// Name is for people. Domains in it are in A-labels, because letters of other scripts
+	// can imitate known names.
+	Name string
+	// Provider is the machine name of a known sender, or empty.
+	Provider string
+	// Classification is that of the row. Rows of one source can differ; see Merge.
+	Classification Classification
+}
