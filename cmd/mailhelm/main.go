@@ -40,7 +40,7 @@ type commands struct {
 	Ingest     importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
 	Import     importing.Command            `cmd:"" help:"Import contacts from a file."`
 	Inbox      inbox.Command                `cmd:"" help:"Create temporary inboxes and wait for their mail, in test scripts."`
-	DMARC      dmarcreports.Command         `cmd:"" name:"dmarc" help:"Read DMARC reports in files."`
+	DMARC      dmarcreports.Command         `cmd:"" name:"dmarc" help:"Read DMARC reports in files, and DMARC records in DNS."`
 	Token      connecting.Token             `cmd:"" help:"Get access tokens for a program without a person, and keep them fresh."`
 	MCP        connecting.MCP               `cmd:"" name:"mcp" help:"Connect an assistant on standard input and output to the agent endpoint."`
 	Fmt        workflowfiles.Format         `cmd:"" help:"Write workflow files in their canonical form."`

@@ -10,9 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 )
 
-// Command is `mailhelm dmarc`.
+// Command is `mailhelm dmarc`, which reads what DNS and receivers say about a domain.
 type Command struct {
-	Show Show `cmd:"" help:"Say what DMARC reports in files contain."`
+	Show   Show   `cmd:"" help:"Say what DMARC reports in files contain."`
+	Record Record `cmd:"" help:"Say what the DMARC record of a domain asks for, and where its reports go."`
 }
 
 // Show is `mailhelm dmarc show`.

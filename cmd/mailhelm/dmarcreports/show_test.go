@@ -22,13 +22,25 @@ type ran struct {
 	status         int
 }
 
+// run runs `mailhelm dmarc show` with a text on standard input.
 func run(t *testing.T, stdin string, args ...string) ran {
+	t.Helper()
+	return command(t, stdin, append([]string{"show"}, args...))
+}
+
+// dmarcCommand runs `mailhelm dmarc`.
+func dmarcCommand(t *testing.T, args ...string) ran {
+	t.Helper()
+	return command(t, "", args)
+}
+
+func command(t *testing.T, stdin string, args []string) ran {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	commands := struct {
 		DMARC dmarcreports.Command `cmd:"" name:"dmarc"`
 	}{}
-	status := cli.Run(t.Context(), &commands, append([]string{"dmarc", "show"}, args...), cli.Surroundings{
+	status := cli.Run(t.Context(), &commands, append([]string{"dmarc"}, args...), cli.Surroundings{
 		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Lookup: func(string) (string, bool) { return "", false },
 	})
 	return ran{stdout.String(), stderr.String(), status}

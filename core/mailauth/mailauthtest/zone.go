@@ -224,6 +224,8 @@ func (z *Zone) Serve(t testing.TB) netip.AddrPort {
 // client asks again over TCP.
 func (z *Zone) serveDNS(w dns.ResponseWriter, q *dns.Msg) {
 	reply := new(dns.Msg).SetReply(q)
+	// Otherwise the standard library takes a name without records for a fault of the server.
+	reply.Authoritative = true
 	reply.Answer, reply.Rcode = z.answer(q.Question[0].Name, q.Question[0].Qtype)
 	if _, udp := w.RemoteAddr().(*net.UDPAddr); udp {
 		reply.Truncate(dns.MinMsgSize)
