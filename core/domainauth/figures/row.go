@@ -21,8 +21,9 @@ type Row struct {
 	// that is aligned with the From domain. Otherwise they failed.
 	Aligned bool
 	// RelayBroken reports whether a relay caused the failure: a forwarder or a mailing list
-	// passed on a message of a source of the domain, so that SPF no longer matched, and broke
-	// its signature or the message had none. It has no meaning for aligned messages.
+	// passed on a message of another source, so that SPF no longer matched, and broke its
+	// signature or the message had none. These are the failing messages of records whose own
+	// classification is Forwarder. It has no meaning for aligned messages.
 	RelayBroken bool
 	// Messages is the number of messages, the sum of the element count of the records.
 	Messages int64

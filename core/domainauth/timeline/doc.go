@@ -1,5 +1,6 @@
-// Package timeline has the events of a domain's timeline and makes one event of all
-// sightings of the same change: [Fold].
+// Package timeline has the events of a domain's timeline. [Sightings] finds the changes of a
+// record that polls and reports show, and [Fold] makes one event of all sightings of the same
+// change.
 //
 // A change of a record is seen in two ways. Polls of DNS see the record itself. Reports
 // state the policy that the receiver found. Both see the change later than it happened, at

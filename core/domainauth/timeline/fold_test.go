@@ -51,14 +51,16 @@ func set(s timeline.Sighting, kind timeline.Kind, subject string) timeline.Sight
 
 // brief returns an event in one line.
 func brief(e timeline.Event) string {
-	record := func(s *string) string {
-		if s == nil {
-			return "-"
-		}
-		return *s
-	}
 	return fmt.Sprintf("%s %s occurred %d observed %d sightings %d: %s > %s", e.ID, e.Origin,
-		int(e.OccurredAt.Sub(start)/time.Hour), int(e.ObservedAt.Sub(start)/time.Hour), e.Sightings, record(e.Old), record(e.New))
+		int(e.OccurredAt.Sub(start)/time.Hour), int(e.ObservedAt.Sub(start)/time.Hour), e.Sightings, orHyphen(e.Old), orHyphen(e.New))
+}
+
+// orHyphen returns a record, or a hyphen for none.
+func orHyphen(record *string) string {
+	if record == nil {
+		return "-"
+	}
+	return *record
 }
 
 // changed returns a changed copy of a sighting.
