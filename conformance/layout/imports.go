@@ -197,6 +197,7 @@ var domainParts = map[string]string{
 	"core/domainauth/timeline":   "the events of a domain, each made from all its sightings",
 	"core/domainauth/figures":    "the figures that the rules about DMARC reports are computed from",
 	"core/domainauth/readiness":  "whether the DMARC policy of a domain may become stricter",
+	"core/domainauth/report":     "reading DMARC aggregate reports",
 	"core/domainauth/sources":    "which source a row of a DMARC report belongs to",
 	"core/inbound/htmltext":      "plain text and links from the HTML of received mail",
 	"core/inbound/parse":         "reading the content of received mail",

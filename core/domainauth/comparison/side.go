@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/domainauth/timeline"
 )
 
@@ -26,7 +27,7 @@ type Side struct {
 // Group has the messages of a side of the sources with one decision and classification.
 type Group struct {
 	Decision       figures.Decision
-	Classification figures.Classification
+	Classification sources.Classification
 	Total, Failing int64
 }
 

@@ -1,5 +1,7 @@
 package figures
 
+import "github.com/mailhelm/mailhelm/core/domainauth/sources"
+
 // Decision is what a person decided about a source.
 type Decision string
 
@@ -13,29 +15,13 @@ const (
 	Unreviewed Decision = "unreviewed"
 )
 
-// Classification is what the service concludes about a source from the reports and DNS.
-type Classification string
-
-// The classifications. The empty Classification counts as Unknown.
-const (
-	// Own is the sending account of the organization.
-	Own Classification = "own"
-	// Authorised is a service that the domain's DNS authorizes to send.
-	Authorised Classification = "authorised"
-	// Forwarder passes on mail of other sources and sends none of its own.
-	Forwarder Classification = "forwarder"
-	// Spoofing is a source that imitates the domain.
-	Spoofing Classification = "spoofing"
-	// Unknown is a source for which there is no evidence.
-	Unknown Classification = "unknown"
-)
-
-// Source is what is known about one source now. Past figures are read with the present
+// Source is what is known about one source now. Without a decision it is Unreviewed, without
+// a classification [sources.Unknown]. Past figures are read with the present
 // decision and classification.
 type Source struct {
 	ID             string
 	Decision       Decision
-	Classification Classification
+	Classification sources.Classification
 }
 
 // Sends reports whether the source is known to send mail of its own for the domain: it is
@@ -43,12 +29,12 @@ type Source struct {
 // Forwarders are never such sources.
 func (s Source) Sends() bool {
 	switch {
-	case s.Classification == Forwarder || s.Decision == Rejected:
+	case s.Classification == sources.Forwarder || s.Decision == Rejected:
 		return false
 	case s.Decision == Confirmed:
 		return true
 	default:
-		return s.Classification == Own || s.Classification == Authorised
+		return s.Classification == sources.Own || s.Classification == sources.Authorised
 	}
 }
 
@@ -59,7 +45,7 @@ func (s Source) withDefaults() Source {
 		s.Decision = Unreviewed
 	}
 	if s.Classification == "" {
-		s.Classification = Unknown
+		s.Classification = sources.Unknown
 	}
 	return s
 }
@@ -68,9 +54,9 @@ func (s Source) withDefaults() Source {
 type Registry map[string]Source
 
 // Register returns the registry of sources. Of several sources with one id, the last counts.
-func Register(sources []Source) Registry {
-	registry := make(Registry, len(sources))
-	for _, s := range sources {
+func Register(all []Source) Registry {
+	registry := make(Registry, len(all))
+	for _, s := range all {
 		registry[s.ID] = s.withDefaults()
 	}
 	return registry

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
@@ -137,12 +138,12 @@ func daysAtPolicy(now, since time.Time) figures.Ratio {
 // newUnknownSources returns the number of sources that are unknown and unreviewed and were
 // first seen at from or later, or at an unknown time. Sources with messages that are not
 // registered are among them.
-func newUnknownSources(sources []Source, from time.Time, t tally) int64 {
-	registry := registryOf(sources)
+func newUnknownSources(registered []Source, from time.Time, t tally) int64 {
+	registry := registryOf(registered)
 	var n int64
-	for _, s := range sources {
+	for _, s := range registered {
 		known := registry.Source(s.ID)
-		if known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && (s.FirstSeen.IsZero() || !s.FirstSeen.Before(from)) {
+		if known.Decision == figures.Unreviewed && known.Classification == sources.Unknown && (s.FirstSeen.IsZero() || !s.FirstSeen.Before(from)) {
 			n++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/readiness"
+	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"pgregory.net/rapid"
 )
 
@@ -25,7 +26,7 @@ type raw struct {
 
 var (
 	decisions = []figures.Decision{"", figures.Confirmed, figures.Rejected, figures.Unreviewed}
-	classes   = []figures.Classification{"", figures.Own, figures.Authorised, figures.Forwarder, figures.Spoofing, figures.Unknown}
+	classes   = []sources.Classification{"", sources.Own, sources.Authorised, sources.Forwarder, sources.Spoofing, sources.Unknown}
 	ids       = []string{"a", "b", "c", "d", "e", "unregistered"}
 )
 
@@ -104,7 +105,7 @@ func (c recount) messages(counts func(raw, figures.Source) bool) int64 {
 }
 
 func (c recount) source(id string) figures.Source {
-	found := figures.Source{ID: id, Decision: figures.Unreviewed, Classification: figures.Unknown}
+	found := figures.Source{ID: id, Decision: figures.Unreviewed, Classification: sources.Unknown}
 	for _, s := range c.sources {
 		if s.ID == id {
 			found = s.Source
@@ -114,7 +115,7 @@ func (c recount) source(id string) figures.Source {
 		found.Decision = figures.Unreviewed
 	}
 	if found.Classification == "" {
-		found.Classification = figures.Unknown
+		found.Classification = sources.Unknown
 	}
 	return found
 }
@@ -140,8 +141,8 @@ func (c recount) covered() (days, reporters int64) { //nolint:nonamedreturns // 
 
 // sends reports whether a source sends for the domain.
 func sends(s figures.Source) bool {
-	wanted := s.Decision == figures.Confirmed || s.Decision == figures.Unreviewed && (s.Classification == figures.Own || s.Classification == figures.Authorised)
-	return wanted && s.Classification != figures.Forwarder
+	wanted := s.Decision == figures.Confirmed || s.Decision == figures.Unreviewed && (s.Classification == sources.Own || s.Classification == sources.Authorised)
+	return wanted && s.Classification != sources.Forwarder
 }
 
 // perSource returns, for each source, its aligned, repairable and relay-broken messages.
@@ -223,7 +224,7 @@ func (c recount) criteria(reject bool) (map[readiness.Name]figures.Ratio, map[re
 		}
 	}
 	for _, s := range c.sources {
-		if known := c.source(s.ID); known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && !s.FirstSeen.Before(daysAgo(30)) {
+		if known := c.source(s.ID); known.Decision == figures.Unreviewed && known.Classification == sources.Unknown && !s.FirstSeen.Before(daysAgo(30)) {
 			fresh++
 		}
 	}
