@@ -36,8 +36,8 @@ type Observation struct {
 // that of the observation with the new record. The first observation of an observer shows no
 // change.
 //
-// The result is sorted by these IDs and does not depend on the order of the observations.
-// After a new report, only those of its reporter change.
+// The result does not depend on the order of the observations. A further report changes only
+// the sightings of its reporter.
 func Sightings(observations []Observation) []Sighting {
 	sorted := slices.Clone(observations)
 	slices.SortFunc(sorted, func(a, b Observation) int {
@@ -57,7 +57,6 @@ func Sightings(observations []Observation) []Sighting {
 			all = append(all, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b Sighting) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

@@ -32,6 +32,8 @@ func TestSightings(t *testing.T) {
 	t.Parallel()
 	elsewhere := poll("b", quarantine, 2)
 	elsewhere.Subject = "_dmarc.example.org"
+	setup := poll("b", quarantine, 2)
+	setup.Kind = timeline.SetupChange
 	for _, tc := range []struct {
 		rule         string
 		observations []timeline.Observation
@@ -48,6 +50,7 @@ func TestSightings(t *testing.T) {
 		{"reporters are not compared with each other", []timeline.Observation{stated("a", "x", "none", 0, 24, 30), stated("b", "y", "reject", 24, 48, 50)}, nil},
 		{"origins are not compared with each other", []timeline.Observation{poll("a", none, 1), stated("b", "", "reject", 24, 48, 50)}, nil},
 		{"records of other domains are not compared", []timeline.Observation{poll("a", none, 1), elsewhere}, nil},
+		{"kinds are not compared with each other", []timeline.Observation{poll("a", none, 1), setup}, nil},
 		{"of two reports with one end, the shorter is later", []timeline.Observation{stated("a", "x", "reject", 12, 24, 30), stated("b", "x", "none", 0, 24, 30)}, []string{"a reports 0-24 known 30: v=DMARC1; p=none > v=DMARC1; p=reject"}},
 	} {
 		var got []string
@@ -125,7 +128,8 @@ func TestObservationsShowTheTruth(t *testing.T) {
 		}
 		seed := rapid.Uint64().Draw(rt, "order")
 		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		events := timeline.Fold(timeline.Sightings(all))
+		sightings := timeline.Sightings(all)
+		events := timeline.Fold(sightings)
 		if len(events) != len(history) {
 			rt.Fatalf("%d events, want %d: %+v", len(events), len(history), events)
 		}
@@ -140,7 +144,7 @@ func TestObservationsShowTheTruth(t *testing.T) {
 			}
 		}
 		rand.New(rand.NewPCG(seed+1, seed)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		if d := cmp.Diff(events, timeline.Fold(timeline.Sightings(all))); d != "" {
+		if d := cmp.Diff(sightings, timeline.Sightings(all)); d != "" {
 			rt.Fatalf("another order: %s", d)
 		}
 	})
