@@ -61,6 +61,7 @@ func TestSections(t *testing.T) {
 		{"Sending", (*demo).checkSending},
 		{"Receiving", (*demo).checkReceiving},
 		{"Receiving", func(d *demo, t *testing.T) { t.Helper(); d.checkReceivingGuide(t, hook) }},
+		{"Receiving", (*demo).checkReports},
 		{"People, keys and clients", (*demo).checkAdministration},
 	} {
 		t.Run(s.heading, func(t *testing.T) { s.check(d, t) })
@@ -222,6 +223,16 @@ func (d *demo) checkWorkflowFiles(t *testing.T) {
 		{`welcome.workflow:9:12: there is no template "brewing-gide"; did you mean brewing-guide?`},
 		{"corrected.workflow: valid\n"},
 		{"for at most 1 week.", "    If the time is over first:\n      1.timeout.0  Send the template \"brewing-guide\""},
+	})
+}
+
+// checkReports runs the commands in the guide about DMARC reports. Their output must be the one in
+// the guide.
+func (d *demo) checkReports(t *testing.T) {
+	t.Helper()
+	d.checkGuide(t, "dmarc-reports", [][]string{
+		{Blocks(d.guide(t, "dmarc-reports"), "text")[0]},
+		{"2 reports, 896 messages: 824 (91.9 %) passed, 72 (8.0 %) failed\n", `{"reports":2,"tls_reports":0,"other_files":0,"messages":896,"passed":824,"failed":72,`},
 	})
 }
 
