@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/xml"
+	"errors"
 	"io"
 	"runtime"
 	"testing"
@@ -127,7 +128,7 @@ func decodeRecords(b *testing.B, r io.Reader) (n int) {
 	d := xml.NewDecoder(r)
 	for {
 		t, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return n
 		}
 		if err != nil {

@@ -88,7 +88,7 @@ func (u *unpacker) unzipFile(file *zip.File, layer int) error {
 	if err != nil {
 		return damaged(err)
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	return u.unpack(undamaged{content}, layer)
 }
 
