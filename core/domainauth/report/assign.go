@@ -13,7 +13,7 @@ func (p *parser) opened(at place) {
 		p.record = Record{Reasons: r.Reasons[:0], Signatures: r.Signatures[:0], Senders: r.Senders[:0]}
 		p.sourceText, p.countText = p.sourceText[:0], p.countText[:0]
 	case atReason:
-		p.reason = Reason{}
+		p.reason, p.value = Reason{}, p.value[:0]
 	case atSignature:
 		p.signature = Signature{}
 	case atSender:
@@ -31,14 +31,24 @@ func (p *parser) closed(at place) error {
 	switch {
 	case at == atRecord:
 		return p.pass()
-	case at == atReason && p.reason != Reason{}:
-		r.Reasons = appendUpTo(p, r.Reasons, p.reason, maxReasons)
+	case at == atReason:
+		p.closeReason()
 	case at == atSignature && p.signature.Domain != "":
 		r.Signatures = appendUpTo(p, r.Signatures, p.signature, maxResults)
 	case at == atSender && p.sender.Domain != "":
 		r.Senders = appendUpTo(p, r.Senders, p.sender, maxResults)
 	}
 	return nil
+}
+
+// closeReason keeps a reason that has ended. If it has no elements, its text is the type.
+func (p *parser) closeReason() {
+	if p.reason == (Reason{}) {
+		p.assign(atReasonType, p.clean())
+	}
+	if p.reason != (Reason{}) {
+		p.record.Reasons = appendUpTo(p, p.record.Reasons, p.reason, maxReasons)
+	}
 }
 
 func appendUpTo[T any](p *parser, all []T, one T, most int) []T {

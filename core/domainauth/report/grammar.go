@@ -15,13 +15,16 @@ const (
 	atRecord
 	atRow
 	atEvaluated
-	atReason
 	atIdentifiers
 	atResults
 	atSignature
 	atSender
+	atReason // also has text: some reporters write the type alone there
 	firstValue
 )
+
+// firstText is the first place that has text.
+const firstText = atReason
 
 const (
 	atVersion = firstValue + iota
@@ -63,7 +66,8 @@ const (
 
 // tree has the elements that each element may have, by their local names, for all versions of the
 // format: RFC 9990 appendix A, RFC 7489 appendix C, and drafts before, which had the version in the
-// metadata and "identities". Elements that are not here are ignored with all inside of them.
+// metadata and "identities". Mail::DMARC writes the tag "t" of the policy by that name. Elements that
+// are not here are ignored with all inside of them.
 var tree = [firstValue]map[string]place{
 	atDocument: {"feedback": atFeedback},
 	atFeedback: {"version": atVersion, "report_metadata": atMetadata, "policy_published": atPolicy, "record": atRecord},
@@ -74,7 +78,7 @@ var tree = [firstValue]map[string]place{
 	atPeriod: {"begin": atBegin, "end": atEnd},
 	atPolicy: {
 		"domain": atPolicyDomain, "p": atP, "sp": atSP, "np": atNP, "adkim": atADKIM, "aspf": atASPF, "fo": atFO, "pct": atPct,
-		"testing": atTesting, "discovery_method": atDiscovery,
+		"testing": atTesting, "t": atTesting, "discovery_method": atDiscovery,
 	},
 	atRecord: {"row": atRow, "identifiers": atIdentifiers, "identities": atIdentifiers, "auth_results": atResults},
 	atRow:    {"source_ip": atSourceIP, "count": atCount, "policy_evaluated": atEvaluated},

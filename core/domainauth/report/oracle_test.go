@@ -22,6 +22,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`<feedback><record><row><count>1</count><source_ip>::1</source_ip><policy_evaluated><reason/><reason><type>a</type></reason></policy_evaluated></row></record></feedback>`))
 	f.Add([]byte(`<d:feedback xmlns:d="urn:y"><d:record xmlns="urn:z"><row/><d:row><d:count> 4 </d:count></d:row></d:record></d:feedback>`))
 	f.Add([]byte("<feedback><version>1<!-- -->.<![CDATA[0]]>\r\n</version><report_metadata><email>a&lt;b</email></report_metadata></feedback>"))
+	f.Add([]byte("<feedback><policy_published><t>y</t></policy_published><record><row><source_ip>::1</source_ip><count>1</count><policy_evaluated><reason>a.<!-- --> B</reason><reason>c<type/>d</reason></policy_evaluated></row></record></feedback>"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if declaration.Match(content) {
 			return // both skip them, encoding/xml by counting "<" and Parse by counting "["
@@ -130,8 +131,11 @@ func (o *oracle) own(space string) bool {
 }
 
 func alias(local string) string {
-	if local == "identities" {
+	switch local {
+	case "identities":
 		return "identifiers"
+	case "t":
+		return "testing"
 	}
 	return local
 }
@@ -168,7 +172,10 @@ func (o *oracle) close(path, text string) {
 	switch {
 	case section == "record":
 		o.endRecord()
-	case section == "reason" && len(o.one) > 0:
+	case section == "reason" && (len(o.one) > 0 || text != ""):
+		if len(o.one) == 0 {
+			o.one["type"] = text
+		}
 		o.results = append(o.results, "reason "+lower(o.one["type"])+" "+o.one["comment"])
 	case section == "dkim" && domain(o.one["domain"]) != "":
 		o.results = append(o.results, "dkim "+domain(o.one["domain"])+" "+o.one["selector"]+" "+domain(o.one["result"]))

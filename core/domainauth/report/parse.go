@@ -91,7 +91,7 @@ func (p *parser) run() error {
 
 // inValue reports whether the innermost element has a text.
 func (p *parser) inValue() bool {
-	return p.stack[len(p.stack)-1].at >= firstValue && p.deeper == 0
+	return p.stack[len(p.stack)-1].at >= firstText && p.deeper == 0
 }
 
 // cut ends the report where the document ended early. err is that of the reader.
@@ -106,10 +106,23 @@ func (p *parser) cut(err error) error {
 		return ErrNotReport
 	}
 	p.warn(Truncated, nil)
+	p.dropCut()
 	if err := p.closeTo(0); !errors.Is(err, errEnd) {
 		return err
 	}
 	return nil
+}
+
+// dropCut leaves out what the document ends within: a value, which may be a part of another one, and
+// a record whose row is open, because it does not say yet whether the messages passed.
+func (p *parser) dropCut() {
+	p.value = p.value[:0]
+	for depth, e := range p.stack {
+		if e.at == atRow {
+			p.stack = p.stack[:depth-1]
+			return
+		}
+	}
 }
 
 // checkRest warns if something follows the root element.
@@ -253,6 +266,7 @@ func (p *parser) closeTo(depth int) error {
 		p.spaces.close(inner)
 		if at >= firstValue {
 			p.assign(at, p.clean())
+			p.value = p.value[:0]
 		} else if err := p.closed(at); err != nil {
 			return err
 		}

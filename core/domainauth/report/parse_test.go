@@ -128,7 +128,8 @@ var deviations = map[string]struct {
 	"end of the document":             {"</auth_results>\n </record>\n</feedback>\n", "", "truncated", same},
 	"end in a tag":                    {"</auth_results>\n </record>\n</feedback>\n", "</auth_res", "stray_markup truncated", same},
 	"end tag without an element":      {"<version>1.0", "</spf></b><version>1.0", "stray_end_tag", same},
-	"address in angle brackets":       {">dmarc@receiver.example<", "><dmarc@receiver.example><", "missing_end_tag", func(r *report.Report, _ *report.Record) { r.Email = "" }},
+	"address in angle brackets":       {">dmarc@receiver.example<", "><dmarc@receiver.example><", "stray_markup", func(r *report.Report, _ *report.Record) { r.Email = "<dmarc@receiver.example>" }},
+	"address in an attribute":         {"<email>", `<email a="b@c.example" d='e@f'>`, "", same},
 	"markup in a value":               {"<header_from>example.com", "<header_from>a<b.example.com", "stray_markup", func(_ *report.Report, r *report.Record) { r.HeaderFrom = "a<b.example.com" }},
 	"unescaped ampersand":             {"&amp;", "&", "unknown_entity", same},
 	"entity of HTML":                  {"&amp;", "&nbsp;", "unknown_entity", func(r *report.Report, _ *report.Record) { r.Org = "Receiver &nbsp; Sons" }},
@@ -150,6 +151,11 @@ var deviations = map[string]struct {
 	"result of the mechanism":         {"<spf>fail</spf>", "<spf>none</spf>", "invalid_result", same},
 	"no disposition":                  {"<disposition>pass</disposition>", "", "", func(_ *report.Report, r *report.Record) { r.Disposition = "none" }},
 	"other disposition":               {"<disposition>pass", "<disposition>discard", "invalid_disposition", func(_ *report.Report, r *report.Record) { r.Disposition = "none" }},
+	"reason without a type":           {"<type>local_policy</type><comment><![CDATA[arc=pass & trusted]]></comment>", "\n Sampled_out ", "", func(_ *report.Report, r *report.Record) { r.Reasons = []report.Reason{{Type: "sampled_out"}} }},
+	"text beside a type":              {"<reason><type>", "<reason>x<type>", "", same},
+	"text behind a type":              {"</comment></reason>", "</comment>x</reason>", "", same},
+	"empty reason":                    {"<type>local_policy</type><comment><![CDATA[arc=pass & trusted]]></comment>", "<type>\n</type><comment/>\n", "", func(_ *report.Report, r *report.Record) { r.Reasons = nil }},
+	"tag t of the policy":             {"<testing>n</testing>", "<t>n</t>", "", same},
 	"identities of the drafts":        {"identifiers>", "identities>", "", same},
 	"time with a fraction":            {"1795737600", "1795737600.5", "", same},
 	"end before the begin":            {"1795823999", "1795737599", "invalid_period", func(r *report.Report, _ *report.Record) { r.Begin, r.End = time.Time{}, time.Time{} }},
@@ -219,6 +225,29 @@ func TestParseLeavesRecordsOut(t *testing.T) {
 		}
 		if len(records) != 1 || got.Records != 1 || got.Messages != 12 || codes(got.Warnings) != string(code) {
 			t.Errorf("%s: %d records, %+v", value, len(records), got)
+		}
+	}
+}
+
+// TestParseLeavesOutWhatIsCut ends the document at each byte of a record. Its figures are kept if its
+// row is whole, and no value is a part of what the reporter wrote.
+func TestParseLeavesOutWhatIsCut(t *testing.T) {
+	t.Parallel()
+	begin, rowEnd := strings.Index(document, "<record>\n"), strings.Index(document, "</row>\n  <identifiers>")
+	_, whole := wanted()
+	for end := begin; end < len(document)-len("</record>\n</feedback>\n"); end++ {
+		got, records, err := parse(strings.NewReader(document[:end]))
+		if err != nil || !strings.Contains(codes(got.Warnings), "truncated") {
+			t.Fatalf("%q: %v, %+v", document[begin:end], err, got)
+		}
+		if end < rowEnd && len(records) > 0 || end >= rowEnd+len("</row>") && len(records) != 1 {
+			t.Fatalf("%q: %d records", document[begin:end], len(records))
+		}
+		for _, r := range records {
+			isWhole := r.Count == whole.Count && r.SourceIP == whole.SourceIP && r.DKIM && r.Disposition == whole.Disposition && reflect.DeepEqual(r.Reasons, whole.Reasons)
+			if !isWhole || r.HeaderFrom != "" && r.HeaderFrom != whole.HeaderFrom || r.EnvelopeFrom != "" && r.EnvelopeFrom != whole.EnvelopeFrom {
+				t.Fatalf("%q: read %+v", document[begin:end], r)
+			}
 		}
 	}
 }

@@ -126,7 +126,8 @@ type WarningCode string
 
 // The kinds of warnings.
 const (
-	// Truncated reports end before the end of the root element.
+	// Truncated reports end before the end of the root element. What is cut is left out: a value, and
+	// a record that ends within its row.
 	Truncated WarningCode = "truncated"
 	// MissingEndTag: an element was ended by another one.
 	MissingEndTag WarningCode = "missing_end_tag"

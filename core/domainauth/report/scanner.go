@@ -232,7 +232,7 @@ func (s *scanner) tag() ([]byte, bool) {
 }
 
 // special marks the characters that mean something in a tag.
-var special = [256]bool{'<': true, '>': true, '=': true, ':': true, ' ': true, '\t': true, '\r': true, '\n': true}
+var special = [256]bool{'@': true, '<': true, '>': true, '=': true, ':': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
 // tagEnd returns the index of the ">" that ends the tag at the beginning of b, -1 if it is no tag.
 // more is true if b ends before.
@@ -251,6 +251,10 @@ func (s *scanner) tagEnd(b []byte) (end int, more bool) {
 		case ':':
 			if s.colon < 0 && s.nameEnd < 0 {
 				s.colon = i - 1
+			}
+		case '@':
+			if s.nameEnd < 0 {
+				return -1, false // an address in angle brackets
 			}
 		case '=':
 			return quotedEnd(b, i+1)
