@@ -1,6 +1,11 @@
 package sources
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
+)
 
 // Evidence is a row of an aggregate report, and facts about its address. Texts are taken as
 // reported: in any case, with or without a final dot, in U-labels or A-labels. The order of
@@ -9,15 +14,15 @@ type Evidence struct {
 	// IP is the reported address. An invalid one is allowed.
 	IP netip.Addr
 	// DKIM and SPF have the results that the receiver reported (auth_results).
-	DKIM []DKIM
-	SPF  []SPF
+	DKIM []report.Signature
+	SPF  []report.Sender
 	// DKIMAligned and SPFAligned report whether the receiver found an aligned domain
 	// (policy_evaluated).
 	DKIMAligned, SPFAligned bool
 	// EnvelopeFrom is the reported envelope sender: a domain, an address, or empty.
 	EnvelopeFrom string
 	// Overrides has the reasons with which the receiver did not apply the policy.
-	Overrides []Override
+	Overrides []report.Reason
 	// PTR is the reverse name of the address. It must be confirmed: the addresses of the name
 	// contain IP. Empty means unknown or not confirmed.
 	PTR string
@@ -25,20 +30,13 @@ type Evidence struct {
 	ASN uint32
 }
 
-// DKIM is the reported result of one signature.
-type DKIM struct {
-	Domain, Selector, Result string
-}
-
-// SPF is a reported SPF result. Scope is "mfrom" or "helo"; other values mean "mfrom".
-type SPF struct {
-	Domain, Scope, Result string
-}
-
-// Override is a reason with which the receiver did not apply the policy (PolicyOverrideReason
-// of RFC 9990).
-type Override struct {
-	Type, Comment string
+// EvidenceOf returns the evidence of a record, without facts about its address. It shares the
+// record's slices.
+func EvidenceOf(r *report.Record) Evidence {
+	return Evidence{
+		IP: r.SourceIP, DKIM: r.Signatures, SPF: r.Senders, DKIMAligned: r.DKIM, SPFAligned: r.SPF,
+		EnvelopeFrom: r.EnvelopeFrom, Overrides: r.Reasons,
+	}
 }
 
 // Domain is what is known of the domain that a report is about.
@@ -54,29 +52,11 @@ type Domain struct {
 	SPF Expansion
 }
 
-// Classification is what a source is to the domain.
-type Classification string
-
-// The classifications of sources.
-const (
-	// Own means the domain's own servers and keys.
-	Own Classification = "own"
-	// Authorised means that the owner authorized the sender, by a key or in the SPF record.
-	Authorised Classification = "authorised"
-	// Forwarder means a host that passes on mail of other senders.
-	Forwarder Classification = "forwarder"
-	// Unknown means a sender without authorization of which something is known.
-	Unknown Classification = "unknown"
-	// Spoofing means an address about which nothing is known, and which the SPF record of the
-	// domain excludes.
-	Spoofing Classification = "spoofing"
-)
-
-// Merge returns the classification of a source whose rows have the classifications c and d:
+// Merge returns the classification of a source whose rows have the classifications a and b:
 // the first of Own, Authorised, Forwarder, Unknown, Spoofing. The empty one gives way.
-func (c Classification) Merge(d Classification) Classification {
-	for _, first := range [...]Classification{Own, Authorised, Forwarder, Unknown, Spoofing} {
-		if c == first || d == first {
+func Merge(a, b figures.Classification) figures.Classification {
+	for _, first := range [...]figures.Classification{figures.Own, figures.Authorised, figures.Forwarder, figures.Unknown, figures.Spoofing} {
+		if a == first || b == first {
 			return first
 		}
 	}
@@ -93,6 +73,7 @@ type Identity struct {
 	Name string
 	// Provider is the machine name of a known sender, or empty.
 	Provider string
-	// Classification is that of the row. Rows of one source can differ; see Merge.
-	Classification Classification
+	// Classification is that of the row. Rows of one source can differ; see Merge. Messages of
+	// a Forwarder that fail were broken by a relay (figures.Row).
+	Classification figures.Classification
 }

@@ -3,6 +3,8 @@ package sources
 import (
 	"slices"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 )
 
 // Day has the figures of a source for one day.
@@ -55,6 +57,10 @@ const (
 	newMessages   = 10
 	newAfter      = 14 // days with reports before the first one of the source
 	newFor        = 30 // days
+
+	// maxMessages limits what one day counts. Reporters state any number, and sums must not
+	// overflow.
+	maxMessages = 1 << 50
 )
 
 // Findings returns the findings about a source, in the order in which they opened, from its
@@ -90,41 +96,41 @@ func importance(code Code) int {
 // rule says when a finding opens and closes.
 type rule struct {
 	code          Code
-	about         []Classification
-	opens, closes func(figures) bool
-	detail        func(Identity, figures) string
+	about         []figures.Classification
+	opens, closes func(sums) bool
+	detail        func(Identity, sums) string
 }
 
 // rules has the rules, the most important first.
 var rules = []rule{
 	{
-		code: FailingVolume, about: []Classification{Own, Authorised, Forwarder, Unknown, Spoofing},
-		opens:  func(f figures) bool { return f.failing() >= failingOpens },
-		closes: func(f figures) bool { return f.failing() < failingCloses },
+		code: FailingVolume, about: []figures.Classification{figures.Own, figures.Authorised, figures.Forwarder, figures.Unknown, figures.Spoofing},
+		opens:  func(f sums) bool { return f.failing() >= failingOpens },
+		closes: func(f sums) bool { return f.failing() < failingCloses },
 		detail: detailFailing,
 	},
 	{
-		code: UnalignedDKIM, about: []Classification{Own, Authorised},
-		opens:  func(f figures) bool { return f.shareOpens(f.DKIMAligned) },
-		closes: func(f figures) bool { return f.shareCloses(f.DKIMAligned) },
+		code: UnalignedDKIM, about: []figures.Classification{figures.Own, figures.Authorised},
+		opens:  func(f sums) bool { return f.shareOpens(f.DKIMAligned) },
+		closes: func(f sums) bool { return f.shareCloses(f.DKIMAligned) },
 		detail: detailDKIM,
 	},
 	{
-		code: UnalignedSPF, about: []Classification{Own, Authorised},
-		opens:  func(f figures) bool { return f.shareOpens(f.SPFAligned) },
-		closes: func(f figures) bool { return f.shareCloses(f.SPFAligned) },
+		code: UnalignedSPF, about: []figures.Classification{figures.Own, figures.Authorised},
+		opens:  func(f sums) bool { return f.shareOpens(f.SPFAligned) },
+		closes: func(f sums) bool { return f.shareCloses(f.SPFAligned) },
 		detail: detailSPF,
 	},
 	{
-		code: NewSource, about: []Classification{Own, Authorised, Unknown},
-		opens:  func(f figures) bool { return f.before >= newAfter && f.since < newFor && f.total >= newMessages },
-		closes: func(f figures) bool { return f.since >= newFor },
+		code: NewSource, about: []figures.Classification{figures.Own, figures.Authorised, figures.Unknown},
+		opens:  func(f sums) bool { return f.before >= newAfter && f.since < newFor && f.total >= newMessages },
+		closes: func(f sums) bool { return f.since >= newFor },
 		detail: detailNew,
 	},
 }
 
-// figures has the sums of the last days, and what came before.
-type figures struct {
+// sums has the figures of the last days, and what came before.
+type sums struct {
 	Day          // sums of the window; Date is the last day
 	first        time.Time
 	before       int   // days with reports before the first message
@@ -133,20 +139,20 @@ type figures struct {
 	countingDays int   // days in the window
 }
 
-func (f figures) failing() int64 { return f.Messages - f.Passing }
+func (f sums) failing() int64 { return f.Messages - f.Passing }
 
-func (f figures) shareOpens(aligned int64) bool {
+func (f sums) shareOpens(aligned int64) bool {
 	return f.Messages >= leastMessages && aligned*100 < f.Messages*shareOpens
 }
 
 // shareCloses reports whether most messages are aligned, or whether there are none.
-func (f figures) shareCloses(aligned int64) bool {
+func (f sums) shareCloses(aligned int64) bool {
 	return f.Messages == 0 || f.Messages >= leastMessages && aligned*100 >= f.Messages*shareCloses
 }
 
 // appendFindings follows the days and appends the findings of one rule.
 func (r rule) appendFindings(all []Finding, source Identity, days []Day) []Finding {
-	var f figures
+	var f sums
 	open := false
 	for at, day := range days {
 		f.next(days, at)
@@ -165,8 +171,8 @@ func (r rule) appendFindings(all []Finding, source Identity, days []Day) []Findi
 	return all
 }
 
-// next moves the figures to a day.
-func (f *figures) next(days []Day, at int) {
+// next moves the sums to a day.
+func (f *sums) next(days []Day, at int) {
 	f.add(days[at], 1)
 	if at >= findingWindow {
 		f.add(days[at-findingWindow], -1)
@@ -179,12 +185,17 @@ func (f *figures) next(days []Day, at int) {
 	case days[at].Messages > 0:
 		f.first, f.before = f.Date, at
 	}
-	f.total += days[at].Messages
+	f.total += limited(days[at].Messages, maxMessages)
 }
 
-func (f *figures) add(day Day, sign int64) {
-	f.Messages += sign * day.Messages
-	f.Passing += sign * min(day.Passing, day.Messages)
-	f.SPFAligned += sign * day.SPFAligned
-	f.DKIMAligned += sign * day.DKIMAligned
+// add adds a day to the sums (sign 1) or subtracts it (sign -1). More messages cannot pass or
+// be aligned than there are.
+func (f *sums) add(day Day, sign int64) {
+	messages := limited(day.Messages, maxMessages)
+	f.Messages += sign * messages
+	f.Passing += sign * limited(day.Passing, messages)
+	f.SPFAligned += sign * limited(day.SPFAligned, messages)
+	f.DKIMAligned += sign * limited(day.DKIMAligned, messages)
 }
+
+func limited(n, most int64) int64 { return max(0, min(n, most)) }

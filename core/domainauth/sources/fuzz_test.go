@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 )
 
@@ -24,16 +25,16 @@ func FuzzNames(f *testing.F) {
 		}
 		e := sources.Evidence{
 			IP: netip.MustParseAddr(ipUnknown), PTR: ptr, EnvelopeFrom: sender,
-			DKIM:      []sources.DKIM{{Domain: signer, Selector: selector, Result: result}},
-			SPF:       []sources.SPF{{Domain: mailFrom, Result: result}},
-			Overrides: []sources.Override{{Type: "local_policy", Comment: comment}},
+			DKIM:      []report.Signature{{Domain: signer, Selector: selector, Result: result}},
+			SPF:       []report.Sender{{Domain: mailFrom, Result: result}},
+			Overrides: []report.Reason{{Type: "local_policy", Comment: comment}},
 		}
 		got := identifier.Identify(e)
 		kind, rest, _ := strings.Cut(got.Key, "/")
 		if kind != "own" && kind != "sender" && kind != "forwarder" && kind != "net" || strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz0123456789.-_:/") != "" || len(got.Key) > 280 {
 			t.Fatalf("the key is %q", got.Key)
 		}
-		e.DKIM = append(e.DKIM, sources.DKIM{Domain: signer, Selector: selector, Result: "fail"})
+		e.DKIM = append(e.DKIM, report.Signature{Domain: signer, Selector: selector, Result: "fail"})
 		if with := identifier.Identify(e); with != got {
 			t.Fatalf("%+v with a claim, %+v without", with, got)
 		}

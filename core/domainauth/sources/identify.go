@@ -1,6 +1,10 @@
 package sources
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+)
 
 // Identifier decides about the rows of one domain. It is safe for concurrent use.
 type Identifier struct {
@@ -36,7 +40,7 @@ func New(d Domain, senders *SenderNetworks) *Identifier {
 	}
 	i.expanded = d.SPF.All != ""
 	i.excludes = d.SPF.All == Fail || d.SPF.All == SoftFail
-	i.own = Identity{Key: "own", Name: "Own mail of " + i.name, Classification: Own}
+	i.own = Identity{Key: "own", Name: "Own mail of " + i.name, Classification: figures.Own}
 	return i
 }
 
@@ -79,9 +83,9 @@ func (i *Identifier) direct(p *proofs, o *operator) Identity {
 		return i.own
 	}
 	if q := refine(o.party, p.hinted); q.found() {
-		return named(q, Authorised)
+		return named(q, figures.Authorised)
 	}
-	return unnamed(senderKey, p, o, Authorised)
+	return unnamed(senderKey, p, o, figures.Authorised)
 }
 
 // refine returns the sender of mail with a key that is known to be of the sender hinted. A
@@ -104,29 +108,29 @@ func (i *Identifier) keyed(p *proofs, o *operator) Identity {
 		if p.ownSelector {
 			return i.own
 		}
-		return named(refine(o.party, p.hinted), Authorised)
+		return named(refine(o.party, p.hinted), figures.Authorised)
 	case o.party.listed():
 		if p.hinted == o.party.sender {
 			// The provider has its own key, so it is not forwarding.
 			if p.ownSelector {
 				return i.own
 			}
-			return named(o.party, Authorised)
+			return named(o.party, figures.Authorised)
 		}
 		return forwards(o.party)
 	case o.party.found():
 		if i.hasForwarded(p, o) {
 			return forwards(o.party)
 		}
-		return named(o.party, Authorised)
+		return named(o.party, figures.Authorised)
 	case p.relayed || p.failed || p.foreign:
-		return unnamed(forwarderKey, p, o, Forwarder)
+		return unnamed(forwarderKey, p, o, figures.Forwarder)
 	case p.ownSelector:
 		return i.own
 	case p.hinted != nil:
-		return named(ofSender(p.hinted), Authorised)
+		return named(ofSender(p.hinted), figures.Authorised)
 	default:
-		return unnamed(senderKey, p, o, Authorised)
+		return unnamed(senderKey, p, o, figures.Authorised)
 	}
 }
 
@@ -154,7 +158,7 @@ func (i *Identifier) unproven(p *proofs, o *operator) Identity {
 		if o.party.found() {
 			return forwards(o.party)
 		}
-		return unnamed(forwarderKey, p, o, Forwarder)
+		return unnamed(forwarderKey, p, o, figures.Forwarder)
 	case (kind == gateway || kind == relay) && !o.authorised:
 		return forwards(o.party)
 	case p.provider.found() && p.provider != o.party && o.party.found() && !o.weak && kind != service:
@@ -169,13 +173,13 @@ func (i *Identifier) unproven(p *proofs, o *operator) Identity {
 	}
 	switch {
 	case q.found() && q == o.party && o.authorised:
-		return named(q, Authorised)
+		return named(q, figures.Authorised)
 	case q.found():
-		return named(q, Unknown)
+		return named(q, figures.Unknown)
 	case o.landlord == "" && (i.excludes || !i.expanded && p.excluded):
-		return unnamed(networkKey, p, o, Spoofing)
+		return unnamed(networkKey, p, o, figures.Spoofing)
 	default:
-		return unnamed(networkKey, p, o, Unknown)
+		return unnamed(networkKey, p, o, figures.Unknown)
 	}
 }
 
@@ -186,7 +190,7 @@ const (
 	networkKey   = "net/"
 )
 
-func named(p party, c Classification) Identity {
+func named(p party, c figures.Classification) Identity {
 	if p.sender != nil {
 		return Identity{Key: p.sender.key, Name: p.sender.name, Provider: p.sender.provider, Classification: c}
 	}
@@ -195,15 +199,15 @@ func named(p party, c Classification) Identity {
 
 func forwards(p party) Identity {
 	if p.sender != nil {
-		return Identity{Key: p.sender.forwarderKey, Name: p.sender.forwarderName, Provider: p.sender.provider, Classification: Forwarder}
+		return Identity{Key: p.sender.forwarderKey, Name: p.sender.forwarderName, Provider: p.sender.provider, Classification: figures.Forwarder}
 	}
-	return Identity{Key: forwarderKey + p.domain, Name: forwardedBy + p.domain, Classification: Forwarder}
+	return Identity{Key: forwarderKey + p.domain, Name: forwardedBy + p.domain, Classification: figures.Forwarder}
 }
 
 const forwardedBy = "Forwarded by "
 
 // unnamed returns a source that is known only by the network of its address.
-func unnamed(key string, p *proofs, o *operator, c Classification) Identity {
+func unnamed(key string, p *proofs, o *operator, c figures.Classification) Identity {
 	text := network(p.ip)
 	name := text
 	if !p.ip.IsValid() {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"pgregory.net/rapid"
 )
@@ -14,7 +16,7 @@ var (
 	drawnNames     = []string{"bakery.example", "em.bakery.example", "gmail.com", "sendgrid.net", "o1.sendgrid.net", "mailgun.org", "evil.example", "a.evil.example", "uni.example", "tenant.example", "xn--bcher-kva.example", "", "not a name"}
 	drawnSelectors = []string{"mail2026", "google", "selector1", "km1", "hs1-77", "x", ""}
 	drawnResults   = []string{"pass", "fail", "softfail", "neutral", "none", "temperror", "permerror", ""}
-	drawnOverrides = []sources.Override{{Type: "forwarded"}, {Type: "mailing_list"}, {Type: "local_policy", Comment: "arc=pass"}, {Type: "other"}}
+	drawnOverrides = []report.Reason{{Type: "forwarded"}, {Type: "mailing_list"}, {Type: "local_policy", Comment: "arc=pass"}, {Type: "other"}}
 	drawnPTRs      = []string{"", "mail.bakery.example", "mx.uni.example", "o1.ptr.sendgrid.net", "198-18-7-7.isp.example", "x.amazonaws.com", "mail-1.google.com"}
 	drawnIPs       = []string{ipOwn, ipGoogle, ipSendGrid, ipAcme, ipMailgun, ipMimecast, ipOutlook, ipForward, ipUnknown, ipUnknown6}
 )
@@ -39,16 +41,16 @@ func drawEvidence(t *rapid.T) sources.Evidence {
 	return e
 }
 
-func drawSignature(t *rapid.T) sources.DKIM {
-	return sources.DKIM{
+func drawSignature(t *rapid.T) report.Signature {
+	return report.Signature{
 		Domain:   rapid.SampledFrom(drawnNames).Draw(t, "domain"),
 		Selector: rapid.SampledFrom(drawnSelectors).Draw(t, "selector"),
 		Result:   rapid.SampledFrom(drawnResults).Draw(t, "result"),
 	}
 }
 
-func drawSPF(t *rapid.T) sources.SPF {
-	return sources.SPF{
+func drawSPF(t *rapid.T) report.Sender {
+	return report.Sender{
 		Domain: rapid.SampledFrom(drawnNames).Draw(t, "domain"),
 		Scope:  rapid.SampledFrom([]string{"mfrom", "helo", ""}).Draw(t, "scope"),
 		Result: rapid.SampledFrom(drawnResults).Draw(t, "result"),
@@ -154,7 +156,7 @@ func TestTrustNeedsProof(t *testing.T) {
 			}
 		}
 		got := identifier.Identify(e)
-		if !trusted && (got.Classification == sources.Own || got.Classification == sources.Authorised) {
+		if !trusted && (got.Classification == figures.Own || got.Classification == figures.Authorised) {
 			t.Fatalf("%+v", got)
 		}
 	})
@@ -174,15 +176,15 @@ func TestKeysKeepTheirMeaning(t *testing.T) {
 			kind, _, _ := strings.Cut(got.Key, "/")
 			var valid bool
 			switch got.Classification {
-			case sources.Own:
+			case figures.Own:
 				valid = got.Key == "own"
-			case sources.Forwarder:
+			case figures.Forwarder:
 				valid = kind == "forwarder"
-			case sources.Authorised:
+			case figures.Authorised:
 				valid = kind == "sender"
-			case sources.Unknown:
+			case figures.Unknown:
 				valid = kind == "sender" || kind == "net"
-			case sources.Spoofing:
+			case figures.Spoofing:
 				valid = kind == "net"
 			}
 			if !valid || got.Name == "" {

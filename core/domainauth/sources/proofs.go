@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
 )
 
 // proofs has what a receiver verified about a row. It does not depend on the order of the
@@ -97,7 +99,7 @@ func equal(reported, word string) bool {
 
 // saysForwarded reports whether a receiver says that mail was forwarded: by the type of the
 // override, or by a valid chain of ARC (RFC 8617) that it trusted.
-func saysForwarded(o Override) bool {
+func saysForwarded(o report.Reason) bool {
 	switch {
 	case equal(o.Type, "forwarded"), equal(o.Type, "mailing_list"), equal(o.Type, "trusted_forwarder"):
 		return true

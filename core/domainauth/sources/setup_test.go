@@ -3,6 +3,7 @@ package sources_test
 import (
 	"net/netip"
 
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 )
 
@@ -55,19 +56,19 @@ func knownSenders() *sources.SenderNetworks {
 
 // row returns the evidence of a row with an address, and with the envelope sender as the
 // domain of the SPF result.
-func row(ip, envelope, spf string, signatures ...sources.DKIM) sources.Evidence {
+func row(ip, envelope, spf string, signatures ...report.Signature) sources.Evidence {
 	return sources.Evidence{
 		IP: netip.MustParseAddr(ip), EnvelopeFrom: envelope, DKIM: signatures,
-		SPF: []sources.SPF{{Domain: envelope, Scope: "mfrom", Result: spf}},
+		SPF: []report.Sender{{Domain: envelope, Scope: "mfrom", Result: spf}},
 	}
 }
 
-func signed(domain, selector string) sources.DKIM {
-	return sources.DKIM{Domain: domain, Selector: selector, Result: "pass"}
+func signed(domain, selector string) report.Signature {
+	return report.Signature{Domain: domain, Selector: selector, Result: "pass"}
 }
 
-func claimed(domain, selector string) sources.DKIM {
-	return sources.DKIM{Domain: domain, Selector: selector, Result: "fail"}
+func claimed(domain, selector string) report.Signature {
+	return report.Signature{Domain: domain, Selector: selector, Result: "fail"}
 }
 
 func named(e sources.Evidence, ptr string) sources.Evidence {
@@ -81,7 +82,7 @@ func announced(e sources.Evidence, asn uint32) sources.Evidence {
 }
 
 func overridden(e sources.Evidence, kind, comment string) sources.Evidence {
-	e.Overrides = append(e.Overrides, sources.Override{Type: kind, Comment: comment})
+	e.Overrides = append(e.Overrides, report.Reason{Type: kind, Comment: comment})
 	return e
 }
 
