@@ -23,7 +23,7 @@
 //
 // A key is one of:
 //
-//	own                         the domain's own servers and keys
+//	own                         the domain's own servers and keys, and the sending account
 //	sender/sendgrid.net         a service or company, by its domain
 //	forwarder/google.com        a forwarder, by its domain
 //	sender/192.0.2.0/24         an authorized sender without a name, by its network

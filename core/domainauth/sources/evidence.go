@@ -3,7 +3,6 @@ package sources
 import (
 	"net/netip"
 
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 )
 
@@ -52,11 +51,30 @@ type Domain struct {
 	SPF Expansion
 }
 
-// Merge returns the classification of a source whose rows have the classifications a and b:
+// Classification is what a source is to the domain.
+type Classification string
+
+// The classifications of sources.
+const (
+	// Own means the domain's own servers and keys, and the sending account of the
+	// organization.
+	Own Classification = "own"
+	// Authorised means that the owner authorized the sender, by a key or in the SPF record.
+	Authorised Classification = "authorised"
+	// Forwarder means a host that passes on mail of other senders.
+	Forwarder Classification = "forwarder"
+	// Unknown means a sender without authorization of which something is known.
+	Unknown Classification = "unknown"
+	// Spoofing means an address about which nothing is known, and which the SPF record of the
+	// domain excludes.
+	Spoofing Classification = "spoofing"
+)
+
+// Merge returns the classification of a source whose rows have the classifications c and d:
 // the first of Own, Authorised, Forwarder, Unknown, Spoofing. The empty one gives way.
-func Merge(a, b figures.Classification) figures.Classification {
-	for _, first := range [...]figures.Classification{figures.Own, figures.Authorised, figures.Forwarder, figures.Unknown, figures.Spoofing} {
-		if a == first || b == first {
+func (c Classification) Merge(d Classification) Classification {
+	for _, first := range [...]Classification{Own, Authorised, Forwarder, Unknown, Spoofing} {
+		if c == first || d == first {
 			return first
 		}
 	}
@@ -75,5 +93,5 @@ type Identity struct {
 	Provider string
 	// Classification is that of the row. Rows of one source can differ; see Merge. Messages of
 	// a Forwarder that fail were broken by a relay (figures.Row).
-	Classification figures.Classification
+	Classification Classification
 }

@@ -1,21 +1,17 @@
 package sources
 
-import (
-	"fmt"
-
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-)
+import "fmt"
 
 func detailFailing(s Identity, f sums) string {
 	failed := fmt.Sprintf("%s of %d failed the check of your domain in %s. ", messages(f.failing()), f.Messages, f.window())
 	switch s.Classification {
-	case figures.Own:
+	case Own:
 		return failed + "They came from your own servers or your sending account. Once your policy is stricter, receivers put such mail into the spam folder or refuse it. Check that every server signs its mail and is in the SPF record."
-	case figures.Authorised:
+	case Authorised:
 		return failed + "They came from " + s.Name + ", which may send for you. Once your policy is stricter, receivers put such mail into the spam folder or refuse it. Turn on domain authentication (DKIM) for your domain at this sender."
-	case figures.Forwarder:
+	case Forwarder:
 		return failed + s.Name + ": the mail was sent to one mailbox and passed on to another, and was changed on the way. You cannot repair this. Once your policy is stricter, receivers may refuse such copies."
-	case figures.Unknown:
+	case Unknown:
 		return failed + "They came from " + s.Name + ", which is not authorized. If you use this sender, turn on domain authentication there. If you do not, a stricter policy stops this mail."
 	default:
 		return failed + "They came from " + s.Name + ", and nothing shows that they are yours. If you do not know this server, a stricter policy stops this mail."
@@ -39,7 +35,7 @@ func (f sums) share(s Identity, aligned int64, what string) string {
 
 func detailNew(s Identity, f sums) string {
 	seen := fmt.Sprintf("%s sent mail in the name of your domain for the first time on %s, %s so far. ", s.Name, f.first.Format("2 January 2006"), messages(f.total))
-	if s.Classification == figures.Unknown {
+	if s.Classification == Unknown {
 		return seen + "It is not authorized. Decide whether you use this sender."
 	}
 	return seen + "It is authorized. Check that you know about it."

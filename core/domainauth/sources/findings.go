@@ -3,8 +3,6 @@ package sources
 import (
 	"slices"
 	"time"
-
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 )
 
 // Day has the figures of a source for one day.
@@ -96,7 +94,7 @@ func importance(code Code) int {
 // rule says when a finding opens and closes.
 type rule struct {
 	code          Code
-	about         []figures.Classification
+	about         []Classification
 	opens, closes func(sums) bool
 	detail        func(Identity, sums) string
 }
@@ -104,25 +102,25 @@ type rule struct {
 // rules has the rules, the most important first.
 var rules = []rule{
 	{
-		code: FailingVolume, about: []figures.Classification{figures.Own, figures.Authorised, figures.Forwarder, figures.Unknown, figures.Spoofing},
+		code: FailingVolume, about: []Classification{Own, Authorised, Forwarder, Unknown, Spoofing},
 		opens:  func(f sums) bool { return f.failing() >= failingOpens },
 		closes: func(f sums) bool { return f.failing() < failingCloses },
 		detail: detailFailing,
 	},
 	{
-		code: UnalignedDKIM, about: []figures.Classification{figures.Own, figures.Authorised},
+		code: UnalignedDKIM, about: []Classification{Own, Authorised},
 		opens:  func(f sums) bool { return f.shareOpens(f.DKIMAligned) },
 		closes: func(f sums) bool { return f.shareCloses(f.DKIMAligned) },
 		detail: detailDKIM,
 	},
 	{
-		code: UnalignedSPF, about: []figures.Classification{figures.Own, figures.Authorised},
+		code: UnalignedSPF, about: []Classification{Own, Authorised},
 		opens:  func(f sums) bool { return f.shareOpens(f.SPFAligned) },
 		closes: func(f sums) bool { return f.shareCloses(f.SPFAligned) },
 		detail: detailSPF,
 	},
 	{
-		code: NewSource, about: []figures.Classification{figures.Own, figures.Authorised, figures.Unknown},
+		code: NewSource, about: []Classification{Own, Authorised, Unknown},
 		opens:  func(f sums) bool { return f.before >= newAfter && f.since < newFor && f.total >= newMessages },
 		closes: func(f sums) bool { return f.since >= newFor },
 		detail: detailNew,

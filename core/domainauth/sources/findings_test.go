@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"pgregory.net/rapid"
 )
@@ -56,10 +55,10 @@ func dayNumber(date time.Time) string {
 
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	google := sources.Identity{Name: "Google Workspace", Classification: figures.Authorised}
-	stranger := sources.Identity{Name: "acme.example", Classification: figures.Unknown}
-	spoofer := sources.Identity{Name: "192.0.2.0/24", Classification: figures.Spoofing}
-	relay := sources.Identity{Name: "Forwarded by Mimecast", Classification: figures.Forwarder}
+	google := sources.Identity{Name: "Google Workspace", Classification: sources.Authorised}
+	stranger := sources.Identity{Name: "acme.example", Classification: sources.Unknown}
+	spoofer := sources.Identity{Name: "192.0.2.0/24", Classification: sources.Spoofing}
+	relay := sources.Identity{Name: "Forwarded by Mimecast", Classification: sources.Forwarder}
 	dkimOnly := sources.Day{Messages: 10, Passing: 10, DKIMAligned: 10}
 	for name, tc := range map[string]struct {
 		source sources.Identity
@@ -103,7 +102,7 @@ func TestFindings(t *testing.T) {
 
 func TestForemost(t *testing.T) {
 	t.Parallel()
-	own := sources.Identity{Name: "Own mail of bakery.example", Classification: figures.Own}
+	own := sources.Identity{Name: "Own mail of bakery.example", Classification: sources.Own}
 	all := sources.Findings(own, days(append(repeat(15, day(0, 0)), repeat(9, sources.Day{Messages: 30})...)...))
 	var order []sources.Code
 	for range all {
@@ -126,20 +125,20 @@ func TestDetails(t *testing.T) {
 	t.Parallel()
 	quiet := repeat(15, day(0, 0))
 	for _, tc := range []struct {
-		class figures.Classification
+		class sources.Classification
 		code  sources.Code
 		days  []sources.Day
 		want  string
 	}{
-		{figures.Unknown, sources.FailingVolume, repeat(1, day(140, 13)), "127 messages of 140 failed the check of your domain in one day. They came from acme.example, which is not authorized."},
-		{figures.Authorised, sources.FailingVolume, repeat(9, day(20, 0)), "140 messages of 140 failed the check of your domain in the last 7 days with reports. They came from acme.example, which may send for you."},
-		{figures.Own, sources.FailingVolume, repeat(9, day(20, 0)), "They came from your own servers or your sending account."},
-		{figures.Spoofing, sources.FailingVolume, repeat(9, day(20, 0)), "nothing shows that they are yours."},
-		{figures.Forwarder, sources.FailingVolume, repeat(9, day(20, 0)), "You cannot repair this."},
-		{figures.Authorised, sources.UnalignedDKIM, repeat(2, sources.Day{Messages: 10, Passing: 10, SPFAligned: 10, DKIMAligned: 1}), "Only 2 of 20 messages from acme.example in the last 2 days with reports have a signature (DKIM) of your domain."},
-		{figures.Authorised, sources.UnalignedSPF, repeat(2, sources.Day{Messages: 10, Passing: 10, DKIMAligned: 10}), "Only 0 of 20 messages from acme.example in the last 2 days with reports have a return address of your domain that SPF confirms."},
-		{figures.Unknown, sources.NewSource, append(quiet, day(11, 11)), "acme.example sent mail in the name of your domain for the first time on 16 March 2026, 11 messages so far. It is not authorized."},
-		{figures.Authorised, sources.NewSource, append(quiet, day(11, 11)), "It is authorized."},
+		{sources.Unknown, sources.FailingVolume, repeat(1, day(140, 13)), "127 messages of 140 failed the check of your domain in one day. They came from acme.example, which is not authorized."},
+		{sources.Authorised, sources.FailingVolume, repeat(9, day(20, 0)), "140 messages of 140 failed the check of your domain in the last 7 days with reports. They came from acme.example, which may send for you."},
+		{sources.Own, sources.FailingVolume, repeat(9, day(20, 0)), "They came from your own servers or your sending account."},
+		{sources.Spoofing, sources.FailingVolume, repeat(9, day(20, 0)), "nothing shows that they are yours."},
+		{sources.Forwarder, sources.FailingVolume, repeat(9, day(20, 0)), "You cannot repair this."},
+		{sources.Authorised, sources.UnalignedDKIM, repeat(2, sources.Day{Messages: 10, Passing: 10, SPFAligned: 10, DKIMAligned: 1}), "Only 2 of 20 messages from acme.example in the last 2 days with reports have a signature (DKIM) of your domain."},
+		{sources.Authorised, sources.UnalignedSPF, repeat(2, sources.Day{Messages: 10, Passing: 10, DKIMAligned: 10}), "Only 0 of 20 messages from acme.example in the last 2 days with reports have a return address of your domain that SPF confirms."},
+		{sources.Unknown, sources.NewSource, append(quiet, day(11, 11)), "acme.example sent mail in the name of your domain for the first time on 16 March 2026, 11 messages so far. It is not authorized."},
+		{sources.Authorised, sources.NewSource, append(quiet, day(11, 11)), "It is authorized."},
 	} {
 		found := false
 		for _, f := range sources.Findings(sources.Identity{Name: "acme.example", Classification: tc.class}, days(tc.days...)) {
@@ -159,7 +158,7 @@ func TestDetails(t *testing.T) {
 func TestFindingsDoNotRewriteThePast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		source := sources.Identity{Name: "a", Classification: rapid.SampledFrom([]figures.Classification{figures.Authorised, figures.Unknown, figures.Spoofing}).Draw(t, "class")}
+		source := sources.Identity{Name: "a", Classification: rapid.SampledFrom([]sources.Classification{sources.Authorised, sources.Unknown, sources.Spoofing}).Draw(t, "class")}
 		all := days(rapid.SliceOfN(rapid.Custom(drawDay), 1, 60).Draw(t, "days")...)
 		before := map[sources.Code][]sources.Finding{}
 		for n := range all {

@@ -1,10 +1,6 @@
 package sources
 
-import (
-	"strings"
-
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-)
+import "strings"
 
 // Identifier decides about the rows of one domain. It is safe for concurrent use.
 type Identifier struct {
@@ -40,7 +36,7 @@ func New(d Domain, senders *SenderNetworks) *Identifier {
 	}
 	i.expanded = d.SPF.All != ""
 	i.excludes = d.SPF.All == Fail || d.SPF.All == SoftFail
-	i.own = Identity{Key: "own", Name: "Own mail of " + i.name, Classification: figures.Own}
+	i.own = Identity{Key: "own", Name: "Own mail of " + i.name, Classification: Own}
 	return i
 }
 
@@ -83,9 +79,9 @@ func (i *Identifier) direct(p *proofs, o *operator) Identity {
 		return i.own
 	}
 	if q := refine(o.party, p.hinted); q.found() {
-		return named(q, figures.Authorised)
+		return named(q, Authorised)
 	}
-	return unnamed(senderKey, p, o, figures.Authorised)
+	return unnamed(senderKey, p, o, Authorised)
 }
 
 // refine returns the sender of mail with a key that is known to be of the sender hinted. A
@@ -108,29 +104,29 @@ func (i *Identifier) keyed(p *proofs, o *operator) Identity {
 		if p.ownSelector {
 			return i.own
 		}
-		return named(refine(o.party, p.hinted), figures.Authorised)
+		return named(refine(o.party, p.hinted), Authorised)
 	case o.party.listed():
 		if p.hinted == o.party.sender {
 			// The provider has its own key, so it is not forwarding.
 			if p.ownSelector {
 				return i.own
 			}
-			return named(o.party, figures.Authorised)
+			return named(o.party, Authorised)
 		}
 		return forwards(o.party)
 	case o.party.found():
 		if i.hasForwarded(p, o) {
 			return forwards(o.party)
 		}
-		return named(o.party, figures.Authorised)
+		return named(o.party, Authorised)
 	case p.relayed || p.failed || p.foreign:
-		return unnamed(forwarderKey, p, o, figures.Forwarder)
+		return unnamed(forwarderKey, p, o, Forwarder)
 	case p.ownSelector:
 		return i.own
 	case p.hinted != nil:
-		return named(ofSender(p.hinted), figures.Authorised)
+		return named(ofSender(p.hinted), Authorised)
 	default:
-		return unnamed(senderKey, p, o, figures.Authorised)
+		return unnamed(senderKey, p, o, Authorised)
 	}
 }
 
@@ -158,7 +154,7 @@ func (i *Identifier) unproven(p *proofs, o *operator) Identity {
 		if o.party.found() {
 			return forwards(o.party)
 		}
-		return unnamed(forwarderKey, p, o, figures.Forwarder)
+		return unnamed(forwarderKey, p, o, Forwarder)
 	case (kind == gateway || kind == relay) && !o.authorised:
 		return forwards(o.party)
 	case p.provider.found() && p.provider != o.party && o.party.found() && !o.weak && kind != service:
@@ -173,13 +169,13 @@ func (i *Identifier) unproven(p *proofs, o *operator) Identity {
 	}
 	switch {
 	case q.found() && q == o.party && o.authorised:
-		return named(q, figures.Authorised)
+		return named(q, Authorised)
 	case q.found():
-		return named(q, figures.Unknown)
+		return named(q, Unknown)
 	case o.landlord == "" && (i.excludes || !i.expanded && p.excluded):
-		return unnamed(networkKey, p, o, figures.Spoofing)
+		return unnamed(networkKey, p, o, Spoofing)
 	default:
-		return unnamed(networkKey, p, o, figures.Unknown)
+		return unnamed(networkKey, p, o, Unknown)
 	}
 }
 
@@ -190,7 +186,7 @@ const (
 	networkKey   = "net/"
 )
 
-func named(p party, c figures.Classification) Identity {
+func named(p party, c Classification) Identity {
 	if p.sender != nil {
 		return Identity{Key: p.sender.key, Name: p.sender.name, Provider: p.sender.provider, Classification: c}
 	}
@@ -199,15 +195,15 @@ func named(p party, c figures.Classification) Identity {
 
 func forwards(p party) Identity {
 	if p.sender != nil {
-		return Identity{Key: p.sender.forwarderKey, Name: p.sender.forwarderName, Provider: p.sender.provider, Classification: figures.Forwarder}
+		return Identity{Key: p.sender.forwarderKey, Name: p.sender.forwarderName, Provider: p.sender.provider, Classification: Forwarder}
 	}
-	return Identity{Key: forwarderKey + p.domain, Name: forwardedBy + p.domain, Classification: figures.Forwarder}
+	return Identity{Key: forwarderKey + p.domain, Name: forwardedBy + p.domain, Classification: Forwarder}
 }
 
 const forwardedBy = "Forwarded by "
 
 // unnamed returns a source that is known only by the network of its address.
-func unnamed(key string, p *proofs, o *operator, c figures.Classification) Identity {
+func unnamed(key string, p *proofs, o *operator, c Classification) Identity {
 	text := network(p.ip)
 	name := text
 	if !p.ip.IsValid() {

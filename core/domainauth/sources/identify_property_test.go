@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"pgregory.net/rapid"
@@ -156,7 +155,7 @@ func TestTrustNeedsProof(t *testing.T) {
 			}
 		}
 		got := identifier.Identify(e)
-		if !trusted && (got.Classification == figures.Own || got.Classification == figures.Authorised) {
+		if !trusted && (got.Classification == sources.Own || got.Classification == sources.Authorised) {
 			t.Fatalf("%+v", got)
 		}
 	})
@@ -176,15 +175,15 @@ func TestKeysKeepTheirMeaning(t *testing.T) {
 			kind, _, _ := strings.Cut(got.Key, "/")
 			var valid bool
 			switch got.Classification {
-			case figures.Own:
+			case sources.Own:
 				valid = got.Key == "own"
-			case figures.Forwarder:
+			case sources.Forwarder:
 				valid = kind == "forwarder"
-			case figures.Authorised:
+			case sources.Authorised:
 				valid = kind == "sender"
-			case figures.Unknown:
+			case sources.Unknown:
 				valid = kind == "sender" || kind == "net"
-			case figures.Spoofing:
+			case sources.Spoofing:
 				valid = kind == "net"
 			}
 			if !valid || got.Name == "" {

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 )
@@ -17,24 +16,24 @@ func TestNames(t *testing.T) {
 		evidence sources.Evidence
 		want     sources.Identity
 	}{
-		{row(ipOwn, bakeryName, "pass"), sources.Identity{Key: "own", Name: "Own mail of bakery.example", Classification: figures.Own}},
-		{row(ipGoogle, bakeryName, "pass"), sources.Identity{Key: "sender/google.com", Name: "Google Workspace", Provider: "google_workspace", Classification: figures.Authorised}},
-		{row(ipMimecast, bakeryName, "fail"), sources.Identity{Key: "forwarder/mimecast.com", Name: "Forwarded by Mimecast", Provider: "mimecast", Classification: figures.Forwarder}},
-		{row(ipAcme, bakeryName, "pass"), sources.Identity{Key: "sender/acme-mail.example", Name: "acme-mail.example", Classification: figures.Authorised}},
+		{row(ipOwn, bakeryName, "pass"), sources.Identity{Key: "own", Name: "Own mail of bakery.example", Classification: sources.Own}},
+		{row(ipGoogle, bakeryName, "pass"), sources.Identity{Key: "sender/google.com", Name: "Google Workspace", Provider: "google_workspace", Classification: sources.Authorised}},
+		{row(ipMimecast, bakeryName, "fail"), sources.Identity{Key: "forwarder/mimecast.com", Name: "Forwarded by Mimecast", Provider: "mimecast", Classification: sources.Forwarder}},
+		{row(ipAcme, bakeryName, "pass"), sources.Identity{Key: "sender/acme-mail.example", Name: "acme-mail.example", Classification: sources.Authorised}},
 		{
 			overridden(row(ipUnknown, "l.example", "pass"), "mailing_list", ""),
-			sources.Identity{Key: "forwarder/l.example", Name: "Forwarded by l.example", Classification: figures.Forwarder},
+			sources.Identity{Key: "forwarder/l.example", Name: "Forwarded by l.example", Classification: sources.Forwarder},
 		},
-		{row(ipUnknown, bakeryName, "fail"), sources.Identity{Key: "net/198.18.7.0/24", Name: "198.18.7.0/24", Classification: figures.Spoofing}},
+		{row(ipUnknown, bakeryName, "fail"), sources.Identity{Key: "net/198.18.7.0/24", Name: "198.18.7.0/24", Classification: sources.Spoofing}},
 		{
 			named(row(ipUnknown, bakeryName, "fail"), "static.7.7.18.198.clients.your-server.de"),
-			sources.Identity{Key: "net/198.18.7.0/24", Name: "198.18.7.0/24 at Hetzner", Classification: figures.Unknown},
+			sources.Identity{Key: "net/198.18.7.0/24", Name: "198.18.7.0/24 at Hetzner", Classification: sources.Unknown},
 		},
 		{
 			overridden(row(ipUnknown, bakeryName, "fail"), "forwarded", ""),
-			sources.Identity{Key: "forwarder/198.18.7.0/24", Name: "Forwarded by 198.18.7.0/24", Classification: figures.Forwarder},
+			sources.Identity{Key: "forwarder/198.18.7.0/24", Name: "Forwarded by 198.18.7.0/24", Classification: sources.Forwarder},
 		},
-		{sources.Evidence{}, sources.Identity{Key: "net/unknown", Name: "an address that was not reported", Classification: figures.Spoofing}},
+		{sources.Evidence{}, sources.Identity{Key: "net/unknown", Name: "an address that was not reported", Classification: sources.Spoofing}},
 	} {
 		if got := identifier.Identify(tc.evidence); got != tc.want {
 			t.Errorf("%+v, want %+v", got, tc.want)
@@ -104,17 +103,17 @@ func TestExclusion(t *testing.T) {
 	for _, tc := range []struct {
 		all    sources.Qualifier
 		result string
-		want   figures.Classification
+		want   sources.Classification
 	}{
-		{sources.Fail, "none", figures.Spoofing},
-		{sources.SoftFail, "temperror", figures.Spoofing},
-		{sources.Neutral, "fail", figures.Unknown},
-		{sources.Pass, "none", figures.Unknown},
-		{"", "fail", figures.Spoofing},
-		{"", "SoftFail", figures.Spoofing},
-		{"", "neutral", figures.Unknown},
-		{"", "permerror", figures.Unknown},
-		{"", "none", figures.Unknown},
+		{sources.Fail, "none", sources.Spoofing},
+		{sources.SoftFail, "temperror", sources.Spoofing},
+		{sources.Neutral, "fail", sources.Unknown},
+		{sources.Pass, "none", sources.Unknown},
+		{"", "fail", sources.Spoofing},
+		{"", "SoftFail", sources.Spoofing},
+		{"", "neutral", sources.Unknown},
+		{"", "permerror", sources.Unknown},
+		{"", "none", sources.Unknown},
 	} {
 		identifier := sources.New(sources.Domain{Name: bakeryName, SPF: sources.Expansion{All: tc.all}}, nil)
 		if got := identifier.Identify(row(ipUnknown, bakeryName, tc.result)); got.Classification != tc.want || got.Key != "net/198.18.7.0/24" {
@@ -130,10 +129,10 @@ func TestKeysSurviveAuthorization(t *testing.T) {
 	e := row(ipMailgun, "mailgun.org", "pass", signed("mailgun.org", "x"))
 	for _, path := range [][]string{nil, {"mailgun.org"}, {"_u.bakery.example.flatten.example"}} {
 		domain := bakery()
-		want := figures.Unknown
+		want := sources.Unknown
 		if path != nil {
 			domain.SPF.Networks = append(domain.SPF.Networks, network("192.0.2.0/27", path...))
-			want = figures.Authorised
+			want = sources.Authorised
 		}
 		got := sources.New(domain, knownSenders()).Identify(e)
 		if got.Key != "sender/mailgun.org" || got.Classification != want {
@@ -161,11 +160,11 @@ func TestEvidenceOf(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	order := []figures.Classification{figures.Own, figures.Authorised, figures.Forwarder, figures.Unknown, figures.Spoofing, ""}
+	order := []sources.Classification{sources.Own, sources.Authorised, sources.Forwarder, sources.Unknown, sources.Spoofing, ""}
 	for i, first := range order {
 		for _, second := range order[i:] {
-			if sources.Merge(first, second) != first || sources.Merge(second, first) != first {
-				t.Errorf("%q and %q are %q and %q", first, second, sources.Merge(first, second), sources.Merge(second, first))
+			if first.Merge(second) != first || second.Merge(first) != first {
+				t.Errorf("%q and %q are %q and %q", first, second, first.Merge(second), second.Merge(first))
 			}
 		}
 	}
