@@ -35,4 +35,6 @@
 // of the table, so a sender that is added to the table later keeps its key. Keys contain no
 // classification that a change of DNS could alter: when the owner adds a sender to the SPF
 // record, the key stays and the classification becomes Authorised.
+//
+// Decision page 0109-sources-have-keys-of-what-is-proven.md has the rules.
 package sources

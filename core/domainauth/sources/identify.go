@@ -8,7 +8,8 @@ type Identifier struct {
 	selectors          []string
 	spf                *networks
 	includes           []party // for each network of the SPF record, whose it is
-	excludes           bool    // whether the SPF record excludes other addresses
+	excludes           bool    // whether the SPF record is known to exclude other addresses
+	lists              bool    // whether the SPF record is known and does not pass for all addresses
 	expanded           bool    // whether the SPF record is known
 	senders            *SenderNetworks
 	own                Identity
@@ -35,6 +36,7 @@ func New(d Domain, senders *SenderNetworks) *Identifier {
 		i.includes = append(i.includes, i.ofPath(n.Path))
 	}
 	i.expanded = d.SPF.All != ""
+	i.lists = i.expanded && d.SPF.All != Pass
 	i.excludes = d.SPF.All == Fail || d.SPF.All == SoftFail
 	i.own = Identity{Key: "own", Name: "Own mail of " + i.name, Classification: Own}
 	return i
@@ -115,18 +117,22 @@ func (i *Identifier) keyed(p *proofs, o *operator) Identity {
 		}
 		return forwards(o.party)
 	case o.party.found():
-		if i.hasForwarded(p, o) {
+		switch {
+		case i.hasForwarded(p, o):
 			return forwards(o.party)
+		case o.authorised:
+			return named(o.party, Authorised)
 		}
-		return named(o.party, Authorised)
-	case p.relayed || p.failed || p.foreign:
+		// The mail may also be a signed message that the party sends again.
+		return named(o.party, Unknown)
+	case p.relayed || i.lists || p.failed || p.foreign:
 		return unnamed(forwarderKey, p, o, Forwarder)
 	case p.ownSelector:
 		return i.own
 	case p.hinted != nil:
 		return named(ofSender(p.hinted), Authorised)
 	default:
-		return unnamed(senderKey, p, o, Authorised)
+		return unnamed(senderKey, p, o, Unknown)
 	}
 }
 
@@ -141,7 +147,7 @@ func (i *Identifier) hasForwarded(p *proofs, o *operator) bool {
 	case o.authorised || p.signed || len(i.selectors) > 0:
 		return false
 	default:
-		return p.failed || p.foreign
+		return i.lists || p.failed || p.foreign
 	}
 }
 

@@ -56,19 +56,41 @@ var keyedCases = []identifyCase{
 	{"forwarding service", row(ipForward, "forwardemail.net", "pass", signed(bakeryName, "mail2026")), "forwarder/forwardemail.net", sources.Forwarder},
 	{"university forwards mail of the own server", named(row(ipUnknown, bakeryName, "softfail", signed(bakeryName, "mail2026")), "mx.uni.example"), "forwarder/uni.example", sources.Forwarder},
 	{"university with a rewritten envelope sender", named(row(ipUnknown, "uni.example", "pass", signed(bakeryName, "k2")), "mx.uni.example"), "forwarder/uni.example", sources.Forwarder},
-	{"sender that is not known, with a key of its own", named(row(ipUnknown, "b.newmail.example", "pass", signed(bakeryName, "nm1")), "out.newmail.example"), "sender/newmail.example", sources.Authorised},
-	{"the same, signing twice", row(ipUnknown, "b.newmail.example", "pass", signed(bakeryName, "nm1"), signed("newmail.example", "x")), "sender/newmail.example", sources.Authorised},
+	{"sender that is not known, with a key of its own", named(row(ipUnknown, "b.newmail.example", "pass", signed(bakeryName, "nm1")), "out.newmail.example"), "sender/newmail.example", sources.Unknown},
+	{"the same, signing twice", row(ipUnknown, "b.newmail.example", "pass", signed(bakeryName, "nm1"), signed("newmail.example", "x")), "sender/newmail.example", sources.Unknown},
 	{"mailing list that signs again", row(ipUnknown, "lists.example", "pass", signed(bakeryName, "mail2026"), signed("lists.example", "x")), "forwarder/lists.example", sources.Forwarder},
 	{"receiver says forwarded", overridden(row(ipUnknown, "b.newmail.example", "pass", signed(bakeryName, "nm1")), "forwarded", ""), "forwarder/newmail.example", sources.Forwarder},
 	{"included sender that is not known, bounce domain of its own", row(ipAcme, "acme-mail.example", "pass", signed(bakeryName, "a1")), "sender/acme-mail.example", sources.Authorised},
 	{"forwarder without a name, SPF excludes it", row(ipUnknown, bakeryName, "fail", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
 	{"forwarder without a name, envelope sender of another domain", row(ipUnknown6, "other.example", "none", signed(bakeryName, "mail2026")), "forwarder/2001:db8:1::/48", sources.Forwarder},
-	{"own key, nothing says that it was forwarded", row(ipUnknown, bakeryName, "none", signed(bakeryName, "mail2026")), "own", sources.Own},
-	{"key of a known sender, nothing else", row(ipUnknown, bakeryName, "temperror", signed(bakeryName, "zendesk2")), "sender/zendesk.com", sources.Authorised},
-	{"key of an unknown sender, nothing else", row(ipUnknown, bakeryName, "none", signed(bakeryName, "x")), "sender/198.18.7.0/24", sources.Authorised},
 	{"name within the domain", named(row(ipUnknown, bakeryName, "none", signed(bakeryName, "x")), "www.bakery.example"), "own", sources.Own},
 	{"rented server with an own key that SPF excludes", named(row(ipUnknown, bakeryName, "fail", signed(bakeryName, "mail2026")), "static.7.7.18.198.clients.your-server.de"), "forwarder/198.18.7.0/24", sources.Forwarder},
+	{"no envelope sender is reported, SPF checked another domain", envelope(row(ipUnknown, "x.example", "none", signed(bakeryName, "mail2026")), ""), "forwarder/198.18.7.0/24", sources.Forwarder},
+	{"SPF says neutral", row(ipUnknown, bakeryName, "neutral", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
 	{"the receiver found DKIM aligned", sources.Evidence{IP: netip.MustParseAddr(ipMailgun), DKIMAligned: true}, "sender/mailgun.org", sources.Authorised},
+}
+
+// noRecordCases are rows of a domain whose SPF record and own selectors but mail2026 are not
+// known, with a valid signature.
+var noRecordCases = []identifyCase{
+	{"own key, nothing says that it was forwarded", row(ipUnknown, bakeryName, "none", signed(bakeryName, "mail2026")), "own", sources.Own},
+	{"key of a known sender, nothing else", row(ipUnknown, bakeryName, "temperror", signed(bakeryName, "zendesk2")), "sender/zendesk.com", sources.Authorised},
+	{"key of an unknown sender, nothing else", row(ipUnknown, bakeryName, "none", signed(bakeryName, "x")), "sender/198.18.7.0/24", sources.Unknown},
+	{"own key, HELO of another host checked", sources.Evidence{
+		IP: netip.MustParseAddr(ipUnknown), DKIM: []report.Signature{signed(bakeryName, "mail2026")}, SPF: []report.Sender{{Domain: "x.example", Scope: "helo", Result: "none"}},
+	}, "own", sources.Own},
+	{"the envelope sender is of the domain, SPF checked another domain", envelope(row(ipUnknown, "x.example", "none", signed(bakeryName, "mail2026")), "jo@bakery.example"), "own", sources.Own},
+	{"own key, SPF excludes the address", row(ipUnknown, bakeryName, "softfail", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
+	{"own key, SPF says neutral", row(ipUnknown, bakeryName, "Neutral", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
+	{"no envelope sender is reported, SPF checked another domain", envelope(row(ipUnknown, "x.example", "none", signed(bakeryName, "mail2026")), ""), "forwarder/198.18.7.0/24", sources.Forwarder},
+}
+
+// noSelectorCases are the same for a domain whose own selectors are not known either.
+var noSelectorCases = []identifyCase{
+	{"host with a name, SPF excludes it", named(row(ipUnknown, bakeryName, "fail", signed(bakeryName, "x")), "mx.uni.example"), "forwarder/uni.example", sources.Forwarder},
+	{"host with a name and envelope senders of its own", row(ipUnknown, "uni.example", "pass", signed(bakeryName, "x")), "forwarder/uni.example", sources.Forwarder},
+	{"host with a name, nothing says that it forwarded", named(row(ipUnknown, bakeryName, "none", signed(bakeryName, "x")), "mx.uni.example"), "sender/uni.example", sources.Unknown},
+	{"host that signs too", row(ipUnknown, "uni.example", "pass", signed(bakeryName, "x"), signed("uni.example", "y")), "sender/uni.example", sources.Unknown},
 }
 
 // unprovenCases are rows without a proof of the domain.
@@ -132,9 +154,18 @@ var unprovenCases = []identifyCase{
 
 func TestIdentify(t *testing.T) {
 	t.Parallel()
-	identifier := sources.New(bakery(), knownSenders())
-	for _, cases := range [][]identifyCase{directCases, keyedCases, unprovenCases} {
-		for _, tc := range cases {
+	for _, group := range []struct {
+		domain sources.Domain
+		cases  []identifyCase
+	}{
+		{bakery(), directCases},
+		{bakery(), keyedCases},
+		{bakery(), unprovenCases},
+		{sources.Domain{Name: bakeryName, Selectors: []string{"mail2026"}}, noRecordCases},
+		{sources.Domain{Name: bakeryName}, noSelectorCases},
+	} {
+		identifier := sources.New(group.domain, knownSenders())
+		for _, tc := range group.cases {
 			got := identifier.Identify(tc.evidence)
 			if got.Key != tc.key || got.Classification != tc.class {
 				t.Errorf("%s: %s, %s; want %s, %s", tc.name, got.Key, got.Classification, tc.key, tc.class)
