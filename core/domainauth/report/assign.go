@@ -12,6 +12,7 @@ func (p *parser) opened(at place) {
 		r := &p.record
 		p.record = Record{Reasons: r.Reasons[:0], Signatures: r.Signatures[:0], Senders: r.Senders[:0]}
 		p.sourceText, p.countText = p.sourceText[:0], p.countText[:0]
+		clear(p.known[atSourceIP : atAlignedSPF+1])
 	case atReason:
 		p.reason, p.value = Reason{}, p.value[:0]
 	case atSignature:
@@ -177,12 +178,22 @@ func (p *parser) policyKeyword(at place) *string {
 
 // assignFigure keeps a value that has a meaning of its own.
 func (p *parser) assignFigure(at place, v []byte) {
+	if at == atError {
+		if len(p.report.Errors) < maxErrors {
+			p.report.Errors = append(p.report.Errors, string(v))
+		}
+		return
+	}
+	if p.known[at] {
+		return
+	}
+	p.known[at] = true
 	switch at {
 	case atSourceIP:
-		p.sourceText = append(p.sourceText[:0], v...)
+		p.sourceText = append(p.sourceText, v...)
 		p.record.SourceIP, _ = parseIP(v)
 	case atCount:
-		p.countText = append(p.countText[:0], v...)
+		p.countText = append(p.countText, v...)
 		p.record.Count, _ = parseCount(v)
 	case atDisposition:
 		p.record.Disposition = p.disposition(lower(v))
@@ -194,10 +205,6 @@ func (p *parser) assignFigure(at place, v []byte) {
 		p.begin, _ = parseDigits(v)
 	case atEnd:
 		p.end, _ = parseDigits(v)
-	case atError:
-		if len(p.report.Errors) < maxErrors {
-			p.report.Errors = append(p.report.Errors, string(v))
-		}
 	}
 }
 

@@ -198,8 +198,7 @@ func (o *oracle) value(section, name, text string) {
 	case "policy ":
 		text = domain(text)
 	}
-	last := section == "row " || section == "evaluated " // figures, of which the last one counts
-	if all[key] == "" || last {
+	if all[key] == "" {
 		all[key] = text
 	}
 }

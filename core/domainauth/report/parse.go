@@ -58,6 +58,8 @@ type parser struct {
 	sender     Sender
 	reason     Reason
 	begin, end uint64 // seconds of the Unix epoch
+	// known has the figures of the report and of the record that have a value.
+	known [placeCount]bool
 	// sourceText and countText are the values of the record as the reporter wrote them.
 	sourceText, countText []byte
 }
