@@ -165,7 +165,7 @@ func (o observed) record() (report.Record, bool) {
 	}
 	for _, s := range o.Senders {
 		if s.Domain != "" {
-			r.Senders = append(r.Senders, report.Sender{Domain: lower(s.Domain), Scope: lower(s.Scope), Result: lower(s.Result)})
+			r.SPFResults = append(r.SPFResults, report.SPFResult{Domain: lower(s.Domain), Scope: lower(s.Scope), Result: lower(s.Result)})
 		}
 	}
 	return r, true

@@ -74,7 +74,7 @@ func recordLine(r report.Record) json.RawMessage {
 		{"signatures", members(r.Signatures, func(s report.Signature) []field {
 			return []field{{"domain", s.Domain}, {"selector", s.Selector}, {"result", s.Result}}
 		})},
-		{"senders", members(r.Senders, func(s report.Sender) []field {
+		{"senders", members(r.SPFResults, func(s report.SPFResult) []field {
 			return []field{{"domain", s.Domain}, {"scope", s.Scope}, {"result", s.Result}}
 		})},
 	})

@@ -169,7 +169,7 @@ func TestShapesNameNoOne(t *testing.T) {
 			for _, signature := range r.Signatures {
 				domains = append(domains, signature.Domain)
 			}
-			for _, sender := range r.Senders {
+			for _, sender := range r.SPFResults {
 				domains = append(domains, sender.Domain)
 			}
 			if !slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(r.SourceIP) }) {

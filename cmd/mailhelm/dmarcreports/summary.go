@@ -93,7 +93,7 @@ func (s *summary) add(r *report.Record) {
 			at.signers = with(at.signers, signature.Domain)
 		}
 	}
-	for _, sender := range r.Senders {
+	for _, sender := range r.SPFResults {
 		if sender.Result == "pass" {
 			at.senders = with(at.senders, sender.Domain)
 		}

@@ -10,15 +10,15 @@ func (p *parser) opened(at place) {
 	switch at {
 	case atRecord:
 		r := &p.record
-		p.record = Record{Reasons: r.Reasons[:0], Signatures: r.Signatures[:0], Senders: r.Senders[:0]}
+		p.record = Record{Reasons: r.Reasons[:0], Signatures: r.Signatures[:0], SPFResults: r.SPFResults[:0]}
 		p.sourceText, p.countText = p.sourceText[:0], p.countText[:0]
 		clear(p.known[atSourceIP : atAlignedSPF+1])
 	case atReason:
 		p.reason, p.value = Reason{}, p.value[:0]
 	case atSignature:
 		p.signature = Signature{}
-	case atSender:
-		p.sender = Sender{}
+	case atSPF:
+		p.spf = SPFResult{}
 	default:
 		if at >= firstValue {
 			p.value = p.value[:0]
@@ -36,8 +36,8 @@ func (p *parser) closed(at place) error {
 		p.closeReason()
 	case at == atSignature && p.signature.Domain != "":
 		r.Signatures = appendUpTo(p, r.Signatures, p.signature, maxResults)
-	case at == atSender && p.sender.Domain != "":
-		r.Senders = appendUpTo(p, r.Senders, p.sender, maxResults)
+	case at == atSPF && p.spf.Domain != "":
+		r.SPFResults = appendUpTo(p, r.SPFResults, p.spf, maxResults)
 	}
 	return nil
 }
@@ -75,6 +75,7 @@ func (p *parser) pass() error {
 	if r.Disposition == "" {
 		r.Disposition = "none"
 	}
+	r.Domain = p.report.Policy.Domain
 	p.report.Records++
 	p.report.Messages += r.Count
 	return p.visit(r)
@@ -141,12 +142,12 @@ func (p *parser) keyword(at place) *string {
 		return &p.signature.Domain
 	case atSignatureResult:
 		return &p.signature.Result
-	case atSenderDomain:
-		return &p.sender.Domain
-	case atSenderScope:
-		return &p.sender.Scope
-	case atSenderResult:
-		return &p.sender.Result
+	case atSPFDomain:
+		return &p.spf.Domain
+	case atSPFScope:
+		return &p.spf.Scope
+	case atSPFResult:
+		return &p.spf.Result
 	case atReasonType:
 		return &p.reason.Type
 	}

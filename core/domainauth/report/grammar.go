@@ -18,7 +18,7 @@ const (
 	atIdentifiers
 	atResults
 	atSignature
-	atSender
+	atSPF
 	atReason // also has text: some reporters write the type alone there
 	firstValue
 )
@@ -58,9 +58,9 @@ const (
 	atSignatureDomain
 	atSignatureSelector
 	atSignatureResult
-	atSenderDomain
-	atSenderScope
-	atSenderResult
+	atSPFDomain
+	atSPFScope
+	atSPFResult
 	placeCount
 )
 
@@ -87,9 +87,9 @@ var tree = [firstValue]map[string]place{
 	},
 	atReason:      {"type": atReasonType, "comment": atReasonComment},
 	atIdentifiers: {"header_from": atHeaderFrom, "envelope_from": atEnvelopeFrom},
-	atResults:     {"dkim": atSignature, "spf": atSender},
+	atResults:     {"dkim": atSignature, "spf": atSPF},
 	atSignature:   {"domain": atSignatureDomain, "selector": atSignatureSelector, "result": atSignatureResult},
-	atSender:      {"domain": atSenderDomain, "scope": atSenderScope, "result": atSenderResult},
+	atSPF:         {"domain": atSPFDomain, "scope": atSPFScope, "result": atSPFResult},
 }
 
 // element is an element of the format: its place, and its name in memory that is not the document's.

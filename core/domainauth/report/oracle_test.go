@@ -233,7 +233,7 @@ func recordText(r report.Record) string {
 	for _, reason := range r.Reasons {
 		parts = append(parts, "reason "+reason.Type+" "+reason.Comment)
 	}
-	for _, s := range r.Senders {
+	for _, s := range r.SPFResults {
 		parts = append(parts, "spf "+s.Domain+" "+s.Scope+" "+s.Result)
 	}
 	return ends(strings.Join(parts, "|"))

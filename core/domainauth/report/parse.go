@@ -55,7 +55,7 @@ type parser struct {
 	// These have what was read of the elements that are open.
 	record     Record
 	signature  Signature
-	sender     Sender
+	spf        SPFResult
 	reason     Reason
 	begin, end uint64 // seconds of the Unix epoch
 	// known has the figures of the report and of the record that have a value.

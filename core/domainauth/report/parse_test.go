@@ -80,10 +80,10 @@ func wanted() (report.Report, report.Record) {
 			Policy:  report.Policy{Domain: "example.com", P: "quarantine", SP: "none", NP: "reject", ADKIM: "r", ASPF: "s", FO: "1:d", Testing: "n", Discovery: "treewalk"},
 			Records: 1, Messages: 12,
 		}, report.Record{
-			SourceIP: netip.MustParseAddr("192.0.2.7"), Count: 12, Disposition: "pass", DKIM: true,
+			Domain: "example.com", SourceIP: netip.MustParseAddr("192.0.2.7"), Count: 12, Disposition: "pass", DKIM: true,
 			Reasons: []report.Reason{{Type: "local_policy", Comment: "arc=pass & trusted"}}, HeaderFrom: "example.com", EnvelopeFrom: "bounce.example.com",
 			Signatures: []report.Signature{{Domain: "example.com", Selector: "S1", Result: "pass"}, {Domain: "esp.example", Selector: "k2", Result: "permerror"}},
-			Senders:    []report.Sender{{Domain: "bounce.example.com", Scope: "mfrom", Result: "softfail"}},
+			SPFResults: []report.SPFResult{{Domain: "bounce.example.com", Scope: "mfrom", Result: "softfail"}},
 		}
 }
 
@@ -161,7 +161,7 @@ var deviations = map[string]struct {
 	"end before the begin":          {"1795823999", "1795737599", "invalid_period", func(r *report.Report, _ *report.Record) { r.Begin, r.End = time.Time{}, time.Time{} }},
 	"no begin":                      {"<begin>1795737600</begin>", "", "invalid_period", func(r *report.Report, _ *report.Record) { r.Begin, r.End = time.Time{}, time.Time{} }},
 	"a week":                        {"1795823999", "1796342399", "long_period", func(r *report.Report, _ *report.Record) { r.End = r.End.Add(6 * 24 * time.Hour) }},
-	"no domain":                     {"<domain>Example.COM.</domain>", "", "missing_domain", func(r *report.Report, _ *report.Record) { r.Policy.Domain = "" }},
+	"no domain":                     {"<domain>Example.COM.</domain>", "", "missing_domain", func(r *report.Report, one *report.Record) { r.Policy.Domain, one.Domain = "", "" }},
 	"no identifier":                 {"<report_id>r-1@receiver.example</report_id>", "<report_id/>", "missing_report_id", func(r *report.Report, _ *report.Record) { r.ID = "" }},
 	"figures twice": {
 		"</policy_evaluated>", "<disposition>none</disposition><dkim>fail</dkim><spf>pass</spf></policy_evaluated><source_ip>192.0.2.8</source_ip><count>99</count>", "", same,

@@ -79,6 +79,8 @@ type Policy struct {
 // Record is a number of messages with the same properties. Its strings may be kept after a visit,
 // its slices not.
 type Record struct {
+	// Domain is that of the published policy, "" if the report names it only after the record.
+	Domain   string
 	SourceIP netip.Addr // IPv4 addresses in IPv6 form are IPv4 addresses here
 	Count    uint64     // at least 1
 	// Disposition is what the receiver did: "none", "pass", "quarantine" or "reject". "pass" is
@@ -92,7 +94,7 @@ type Record struct {
 	// it is empty or not reported.
 	HeaderFrom, EnvelopeFrom string
 	Signatures               []Signature
-	Senders                  []Sender
+	SPFResults               []SPFResult
 }
 
 // Passed reports whether the messages passed DMARC.
@@ -106,9 +108,9 @@ type Reason struct{ Type, Comment string }
 // "temperror", "permerror", or another word that the reporter wrote.
 type Signature struct{ Domain, Selector, Result string }
 
-// Sender is a result of SPF: those of Signature, and "softfail". Scope is "mfrom" or "helo", "" if
+// SPFResult is a result of SPF: those of Signature, and "softfail". Scope is "mfrom" or "helo", "" if
 // it is not reported.
-type Sender struct{ Domain, Scope, Result string }
+type SPFResult struct{ Domain, Scope, Result string }
 
 // Warning is something that could not be read as the reporter meant it.
 type Warning struct {

@@ -14,7 +14,7 @@ type Evidence struct {
 	IP netip.Addr
 	// DKIM and SPF have the results that the receiver reported (auth_results).
 	DKIM []report.Signature
-	SPF  []report.Sender
+	SPF  []report.SPFResult
 	// DKIMAligned and SPFAligned report whether the receiver found an aligned domain
 	// (policy_evaluated).
 	DKIMAligned, SPFAligned bool
@@ -33,7 +33,7 @@ type Evidence struct {
 // record's slices.
 func EvidenceOf(r *report.Record) Evidence {
 	return Evidence{
-		IP: r.SourceIP, DKIM: r.Signatures, SPF: r.Senders, DKIMAligned: r.DKIM, SPFAligned: r.SPF,
+		IP: r.SourceIP, DKIM: r.Signatures, SPF: r.SPFResults, DKIMAligned: r.DKIM, SPFAligned: r.SPF,
 		EnvelopeFrom: r.EnvelopeFrom, Overrides: r.Reasons,
 	}
 }

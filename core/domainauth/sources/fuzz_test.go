@@ -26,7 +26,7 @@ func FuzzNames(f *testing.F) {
 		e := sources.Evidence{
 			IP: netip.MustParseAddr(ipUnknown), PTR: ptr, EnvelopeFrom: sender,
 			DKIM:      []report.Signature{{Domain: signer, Selector: selector, Result: result}},
-			SPF:       []report.Sender{{Domain: mailFrom, Result: result}},
+			SPF:       []report.SPFResult{{Domain: mailFrom, Result: result}},
 			Overrides: []report.Reason{{Type: "local_policy", Comment: comment}},
 		}
 		got := identifier.Identify(e)

@@ -48,8 +48,8 @@ func drawSignature(t *rapid.T) report.Signature {
 	}
 }
 
-func drawSPF(t *rapid.T) report.Sender {
-	return report.Sender{
+func drawSPF(t *rapid.T) report.SPFResult {
+	return report.SPFResult{
 		Domain: rapid.SampledFrom(drawnNames).Draw(t, "domain"),
 		Scope:  rapid.SampledFrom([]string{"mfrom", "helo", ""}).Draw(t, "scope"),
 		Result: rapid.SampledFrom(drawnResults).Draw(t, "result"),

@@ -38,7 +38,7 @@ var directCases = []identifyCase{
 	{"the same with a key of a known sender", row(ipUnknown, bakeryName, "pass", signed(bakeryName, "zendesk1")), "sender/zendesk.com", sources.Authorised},
 	{"the receiver found SPF aligned", sources.Evidence{IP: netip.MustParseAddr(ipMailgun), SPFAligned: true}, "sender/mailgun.org", sources.Authorised},
 	{"HELO of the domain passed", sources.Evidence{
-		IP: netip.MustParseAddr(ipUnknown), SPF: []report.Sender{{Domain: "mail.bakery.example", Scope: "helo", Result: "pass"}},
+		IP: netip.MustParseAddr(ipUnknown), SPF: []report.SPFResult{{Domain: "mail.bakery.example", Scope: "helo", Result: "pass"}},
 	}, "sender/198.18.7.0/24", sources.Authorised},
 }
 
@@ -77,7 +77,7 @@ var noRecordCases = []identifyCase{
 	{"key of a known sender, nothing else", row(ipUnknown, bakeryName, "temperror", signed(bakeryName, "zendesk2")), "sender/zendesk.com", sources.Authorised},
 	{"key of an unknown sender, nothing else", row(ipUnknown, bakeryName, "none", signed(bakeryName, "x")), "sender/198.18.7.0/24", sources.Unknown},
 	{"own key, HELO of another host checked", sources.Evidence{
-		IP: netip.MustParseAddr(ipUnknown), DKIM: []report.Signature{signed(bakeryName, "mail2026")}, SPF: []report.Sender{{Domain: "x.example", Scope: "helo", Result: "none"}},
+		IP: netip.MustParseAddr(ipUnknown), DKIM: []report.Signature{signed(bakeryName, "mail2026")}, SPF: []report.SPFResult{{Domain: "x.example", Scope: "helo", Result: "none"}},
 	}, "own", sources.Own},
 	{"the envelope sender is of the domain, SPF checked another domain", envelope(row(ipUnknown, "x.example", "none", signed(bakeryName, "mail2026")), "jo@bakery.example"), "own", sources.Own},
 	{"own key, SPF excludes the address", row(ipUnknown, bakeryName, "softfail", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
@@ -143,12 +143,12 @@ var unprovenCases = []identifyCase{
 	{"a name that only begins like the scheme", envelope(row(ipUnknown, "fwd.example", "pass"), "srs0nline@fwd.example"), "sender/fwd.example", sources.Unknown},
 	{"SPF passed for another domain", row(ipUnknown, "throwaway.example", "pass"), "sender/throwaway.example", sources.Unknown},
 	{"HELO of another domain passed", sources.Evidence{
-		IP: netip.MustParseAddr(ipUnknown), SPF: []report.Sender{{Domain: "mx.host.example", Scope: "helo", Result: "pass"}},
+		IP: netip.MustParseAddr(ipUnknown), SPF: []report.SPFResult{{Domain: "mx.host.example", Scope: "helo", Result: "pass"}},
 	}, "sender/host.example", sources.Unknown},
 	{"internationalized name", row(ipUnknown, "bücher.example", "pass"), "sender/xn--bcher-kva.example", sources.Unknown},
 	{"texts that are not names", sources.Evidence{
 		IP: netip.MustParseAddr(ipUnknown), PTR: "[198.18.7.7]", EnvelopeFrom: "<>",
-		DKIM: []report.Signature{signed("not a name", "x"), signed("", "")}, SPF: []report.Sender{{Domain: "..", Result: "pass"}},
+		DKIM: []report.Signature{signed("not a name", "x"), signed("", "")}, SPF: []report.SPFResult{{Domain: "..", Result: "pass"}},
 	}, "net/198.18.7.0/24", sources.Spoofing},
 }
 

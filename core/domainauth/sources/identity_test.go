@@ -147,10 +147,10 @@ func TestEvidenceOf(t *testing.T) {
 		SourceIP: netip.MustParseAddr(ipUnknown), Count: 7, Disposition: "none", DKIM: true, SPF: true,
 		Reasons:    []report.Reason{{Type: "forwarded", Comment: "x"}},
 		HeaderFrom: bakeryName, EnvelopeFrom: "tenant.example",
-		Signatures: []report.Signature{signed(bakeryName, "mail2026")}, Senders: []report.Sender{{Domain: "tenant.example", Result: "pass"}},
+		Signatures: []report.Signature{signed(bakeryName, "mail2026")}, SPFResults: []report.SPFResult{{Domain: "tenant.example", Result: "pass"}},
 	}
 	want := sources.Evidence{
-		IP: record.SourceIP, DKIM: record.Signatures, SPF: record.Senders, DKIMAligned: true, SPFAligned: true,
+		IP: record.SourceIP, DKIM: record.Signatures, SPF: record.SPFResults, DKIMAligned: true, SPFAligned: true,
 		EnvelopeFrom: "tenant.example", Overrides: record.Reasons,
 	}
 	if got := sources.EvidenceOf(&record); !reflect.DeepEqual(got, want) {

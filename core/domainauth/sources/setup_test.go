@@ -59,7 +59,7 @@ func knownSenders() *sources.SenderNetworks {
 func row(ip, envelope, spf string, signatures ...report.Signature) sources.Evidence {
 	return sources.Evidence{
 		IP: netip.MustParseAddr(ip), EnvelopeFrom: envelope, DKIM: signatures,
-		SPF: []report.Sender{{Domain: envelope, Scope: "mfrom", Result: spf}},
+		SPF: []report.SPFResult{{Domain: envelope, Scope: "mfrom", Result: spf}},
 	}
 }
 

@@ -10,15 +10,15 @@ import (
 // Clone returns a copy of a record that may be kept. Its slices are nil if they are empty.
 func Clone(r *report.Record) report.Record {
 	c := *r
-	c.Reasons, c.Signatures, c.Senders = slices.Clone(r.Reasons[:len(r.Reasons):len(r.Reasons)]), slices.Clone(r.Signatures), slices.Clone(r.Senders)
+	c.Reasons, c.Signatures, c.SPFResults = slices.Clone(r.Reasons[:len(r.Reasons):len(r.Reasons)]), slices.Clone(r.Signatures), slices.Clone(r.SPFResults)
 	if len(c.Reasons) == 0 {
 		c.Reasons = nil
 	}
 	if len(c.Signatures) == 0 {
 		c.Signatures = nil
 	}
-	if len(c.Senders) == 0 {
-		c.Senders = nil
+	if len(c.SPFResults) == 0 {
+		c.SPFResults = nil
 	}
 	return c
 }
