@@ -20,12 +20,15 @@ type Command struct {
 type Show struct {
 	Files   []string `arg:"" help:"Files, or folders with reports; - for standard input."`
 	Sources int      `help:"How many sources to list for each report, those with most failures first. Default: ${default}." default:"10" placeholder:"N"`
+	ByIP    bool     `name:"by-ip" help:"List the addresses instead of the senders that are recognized."`
 	JSON    bool     `help:"Print one JSON object."`
 }
 
 // Help returns the text that --help shows below the summary.
 func (Show) Help() string {
-	return `Reads DMARC aggregate reports and prints what they say: who reports about which domain, how many messages passed and failed DMARC, what happened to those that failed, and from which addresses they came. Nothing is stored or sent.
+	return `Reads DMARC aggregate reports and prints what they say: who reports about which domain, how many messages passed and failed DMARC, what happened to those that failed, and who sent them. Nothing is stored or sent.
+
+Senders are recognized by what the receiver verified: DKIM keys and SPF. Their kinds are own, authorised (with a key or the SPF record of the domain), forwarder, unknown, and spoofing. DNS is not asked, so some that DNS would name are networks here.
 
 A file is XML, gzip or zip, also in base64, or a mail (.eml) with such an attachment. Its name does not matter. Reports with faults are read as far as possible; what could not be read is listed as a warning. Reports about SMTP TLS (RFC 8460) are counted and left out.
 
@@ -79,7 +82,7 @@ func (s *Show) Run(p *cli.Program) error {
 func (s *Show) read(p *cli.Program, file found, printed *printedShow) {
 	before := printed.Totals.Reports + printed.Totals.TLSReports
 	err := file.documents(p.Stdin, func(document io.Reader) error {
-		sum := newSummary()
+		sum := newSummary(s.ByIP)
 		r, err := report.Parse(document, func(r *report.Record) error {
 			sum.add(r)
 			return nil

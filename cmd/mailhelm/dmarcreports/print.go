@@ -45,11 +45,16 @@ type printedReport struct {
 }
 
 type printedSource struct {
-	IP string `json:"ip"`
+	Name string `json:"name"`
+	// Kind is the classification: own, authorised, forwarder, unknown or spoofing.
+	Kind string `json:"classification"`
 	figures
-	// DKIM and SPF are the domains that passed, separated by spaces.
-	DKIM string `json:"dkim_domains"`
-	SPF  string `json:"spf_domains"`
+	// IPs has some of the addresses, and IPCount their number, at most 1,000.
+	IPs     []string `json:"sample_ips"`
+	IPCount int      `json:"ip_count"`
+	// DKIM and SPF have domains that passed, at most five.
+	DKIM []string `json:"dkim_domains"`
+	SPF  []string `json:"spf_domains"`
 }
 
 type printedWarning struct {
@@ -171,14 +176,22 @@ func printSources(p *cli.Program, r printedReport) error {
 		return nil
 	}
 	fmt.Fprintln(p.Stdout)
-	rows := [][]string{{"source", "passed", "failed", "DKIM passed for", "SPF passed for"}}
+	rows := [][]string{{"source", "kind", "passed", "failed", "addresses"}}
 	for _, s := range r.Sources {
-		rows = append(rows, []string{s.IP, number(s.Passed), number(s.Failed), safe(s.DKIM), safe(s.SPF)})
+		rows = append(rows, []string{safe(s.Name), s.Kind, number(s.Passed), number(s.Failed), s.addresses()})
 	}
 	if r.MoreSources > 0 {
-		rows = append(rows, []string{fmt.Sprintf("%s more", number(uint64(r.MoreSources))), number(r.rest.Passed), number(r.rest.Failed)})
+		rows = append(rows, []string{number(uint64(r.MoreSources)) + " more", "", number(r.rest.Passed), number(r.rest.Failed)})
 	}
 	return p.PrintTable("  ", rows)
+}
+
+// addresses returns the first address, and how many others there are.
+func (s printedSource) addresses() string {
+	if s.IPCount == 1 {
+		return s.IPs[0]
+	}
+	return s.IPs[0] + " and " + number(uint64(s.IPCount-1)) + " more"
 }
 
 func angled(address string) string {

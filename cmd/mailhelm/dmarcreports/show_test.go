@@ -53,9 +53,12 @@ func document(records ...string) string {
 <policy_published><domain>example.com</domain><p>none</p><sp>quarantine</sp></policy_published>` + strings.Join(records, "") + `</feedback>`
 }
 
+// record returns a record. With DKIM "pass" it has a signature of the domain. SPF passes in any case,
+// for the domain itself or for a service.
 func record(ip string, count int, disposition, dkim, spf string) string {
+	sender := map[string]string{"pass": "bounce.example.com", "fail": "mail.newsletters.example"}[spf]
 	return fmt.Sprintf(`<record><row><source_ip>%s</source_ip><count>%d</count><policy_evaluated><disposition>%s</disposition><dkim>%s</dkim><spf>%s</spf></policy_evaluated></row>
-<identifiers><header_from>example.com</header_from></identifiers><auth_results><dkim><domain>mail.example.com</domain><result>%s</result></dkim><spf><domain>bounce.example.net</domain><result>pass</result></spf></auth_results></record>`, ip, count, disposition, dkim, spf, dkim)
+<identifiers><header_from>example.com</header_from></identifiers><auth_results><dkim><domain>example.com</domain><selector>s1</selector><result>%s</result></dkim><spf><domain>%s</domain><result>pass</result></spf></auth_results></record>`, ip, count, disposition, dkim, spf, dkim, sender)
 }
 
 // ordinary is a report with four sources.
@@ -66,7 +69,7 @@ func ordinary() string {
 
 func TestShow(t *testing.T) {
 	t.Parallel()
-	want := `-
+	const head = `-
   reporter  receiver.example <dmarc@receiver.example>
   report    r-1
   period    2026-11-27 00:00 to 23:59 UTC
@@ -77,15 +80,30 @@ func TestShow(t *testing.T) {
   failed    6 (0.4 %): 1 accepted, 3 quarantined, 2 rejected
   warning   a record was left out, because its source is no IP address, first "203.0.113.900"
 
-  source        passed  failed  DKIM passed for   SPF passed for
-  198.51.100.7  0       3                         bounce.example.net
-  2001:db8::5   0       3                         bounce.example.net
-  192.0.2.1     1,234   0       mail.example.com  bounce.example.net
-  1 more        1       0
-
 `
-	if r := run(t, ordinary(), "-", "--sources", "3"); r != (ran{stdout: want}) {
-		t.Errorf("got %+v\nwant %s", r, want)
+	for _, test := range []struct {
+		table string
+		args  []string
+	}{
+		{`  source                            kind        passed  failed  addresses
+  newsletters.example               unknown     0       6       198.51.100.7 and 1 more
+  192.0.2.0/24                      authorised  1,234   0       192.0.2.1
+  Forwarded by newsletters.example  forwarder   1       0       203.0.113.9
+
+`, nil},
+		{`  source        kind        passed  failed  addresses
+  198.51.100.7  unknown     0       3       198.51.100.7
+  2001:db8::5   unknown     0       3       2001:db8::5
+  192.0.2.1     authorised  1,234   0       192.0.2.1
+  1 more                    1       0
+
+`, []string{"--by-ip", "--sources", "3"}},
+		{"", []string{"--sources", "0"}},
+	} {
+		want := head + test.table
+		if r := run(t, ordinary(), append([]string{"-"}, test.args...)...); r != (ran{stdout: want}) {
+			t.Errorf("got %+v\nwant %s", r, want)
+		}
 	}
 }
 
@@ -95,9 +113,14 @@ func TestShowJSON(t *testing.T) {
 	r := run(t, ordinary(), "-", "--json", "--sources", "1")
 	var got struct {
 		Reports []struct {
-			Begin       string
-			Figures     map[string]int
-			Sources     []struct{ IP string }
+			Begin   string
+			Figures map[string]int
+			Sources []struct {
+				Name, Classification string
+				IPs                  []string `json:"sample_ips"`
+				IPCount              int      `json:"ip_count"`
+				SPF                  []string `json:"spf_domains"`
+			}
 			MoreSources int `json:"more_sources"`
 			Warnings    []struct{ Code string }
 		}
@@ -116,7 +139,8 @@ func TestShowJSON(t *testing.T) {
 			t.Errorf("%s is %d, in total %d, want %d", name, one.Figures[name], got.Totals[name], n)
 		}
 	}
-	if one.Begin != "2026-11-27T00:00:00Z" || one.Sources[0].IP != "198.51.100.7" || one.MoreSources != 3 || one.Warnings[0].Code != "invalid_source_ip" || got.Failures == nil {
+	if one.Begin != "2026-11-27T00:00:00Z" || one.MoreSources != 2 || one.Sources[0].IPCount != 2 || one.Sources[0].IPs[1] != "2001:db8::5" ||
+		one.Sources[0].Name != "newsletters.example" || one.Sources[0].Classification != "unknown" || one.Sources[0].SPF[0] != "mail.newsletters.example" || one.Warnings[0].Code != "invalid_source_ip" || got.Failures == nil {
 		t.Errorf("got %s", r.stdout)
 	}
 }

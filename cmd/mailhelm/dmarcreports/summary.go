@@ -8,10 +8,15 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
+	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 )
 
-// maxSources bounds the addresses that are counted apart in one report.
-const maxSources = 1 << 20
+const (
+	// maxSources bounds the sources that are counted apart in one report.
+	maxSources = 1 << 20
+	// maxIPs bounds the addresses of a source that are counted.
+	maxIPs = 1000
+)
 
 // figures are numbers of messages.
 type figures struct {
@@ -61,33 +66,40 @@ func (f figures) plus(g figures) figures {
 
 // summary adds up the records of one report.
 type summary struct {
-	all     figures
-	sources map[netip.Addr]*source
-	// others has the messages of addresses beyond maxSources.
+	all figures
+	// byIP counts each address apart, instead of the senders that are recognized.
+	byIP        bool
+	sources     map[string]*source
+	identifiers map[string]*sources.Identifier // by the domain of the report
+	// others has the messages of sources beyond maxSources.
 	others figures
 }
 
-// source is an address that sent messages.
+// source is a sender of messages, or an address.
 type source struct {
 	figures
+	name string
+	kind sources.Classification
+	ips  map[netip.Addr]bool
 	// signers are the domains whose DKIM signatures passed, and senders those that passed SPF.
 	signers, senders []string
 }
 
-func newSummary() *summary { return &summary{sources: map[netip.Addr]*source{}} }
+func newSummary(byIP bool) *summary {
+	return &summary{byIP: byIP, sources: map[string]*source{}, identifiers: map[string]*sources.Identifier{}}
+}
 
 func (s *summary) add(r *report.Record) {
 	s.all.add(r)
-	at := s.sources[r.SourceIP]
+	at := s.of(r)
 	if at == nil {
-		if len(s.sources) == maxSources {
-			s.others.add(r)
-			return
-		}
-		at = &source{}
-		s.sources[r.SourceIP] = at
+		s.others.add(r)
+		return
 	}
 	at.add(r)
+	if len(at.ips) < maxIPs {
+		at.ips[r.SourceIP] = true
+	}
 	for _, signature := range r.Signatures {
 		if signature.Result == "pass" {
 			at.signers = with(at.signers, signature.Domain)
@@ -98,6 +110,36 @@ func (s *summary) add(r *report.Record) {
 			at.senders = with(at.senders, sender.Domain)
 		}
 	}
+}
+
+// of returns the source of a record, nil if there are too many.
+func (s *summary) of(r *report.Record) *source {
+	identity := s.identify(r)
+	key := identity.Key
+	if s.byIP {
+		key, identity.Name = r.SourceIP.String(), r.SourceIP.String()
+	}
+	at := s.sources[key]
+	if at == nil {
+		if len(s.sources) == maxSources {
+			return nil
+		}
+		at = &source{name: identity.Name, ips: map[netip.Addr]bool{}}
+		s.sources[key] = at
+	}
+	at.kind = at.kind.Merge(identity.Classification)
+	return at
+}
+
+// identify returns the sender of a record, as far as the report proves it: DNS is not asked.
+func (s *summary) identify(r *report.Record) sources.Identity {
+	about := cmp.Or(r.Domain, r.HeaderFrom)
+	identifier := s.identifiers[about]
+	if identifier == nil {
+		identifier = sources.New(sources.Domain{Name: about}, nil)
+		s.identifiers = map[string]*sources.Identifier{about: identifier} // a report has one domain
+	}
+	return identifier.Identify(sources.EvidenceOf(r))
 }
 
 // with returns a short list of names with one more, unless it has it.
@@ -112,18 +154,30 @@ func with(names []string, name string) []string {
 // first returns at most n sources: those with most failed messages, then those with most messages.
 // rest are the figures of the others, and more is their number.
 func (s *summary) first(n int) (list []printedSource, rest figures, more int) {
-	ips := slices.SortedFunc(maps.Keys(s.sources), func(a, b netip.Addr) int {
-		one, other := s.sources[a], s.sources[b]
-		return cmp.Or(cmp.Compare(other.Failed, one.Failed), cmp.Compare(other.Messages, one.Messages), a.Compare(b))
+	all := slices.SortedFunc(maps.Values(s.sources), func(a, b *source) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Messages, a.Messages), strings.Compare(a.name, b.name))
 	})
-	n = min(n, len(ips))
-	for _, ip := range ips[:n] {
-		at := s.sources[ip]
-		list = append(list, printedSource{ip.String(), at.figures, strings.Join(at.signers, " "), strings.Join(at.senders, " ")})
+	n = min(n, len(all))
+	for _, at := range all[:n] {
+		list = append(list, at.printed())
 	}
 	rest = s.others
-	for _, ip := range ips[n:] {
-		rest = rest.plus(s.sources[ip].figures)
+	for _, at := range all[n:] {
+		rest = rest.plus(at.figures)
 	}
-	return list, rest, len(ips) - n
+	return list, rest, len(all) - n
+}
+
+// printed returns the source in the form in which it is printed.
+func (at *source) printed() printedSource {
+	const shown = 3
+	ips := slices.SortedFunc(maps.Keys(at.ips), netip.Addr.Compare)
+	p := printedSource{
+		Name: at.name, Kind: string(at.kind), figures: at.figures, IPCount: len(ips), IPs: []string{},
+		DKIM: append([]string{}, at.signers...), SPF: append([]string{}, at.senders...),
+	}
+	for _, ip := range ips[:min(shown, len(ips))] {
+		p.IPs = append(p.IPs, ip.String())
+	}
+	return p
 }
