@@ -70,8 +70,8 @@ var keyedCases = []identifyCase{
 	{"the receiver found DKIM aligned", sources.Evidence{IP: netip.MustParseAddr(ipMailgun), DKIMAligned: true}, "sender/mailgun.org", sources.Authorised},
 }
 
-// noRecordCases are rows of a domain whose SPF record and own selectors but mail2026 are not
-// known, with a valid signature.
+// noRecordCases are rows with a valid signature, of a domain whose SPF record is not known or
+// authorizes every address.
 var noRecordCases = []identifyCase{
 	{"own key, nothing says that it was forwarded", row(ipUnknown, bakeryName, "none", signed(bakeryName, "mail2026")), "own", sources.Own},
 	{"key of a known sender, nothing else", row(ipUnknown, bakeryName, "temperror", signed(bakeryName, "zendesk2")), "sender/zendesk.com", sources.Authorised},
@@ -80,6 +80,7 @@ var noRecordCases = []identifyCase{
 		IP: netip.MustParseAddr(ipUnknown), DKIM: []report.Signature{signed(bakeryName, "mail2026")}, SPF: []report.SPFResult{{Domain: "x.example", Scope: "helo", Result: "none"}},
 	}, "own", sources.Own},
 	{"the envelope sender is of the domain, SPF checked another domain", envelope(row(ipUnknown, "x.example", "none", signed(bakeryName, "mail2026")), "jo@bakery.example"), "own", sources.Own},
+	{"own key, the receiver says forwarded", overridden(row(ipUnknown, bakeryName, "none", signed(bakeryName, "mail2026")), "forwarded", ""), "forwarder/198.18.7.0/24", sources.Forwarder},
 	{"own key, SPF excludes the address", row(ipUnknown, bakeryName, "softfail", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
 	{"own key, SPF says neutral", row(ipUnknown, bakeryName, "Neutral", signed(bakeryName, "mail2026")), "forwarder/198.18.7.0/24", sources.Forwarder},
 	{"no envelope sender is reported, SPF checked another domain", envelope(row(ipUnknown, "x.example", "none", signed(bakeryName, "mail2026")), ""), "forwarder/198.18.7.0/24", sources.Forwarder},
@@ -132,6 +133,7 @@ var unprovenCases = []identifyCase{
 	{"receiver trusts the forwarder", overridden(row(ipOutlook, "t.example", "pass"), "trusted_forwarder", ""), "forwarder/outlook.com", sources.Forwarder},
 	{"receiver trusts a chain of ARC", overridden(row(ipOutlook, "t.example", "pass"), "local_policy", "ARC=pass as.1=x"), "forwarder/outlook.com", sources.Forwarder},
 	{"chain of ARC failed", overridden(row(ipOutlook, "t.example", "pass"), "local_policy", "arc=fail"), "sender/outlook.com", sources.Unknown},
+	{"comment with a longer word", overridden(row(ipOutlook, "t.example", "pass"), "local_policy", "arc=pass_through"), "sender/outlook.com", sources.Unknown},
 	{"comment that contains the words", overridden(row(ipOutlook, "t.example", "pass"), "local_policy", "arc=passed-over"), "sender/outlook.com", sources.Unknown},
 	{"other reasons", overridden(overridden(row(ipUnknown, bakeryName, "fail"), "sampled_out", ""), "other", "arc=pass"), "net/198.18.7.0/24", sources.Spoofing},
 	{"a service does not forward", overridden(row(ipMailgun, "mailgun.org", "pass"), "forwarded", ""), "sender/mailgun.org", sources.Unknown},
@@ -162,6 +164,7 @@ func TestIdentify(t *testing.T) {
 		{bakery(), keyedCases},
 		{bakery(), unprovenCases},
 		{sources.Domain{Name: bakeryName, Selectors: []string{"mail2026"}}, noRecordCases},
+		{sources.Domain{Name: bakeryName, Selectors: []string{"mail2026"}, SPF: sources.Expansion{All: sources.Pass}}, noRecordCases},
 		{sources.Domain{Name: bakeryName}, noSelectorCases},
 	} {
 		identifier := sources.New(group.domain, knownSenders())

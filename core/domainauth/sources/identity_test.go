@@ -96,6 +96,30 @@ func TestOrganizationalDomain(t *testing.T) {
 	}
 }
 
+// TestIncludesOfTheOwner checks whose networks are that records of the domain itself include.
+func TestIncludesOfTheOwner(t *testing.T) {
+	t.Parallel()
+	for key, path := range map[string][]string{
+		"own":                      {"_spf.bakery.example"},
+		"sender/acme-mail.example": {"_SPF.Bakery.Example", "not a name", "spf.acme-mail.example", "spf.other.example"},
+		"sender/mailgun.org":       {"spf.acme-mail.example", "mailgun.org", "_spf.mailgun.org"},
+	} {
+		domain := sources.Domain{Name: bakeryName, SPF: sources.Expansion{All: sources.Fail, Networks: []sources.Network{network("198.18.7.0/24", path...)}}}
+		if got := sources.New(domain, nil).Identify(row(ipUnknown, bakeryName, "pass")); got.Key != key {
+			t.Errorf("included by %v: %s, want %s", path, got.Key, key)
+		}
+	}
+}
+
+func TestDomainsThatAreNotNames(t *testing.T) {
+	t.Parallel()
+	domain := bakery()
+	domain.Name = "[Bakery]"
+	if got := sources.New(domain, nil).Identify(row(ipOwn, "[Bakery]", "none")); got.Key != "own" || got.Name != "Own mail of [Bakery]" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestExclusion checks when an address without proofs counts as spoofing: if the record of
 // the domain excludes it or, as long as the record is not known, if the receiver says so.
 func TestExclusion(t *testing.T) {
