@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html/charset"
-
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
+	"golang.org/x/net/html/charset"
 )
 
 // minCompared is the number of shapes that encoding/xml must be able to read.

@@ -46,9 +46,20 @@ func (g reading) text() []byte {
 	}
 	r := g.report
 	return object([]field{
-		{"namespace", r.Namespace}, {"version", r.Version}, {"org", r.Org}, {"email", r.Email}, {"contact", r.Contact}, {"id", r.ID},
-		{"begin", instant(r.Begin)}, {"end", instant(r.End)}, {"generator", r.Generator}, {"errors", r.Errors}, {"policy", policy(r.Policy)},
-		{"messages", r.Messages}, {"records", lines(g.records, recordLine)}, {"warnings", lines(r.Warnings, warningLine)},
+		{"namespace", r.Namespace},
+		{"version", r.Version},
+		{"org", r.Org},
+		{"email", r.Email},
+		{"contact", r.Contact},
+		{"id", r.ID},
+		{"begin", instant(r.Begin)},
+		{"end", instant(r.End)},
+		{"generator", r.Generator},
+		{"errors", r.Errors},
+		{"policy", policy(r.Policy)},
+		{"messages", r.Messages},
+		{"records", lines(g.records, recordLine)},
+		{"warnings", lines(r.Warnings, warningLine)},
 	})
 }
 
@@ -61,14 +72,27 @@ func instant(t time.Time) string {
 
 func policy(p report.Policy) json.RawMessage {
 	return inline([]field{
-		{"domain", p.Domain}, {"p", p.P}, {"sp", p.SP}, {"np", p.NP}, {"adkim", p.ADKIM}, {"aspf", p.ASPF}, {"fo", p.FO}, {"pct", p.Pct},
-		{"testing", p.Testing}, {"discovery", p.Discovery},
+		{"domain", p.Domain},
+		{"p", p.P},
+		{"sp", p.SP},
+		{"np", p.NP},
+		{"adkim", p.ADKIM},
+		{"aspf", p.ASPF},
+		{"fo", p.FO},
+		{"pct", p.Pct},
+		{"testing", p.Testing},
+		{"discovery", p.Discovery},
 	})
 }
 
 func recordLine(r report.Record) json.RawMessage {
 	return inline([]field{
-		{"ip", r.SourceIP.String()}, {"count", r.Count}, {"disposition", r.Disposition}, {"dkim", aligned(r.DKIM)}, {"spf", aligned(r.SPF)}, {"from", r.HeaderFrom},
+		{"ip", r.SourceIP.String()},
+		{"count", r.Count},
+		{"disposition", r.Disposition},
+		{"dkim", aligned(r.DKIM)},
+		{"spf", aligned(r.SPF)},
+		{"from", r.HeaderFrom},
 		{"envelope", r.EnvelopeFrom},
 		{"reasons", members(r.Reasons, func(r report.Reason) []field { return []field{{"type", r.Type}, {"comment", r.Comment}} })},
 		{"signatures", members(r.Signatures, func(s report.Signature) []field {
