@@ -155,6 +155,9 @@ type messagePage struct {
 	Verdicts []frame.Verdict
 	States   []stateRow
 	Resend   *frame.Form // nil if the message cannot be sent again by this visitor
+	// WithoutWebhook is the path of the domain of a message that cannot be sent again before the
+	// domain has a webhook, "" for other messages.
+	WithoutWebhook string
 }
 
 // messageOf reads the message whose id is in the path. If it returns false, it has written the
@@ -189,10 +192,31 @@ func (h *Receiving) showMessage(w http.ResponseWriter, r *http.Request, v people
 	}
 	sendable := m.Outcome != "no_route" && m.Outcome != "dropped"
 	if sendable && v.Member.Has(members.MayManageInbound) {
-		form := frame.FormTo(v, LogPath+"/"+m.ID+"/resend")
-		data.Resend = &form
+		if err := h.offerResend(r, v, m, &data); err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "message", Title: data.Message.Subject, Notice: notices.NoticeOf(r), Data: data})
+}
+
+// offerResend adds the form that sends a message again, if its domain has a webhook.
+func (h *Receiving) offerResend(r *http.Request, v people.Visitor, m message, data *messagePage) error {
+	var all core.Collection[domain]
+	if err := h.Read(r, v, "inbound_domains_list", nil, &all); err != nil {
+		return err
+	}
+	for _, d := range all.Data {
+		switch {
+		case d.Domain != m.Domain:
+		case d.Webhook == nil:
+			data.WithoutWebhook = d.path()
+		default:
+			form := frame.FormTo(v, LogPath+"/"+m.ID+"/resend")
+			data.Resend = &form
+		}
+	}
+	return nil
 }
 
 // resend sends a message again.

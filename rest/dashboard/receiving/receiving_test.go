@@ -132,6 +132,8 @@ func TestGoldenPages(t *testing.T) {
 	o.operations.Results["inbound_domains_get"] = pending
 	o.operations.Results["inbound_addresses_list"] = `{"data":[]}`
 	o.shown("domain_pending", page)
+	o.operations.Results["inbound_domains_list"] = `{"data":[` + strings.Replace(verified, hook, "null", 1) + `]}`
+	o.shown("message_without_webhook", receiving.LogPath+"/"+messageID)
 	o.operations.Results["inbound_domains_list"] = `{"data":[]}`
 	o.shown("domains_none", receiving.ListPath)
 	o.Allow(members.MayViewInbound)
