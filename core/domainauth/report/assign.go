@@ -72,6 +72,9 @@ func (p *parser) pass() error {
 		p.warn(InvalidCount, p.countText)
 		return nil
 	}
+	if !p.known[atAlignedDKIM] || !p.known[atAlignedSPF] {
+		p.warn(InvalidResult, nil)
+	}
 	if r.Disposition == "" {
 		r.Disposition = "none"
 	}

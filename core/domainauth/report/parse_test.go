@@ -149,6 +149,8 @@ var deviations = map[string]struct {
 	"IPv6":                          {"192.0.2.7", "2001:DB8::1", "", func(_ *report.Report, r *report.Record) { r.SourceIP = netip.MustParseAddr("2001:db8::1") }},
 	"result in capitals":            {"<dkim>pass</dkim>", "<dkim>Pass</dkim>", "", same},
 	"result of the mechanism":       {"<spf>fail</spf>", "<spf>none</spf>", "invalid_result", same},
+	"no aligned result":             {"<dkim>pass</dkim><spf>fail</spf>", "<dkim>pass</dkim><spf> </spf>", "invalid_result", same},
+	"no aligned results":            {"<dkim>pass</dkim><spf>fail</spf>", "", "invalid_result", func(_ *report.Report, r *report.Record) { r.DKIM = false }},
 	"no disposition":                {"<disposition>pass</disposition>", "", "", func(_ *report.Report, r *report.Record) { r.Disposition = "none" }},
 	"other disposition":             {"<disposition>pass", "<disposition>discard", "invalid_disposition", func(_ *report.Report, r *report.Record) { r.Disposition = "none" }},
 	"reason without a type":         {"<type>local_policy</type><comment><![CDATA[arc=pass & trusted]]></comment>", "\n Sampled_out ", "", func(_ *report.Report, r *report.Record) { r.Reasons = []report.Reason{{Type: "sampled_out"}} }},

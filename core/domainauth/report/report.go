@@ -146,7 +146,8 @@ const (
 	// InvalidSourceIP and InvalidCount: the record was left out.
 	InvalidSourceIP WarningCode = "invalid_source_ip"
 	InvalidCount    WarningCode = "invalid_count"
-	// InvalidResult: an aligned result that is neither "pass" nor "fail" counts as not passed.
+	// InvalidResult: an aligned result that is missing, or neither "pass" nor "fail", counts as not
+	// passed.
 	InvalidResult WarningCode = "invalid_result"
 	// InvalidDisposition: it counts as "none".
 	InvalidDisposition WarningCode = "invalid_disposition"
