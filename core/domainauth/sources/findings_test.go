@@ -90,6 +90,8 @@ func TestFindings(t *testing.T) {
 		"a spoofer is not a new sender":      {spoofer, append(repeat(20, day(0, 0)), repeat(9, day(4, 0))...), nil},
 		"it is not new after a month":        {stranger, append(append(repeat(20, day(0, 0)), repeat(31, day(0, 0))...), day(1, 1)), nil},
 		"slow at first, too late to be new":  {stranger, append(append(repeat(20, day(0, 0)), day(1, 1)), append(repeat(30, day(0, 0)), day(50, 50))...), nil},
+		"a month old when there are enough":  {stranger, append(append(repeat(20, day(0, 0)), day(1, 1)), append(repeat(29, day(0, 0)), day(50, 50))...), nil},
+		"half of them are aligned":           {google, repeat(9, sources.Day{Messages: 10, Passing: 10, SPFAligned: 5, DKIMAligned: 5}), nil},
 		"figures of any size":                {google, repeat(9, sources.Day{Messages: math.MaxInt64, SPFAligned: math.MaxInt64, DKIMAligned: math.MinInt64}), []string{"failing_volume 0-", "unaligned_dkim 0-"}},
 		"more passing than messages (error)": {stranger, repeat(9, day(20, 400)), nil},
 	} {

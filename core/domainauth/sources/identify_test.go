@@ -142,6 +142,7 @@ var unprovenCases = []identifyCase{
 	{"the form of Gmail", envelope(row(ipUnknown, "gmail.com", "pass"), "jo+caf_=li=x.example@gmail.com"), "forwarder/google.com", sources.Forwarder},
 	{"the scheme without a pass", envelope(row(ipUnknown, "fwd.example", "fail"), "SRS0=Tx3=HA=bakery.example=jo@fwd.example"), "net/198.18.7.0/24", sources.Spoofing},
 	{"the scheme in the domain itself", envelope(row(ipUnknown, bakeryName, "fail"), "SRS0=Tx3=HA=x.example=jo@bakery.example"), "net/198.18.7.0/24", sources.Spoofing},
+	{"the beginning of the scheme alone", envelope(row(ipUnknown, "fwd.example", "pass"), "srs1@fwd.example"), "sender/fwd.example", sources.Unknown},
 	{"a name that only begins like the scheme", envelope(row(ipUnknown, "fwd.example", "pass"), "srs0nline@fwd.example"), "sender/fwd.example", sources.Unknown},
 	{"SPF passed for another domain", row(ipUnknown, "throwaway.example", "pass"), "sender/throwaway.example", sources.Unknown},
 	{"HELO of another domain passed", sources.Evidence{

@@ -54,6 +54,8 @@ func TestGeneratedNames(t *testing.T) {
 		{"198.18.7.9", "host9.7.18.198.isp.example", true},
 		{"198.18.7.9", "p018-007-009.isp.example", true},
 		{"198.18.7.9", "c6120709.dip.isp.example", true},
+		{"198.0.0.90", "host-0-0-90.isp.example", true},
+		{"90.19.9.3", "90.19.9.isp.example", true},
 		{"198.18.7.9", "9.isp.example", false},
 		{"198.18.7.9", "mail-7-9.isp.example", false},
 		{"198.18.7.9", "mail-18-9-7.isp.example", false},

@@ -139,7 +139,7 @@ var expandCases = map[string]struct {
 		[]string{"b.example: an include does not authorize", "fail 1"},
 	},
 	"terms that are not valid": {
-		spfZone(map[string]string{"b.example": "v=spf1 ip4 ip4:x ip4:2001:db8::1 ip6:192.0.2.1 ip4:192.0.2.0/33 include include: all:x a/x a/33 a//129 mx/8/8 a: club exists redirect= unknown=ok ip6:fe80::1%eth0 ip4:192.0.2.1 -all"}),
+		spfZone(map[string]string{"b.example": "v=spf1 ip4 ip4:x ip4:2001:db8::1 ip6:192.0.2.1 ip4:192.0.2.0/33 include include: all:x a/x a/33 a//129 mx/8/8 a: club exists redirect= unknown=ok empty= ip6:fe80::1%eth0 ip4:192.0.2.1 -all"}),
 		[]string{"192.0.2.1/32", notValid, "fail 0"},
 	},
 	"a domain that is not a name": {
@@ -215,7 +215,7 @@ func TestExpandFailsWithDNS(t *testing.T) {
 func TestExpandedRecordIdentifies(t *testing.T) {
 	t.Parallel()
 	z := spfZone(map[string]string{
-		"bakery.example":  "v=spf1 ip4:198.51.100.1 -ip4:203.0.113.9 include:sendgrid.net ip4:0.0.0.0/1 ip6:2000::/3 -all",
+		"bakery.example":  "v=spf1 ip4:198.51.100.1 -ip4:203.0.113.9 include:sendgrid.net ip4:0.0.0.0/1 ip6:2000::/3 ip4:172.0.0.0/8 ip6:3fff::/16 -all",
 		"sendgrid.net":    "v=spf1 ip4:203.0.113.0/24 include:ab.sendgrid.net ~all",
 		"ab.sendgrid.net": "v=spf1 ip4:203.0.113.128/25 ip6:2001:db8::/32 ~all",
 	})
@@ -232,6 +232,9 @@ func TestExpandedRecordIdentifies(t *testing.T) {
 		"203.0.113.9":   "net/203.0.113.0/24", // excluded before the include
 		"9.9.9.9":       "net/9.9.9.0/24",     // half of the Internet is not a sender
 		"2a00::1":       "net/2a00::/48",
+		"172.16.0.1":    "own", // a network of the greatest width
+		"173.16.0.1":    "net/173.16.0.0/24",
+		"3fff::1":       "own",
 	} {
 		if got := identifier.Identify(row(ip, bakeryName, "none")); got.Key != want {
 			t.Errorf("%s is %s, want %s", ip, got.Key, want)
