@@ -8,7 +8,7 @@ import (
 
 // warningTexts says what each warning means for the figures.
 var warningTexts = map[report.WarningCode]string{
-	report.Truncated:          "the report ends in the middle; its figures may be too low",
+	report.Truncated:          "the report ends in the middle; what was cut is not counted, so its figures may be too low",
 	report.MissingEndTag:      "an element has no end tag",
 	report.StrayEndTag:        "an end tag has no element and was ignored",
 	report.StrayMarkup:        `a "<" that begins no element is read as text`,
@@ -17,7 +17,7 @@ var warningTexts = map[report.WarningCode]string{
 	report.ValueTooLong:       "a value was cut off after 1,024 bytes",
 	report.InvalidSourceIP:    "a record was left out, because its source is no IP address",
 	report.InvalidCount:       "a record was left out, because it has no number of messages",
-	report.InvalidResult:      `a result that is neither "pass" nor "fail" counts as not passed`,
+	report.InvalidResult:      `a result that is missing, or neither "pass" nor "fail", counts as not passed`,
 	report.InvalidDisposition: "a disposition that DMARC does not have counts as none",
 	report.TooManyResults:     "a record has more results than are read",
 	report.InvalidPeriod:      "the period is missing or cannot be read",
