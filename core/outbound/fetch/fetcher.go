@@ -144,6 +144,12 @@ func (f *Fetcher) roundTrip(ctx context.Context, request *http.Request) (*http.R
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
+	// A server that sees the end of the request can still answer, usually with an empty 200,
+	// before the transport has closed the connection.
+	if err := ctx.Err(); err != nil {
+		_ = response.Body.Close()
+		return nil, failure(ctx, err)
+	}
 	return response, nil
 }
 
