@@ -30,7 +30,7 @@ func (Show) Help() string {
 
 Senders are recognized by what the receiver verified: DKIM keys and SPF. Their kinds are own, authorised (with a key or the SPF record of the domain), forwarder, unknown, and spoofing. DNS is not asked, so some that DNS would name are networks here.
 
-A file is XML, gzip or zip, also in base64, or a mail (.eml) with such an attachment. Its name does not matter. Reports with faults are read as far as possible; what could not be read is listed as a warning. Reports about SMTP TLS (RFC 8460) are counted and left out.
+A file is XML, gzip or zip, also in base64, or a mail (.eml) with such an attachment. Its name does not matter. Reports with faults are read as far as possible; what could not be read is listed as a warning. A report that is there several times counts once. Reports about SMTP TLS (RFC 8460) are counted and left out.
 
 The exit status is 0 when every named file has a report. It is 1 when one has none or cannot be read. Files without a report in a named folder are counted only.
 
@@ -56,7 +56,7 @@ func (s *Show) Run(p *cli.Program) error {
 		return err
 	}
 	line := cli.NewProgress(p.Stderr, size, core.SystemClock)
-	printed := printedShow{Reports: []printedReport{}, Failures: []printedFailure{}}
+	printed := printedShow{Reports: []printedReport{}, Failures: []printedFailure{}, seen: map[reportKey]bool{}}
 	done := int64(0)
 	for _, file := range files {
 		if err := p.Ctx.Err(); err != nil {
@@ -80,7 +80,7 @@ func (s *Show) Run(p *cli.Program) error {
 // read adds the reports of one file. Documents beside them, such as a note in a zip file, are left
 // out.
 func (s *Show) read(p *cli.Program, file found, printed *printedShow) {
-	before := printed.Totals.Reports + printed.Totals.TLSReports
+	before := printed.Totals.read()
 	err := file.documents(p.Stdin, func(document io.Reader) error {
 		sum := newSummary(s.ByIP)
 		r, err := report.Parse(document, func(r *report.Record) error {
@@ -98,7 +98,7 @@ func (s *Show) read(p *cli.Program, file found, printed *printedShow) {
 		}
 		return nil
 	})
-	none := err == nil && printed.Totals.Reports+printed.Totals.TLSReports == before
+	none := err == nil && printed.Totals.read() == before
 	switch {
 	case none && file.inFolder:
 		printed.Totals.OtherFiles++

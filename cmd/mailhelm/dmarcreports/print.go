@@ -16,14 +16,28 @@ type printedShow struct {
 	Reports  []printedReport  `json:"reports"`
 	Failures []printedFailure `json:"failures"`
 	Totals   totals           `json:"totals"`
+	// seen has the reports that were added.
+	seen map[reportKey]bool
+}
+
+// reportKey identifies a report. The period is part of it, because some reporters use an
+// identifier again.
+type reportKey struct {
+	reporter, id, domain string
+	begin                time.Time
 }
 
 type totals struct {
 	Reports    int `json:"reports"`
 	TLSReports int `json:"tls_reports"`
 	OtherFiles int `json:"other_files"`
+	// Copies counts the reports that were left out because they were read before.
+	Copies int `json:"copies"`
 	figures
 }
+
+// read returns the number of documents that are reports of some kind.
+func (t totals) read() int { return t.Reports + t.TLSReports + t.Copies }
 
 type printedReport struct {
 	File      string          `json:"file"`
@@ -68,8 +82,14 @@ type printedFailure struct {
 	Error string `json:"error"`
 }
 
-// add adds a report with its sources.
+// add adds a report with its sources, unless it is a copy of one that was added.
 func (s *printedShow) add(file string, r *report.Report, sum *summary, sources int) {
+	key := reportKey{r.Org, r.ID, r.Policy.Domain, r.Begin}
+	if s.seen[key] && r.ID != "" {
+		s.Totals.Copies++
+		return
+	}
+	s.seen[key] = true
 	one := printedReport{
 		File: file, Reporter: r.Org, Email: r.Email, ReportID: r.ID, Domain: r.Policy.Domain, Policy: policyText(r.Policy), Generator: r.Generator,
 		Records: r.Records, Figures: sum.all, Sources: []printedSource{}, Warnings: []printedWarning{},
@@ -114,8 +134,11 @@ func (s *Show) print(p *cli.Program, all printedShow) error {
 		fmt.Fprintf(p.Stderr, "%s: %s\n", safe(f.File), safe(f.Error))
 	}
 	t := all.Totals
-	if t.Reports != 1 || t.TLSReports+t.OtherFiles > 0 {
+	if t.Reports != 1 || t.TLSReports+t.OtherFiles+t.Copies > 0 {
 		fmt.Fprintf(p.Stdout, "%s, %s: %s passed, %s failed\n", counted(uint64(t.Reports), "report"), counted(t.Messages, "message"), share(t.Passed, t.Messages), share(t.Failed, t.Messages))
+	}
+	if t.Copies > 0 {
+		fmt.Fprintf(p.Stdout, "%s left out\n", countedAs(uint64(t.Copies), "copy of a report", "copies of reports"))
 	}
 	if t.TLSReports > 0 {
 		fmt.Fprintf(p.Stdout, "%s about SMTP TLS left out\n", counted(uint64(t.TLSReports), "report"))
@@ -223,12 +246,15 @@ func number(n uint64) string {
 	return text
 }
 
-// counted returns a number with a noun.
-func counted(n uint64, noun string) string {
-	if n != 1 {
-		noun += "s"
+// counted returns a number with a noun, whose plural ends with "s".
+func counted(n uint64, noun string) string { return countedAs(n, noun, noun+"s") }
+
+// countedAs returns a number with the noun for one or for several.
+func countedAs(n uint64, one, several string) string {
+	if n == 1 {
+		return number(n) + " " + one
 	}
-	return number(n) + " " + noun
+	return number(n) + " " + several
 }
 
 // share returns a number with its part of a whole. It rounds away from 0 and 100 %, so that a few

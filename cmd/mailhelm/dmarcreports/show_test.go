@@ -159,15 +159,17 @@ func TestShowFiles(t *testing.T) {
 		}
 		return file
 	}
+	numbered := func(n string) string { return strings.Replace(ordinary(), ">r-1<", ">r-"+n+"<", 1) }
 	write("a.xml", ordinary())
-	write("deeper/b", gzipped(ordinary()))
-	write("c.zip", zipped(map[string]string{"r.xml": ordinary(), "readme.txt": "hello", "s.xml": ordinary()}))
-	write("d.eml", "From: dmarc@receiver.example\r\nSubject: Report domain: example.com\r\nMIME-Version: 1.0\r\nContent-Type: application/gzip\r\nContent-Disposition: attachment; filename=r.gz\r\nContent-Transfer-Encoding: base64\r\n\r\n"+base64.StdEncoding.EncodeToString([]byte(gzipped(ordinary())))+"\r\n")
+	write("a-copy.xml", ordinary())
+	write("deeper/b", gzipped(numbered("2")))
+	write("c.zip", zipped(map[string]string{"r.xml": numbered("3"), "readme.txt": "hello", "s.xml": numbered("4")}))
+	write("d.eml", "From: dmarc@receiver.example\r\nSubject: Report domain: example.com\r\nMIME-Version: 1.0\r\nContent-Type: application/gzip\r\nContent-Disposition: attachment; filename=r.gz\r\nContent-Transfer-Encoding: base64\r\n\r\n"+base64.StdEncoding.EncodeToString([]byte(gzipped(numbered("5"))))+"\r\n")
 	write("tls.json", `{"organization-name": "receiver.example", "policies": []}`)
 	write(".hidden/e.xml", ordinary())
 	other := write("notes.txt", "hello")
 	r := run(t, "", dir)
-	if want := "5 reports, 6,205 messages: 6,175 (99.5 %) passed, 30 (0.4 %) failed\n1 report about SMTP TLS left out\n1 file without a report\n"; r.status != 0 || r.stderr != "" || !strings.HasSuffix(r.stdout, want) {
+	if want := "5 reports, 6,205 messages: 6,175 (99.5 %) passed, 30 (0.4 %) failed\n1 copy of a report left out\n1 report about SMTP TLS left out\n1 file without a report\n"; r.status != 0 || r.stderr != "" || !strings.HasSuffix(r.stdout, want) {
 		t.Errorf("the folder gives %+v", r)
 	}
 	r = run(t, "", filepath.Join(dir, "a.xml"), other)
