@@ -3,13 +3,13 @@ package dmarcreports
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/core/channels/resolver"
+	"github.com/mailhelm/mailhelm/core/domainauth/readiness"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 	"github.com/mailhelm/mailhelm/core/mailauth/verify"
 )
@@ -98,26 +98,19 @@ func (r *Record) Run(p *cli.Program) error {
 }
 
 func (r *Record) resolver() dmarc.Resolver {
-	var library *net.Resolver
 	existence := resolver.System()
 	if len(r.DNSServer) > 0 {
-		library, existence = resolver.Through(r.DNSServer...), &resolver.Resolver{Servers: r.DNSServer}
-	} else {
-		library = resolver.Through()
+		existence = &resolver.Resolver{Servers: r.DNSServer}
 	}
-	return verify.Records(library, existence, maxQueries)
+	return verify.Records(resolver.Through(r.DNSServer...), existence, maxQueries)
 }
 
 func recordOf(d dmarc.Discovery, destinations []dmarc.Destination) printedRecord {
+	handling := readiness.HandlingOf(d)
 	r := printedRecord{
+		Policy: string(handling.Domain), SubdomainPolicy: string(handling.Subdomains),
 		Domain: d.Author, FoundAt: d.Domain, Record: d.Record.Text, Testing: d.Record.Testing, InvalidTags: append([]string{}, d.Record.Invalid...),
 		Destinations: []printedDestination{},
-	}
-	if d.Applies() {
-		r.Policy, r.SubdomainPolicy = string(d.Handling()), string(d.Record.PolicyFor(true, true))
-		if d.Record.Testing {
-			r.SubdomainPolicy = string(d.Record.PolicyFor(true, true).Relaxed())
-		}
 	}
 	for _, one := range destinations {
 		r.Destinations = append(r.Destinations, printedDestination{one.URI, one.Consent, one.Name, append([]string{}, one.Instead...)})

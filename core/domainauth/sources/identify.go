@@ -46,12 +46,12 @@ func New(d Domain, senders *SenderNetworks) *Identifier {
 // sender on the path of records, otherwise the first record of another organization. The last
 // one operates the servers, also when the owner includes the record of its customer.
 func (i *Identifier) ofPath(path []string) party {
-	if s := known.ofPath(path); s != nil {
+	if s := known().ofPath(path); s != nil {
 		return ofSender(s)
 	}
 	for _, record := range path {
 		if name := normal(record); name != "" && !within(name, i.organization) {
-			return known.ofRecord(name)
+			return known().ofRecord(name)
 		}
 	}
 	return party{}

@@ -80,7 +80,7 @@ func NewSenderNetworks(expansions []Expansion) *SenderNetworks {
 	for _, expansion := range expansions {
 		for _, network := range expansion.Networks {
 			network.Path = append([]string{expansion.Domain}, network.Path...)
-			if known.ofPath(network.Path) != nil {
+			if known().ofPath(network.Path) != nil {
 				all = append(all, network)
 			}
 		}
@@ -88,7 +88,7 @@ func NewSenderNetworks(expansions []Expansion) *SenderNetworks {
 	slices.SortStableFunc(all, func(a, b Network) int { return slices.Compare(a.Path, b.Path) })
 	s := &SenderNetworks{networks: newNetworks(all)}
 	for _, network := range s.networks.listed {
-		s.senders = append(s.senders, known.ofPath(network.Path))
+		s.senders = append(s.senders, known().ofPath(network.Path))
 	}
 	return s
 }
@@ -105,7 +105,7 @@ func (s *SenderNetworks) find(ip netip.Addr) *sender {
 // for example once a day, and pass the expansions to NewSenderNetworks.
 func SenderRecords() []string {
 	var names []string
-	for name, s := range known.records {
+	for name, s := range known().records {
 		if slices.Contains(s.spf, name) {
 			names = append(names, name)
 		}

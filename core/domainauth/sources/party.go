@@ -85,7 +85,7 @@ func (i *Identifier) operator(e *Evidence, p *proofs) operator {
 		}
 	}
 	if !o.party.listed() {
-		o.party = ofSender(known.systems[e.ASN])
+		o.party = ofSender(known().systems[e.ASN])
 	}
 	switch {
 	case o.own || o.party.found():
@@ -98,7 +98,7 @@ func (i *Identifier) operator(e *Evidence, p *proofs) operator {
 	case named.found():
 		o.party = named
 	case p.envelope != "":
-		o.party = known.ofDomain(p.envelope)
+		o.party = known().ofDomain(p.envelope)
 		o.weak = !o.party.listed()
 	}
 	return o
@@ -108,7 +108,7 @@ func (i *Identifier) operator(e *Evidence, p *proofs) operator {
 // and landlord of o.
 func (i *Identifier) readName(e *Evidence, p *proofs, o *operator) party {
 	name := normal(e.PTR)
-	switch s := above(known.reverse, name); {
+	switch s := above(known().reverse, name); {
 	case name == "":
 	case within(name, i.organization):
 		o.own = true

@@ -139,7 +139,7 @@ func (i *Identifier) readDKIM(e *Evidence, p *proofs, by party) {
 			p.key = true
 			i.readSelector(result.Selector, p)
 		default:
-			i.readSigner(known.ofDomain(name), p, by)
+			i.readSigner(known().ofDomain(name), p, by)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (i *Identifier) readSelector(selector string, p *proofs) {
 	if slices.Contains(i.selectors, selector) {
 		p.ownSelector = true
 	}
-	if s := known.ofSelector(selector); s != nil && (p.hinted == nil || s.domain < p.hinted.domain) {
+	if s := known().ofSelector(selector); s != nil && (p.hinted == nil || s.domain < p.hinted.domain) {
 		p.hinted = s
 	}
 }

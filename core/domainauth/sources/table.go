@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // kind says what a known sender does with mail.
@@ -63,8 +64,9 @@ type beginning struct {
 //go:embed senders.txt
 var sendersText string
 
-// known is the table of known senders. It is not changed.
-var known = mustReadTable(sendersText)
+// known returns the table of known senders, which is not changed. It is read when it is first
+// needed, because most commands do not need it.
+var known = sync.OnceValue(func() *table { return mustReadTable(sendersText) })
 
 func mustReadTable(text string) *table {
 	t, err := readTable(text)

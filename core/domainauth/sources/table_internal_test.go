@@ -9,11 +9,11 @@ import (
 
 func TestKnownSenders(t *testing.T) {
 	t.Parallel()
-	if n := len(known.senders); n < 60 {
+	if n := len(known().senders); n < 60 {
 		t.Errorf("the table has %d senders, at least 60 are promised", n)
 	}
 	var providers, domains []string
-	for _, s := range known.senders {
+	for _, s := range known().senders {
 		providers, domains = append(providers, s.provider), append(domains, s.domain)
 		checkSender(t, s)
 	}
@@ -68,29 +68,29 @@ func checkSender(t *testing.T, s *sender) {
 // below the listed names and although names of other senders contain it.
 func TestSendersFindThemselves(t *testing.T) {
 	t.Parallel()
-	for _, s := range known.senders {
+	for _, s := range known().senders {
 		for _, name := range append(s.dkim, s.domain) {
-			if got := known.ofDomain("x." + name); got.sender != s {
+			if got := known().ofDomain("x." + name); got.sender != s {
 				t.Errorf("the signing domain x.%s is %q, not %s", name, got.domain, s.provider)
 			}
 		}
 		for _, name := range append(s.spf, s.domain) {
-			if got := known.ofRecord("a." + name); got.sender != s {
+			if got := known().ofRecord("a." + name); got.sender != s {
 				t.Errorf("the record a.%s is of %q, not of %s", name, got.domain, s.provider)
 			}
 		}
 		for _, name := range append(s.ptr, s.domain) {
-			if got := above(known.reverse, "mx1."+name); got != s {
+			if got := above(known().reverse, "mx1."+name); got != s {
 				t.Errorf("the host mx1.%s is not of %s", name, s.provider)
 			}
 		}
 		for _, selector := range s.selector {
-			if got := known.ofSelector(strings.Replace(selector, "*", "0423", 1)); got != s {
+			if got := known().ofSelector(strings.Replace(selector, "*", "0423", 1)); got != s {
 				t.Errorf("the selector %s is not of %s", selector, s.provider)
 			}
 		}
 		for _, number := range s.asn {
-			if known.systems[number] != s {
+			if known().systems[number] != s {
 				t.Errorf("AS%d is not of %s", number, s.provider)
 			}
 		}
