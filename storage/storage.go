@@ -32,6 +32,7 @@ import (
 	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
 	"github.com/mailhelm/mailhelm/storage/channels"
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
+	domainauthstore "github.com/mailhelm/mailhelm/storage/domainauth"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
@@ -323,3 +324,6 @@ func (db *DB) Replay() replay.Store { return replay.New(db.DB) }
 
 // Processes returns the store of the heartbeats of server processes.
 func (db *DB) Processes() replay.ProcessStore { return replay.NewProcessStore(db.DB) }
+
+// DomainAuth returns the store of domain authentication.
+func (db *DB) DomainAuth() domainauthstore.Store { return domainauthstore.New(db.DB) }

@@ -195,6 +195,7 @@ var adapterEdges = map[[2]string]string{
 var domainParts = map[string]string{
 	"core/domainauth/comparison": "the figures before and after a change of a domain",
 	"core/domainauth/timeline":   "the events of a domain, each made from all its sightings",
+	"core/domainauth/lookup":     "what DNS says about a domain",
 	"core/domainauth/figures":    "the figures that the rules about DMARC reports are computed from",
 	"core/domainauth/readiness":  "whether the DMARC policy of a domain may become stricter",
 	"core/domainauth/report":     "reading DMARC aggregate reports",

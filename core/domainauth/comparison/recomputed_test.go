@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/domainauth/comparison"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/domainauth/timeline"
 	"pgregory.net/rapid"
 )
@@ -23,9 +22,9 @@ func drawInput(t *rapid.T) comparison.Input {
 		Change:     change("it", timeline.PolicyChange, day(20).Add(time.Duration(rapid.IntRange(0, 24).Draw(t, "hour"))*time.Hour)),
 		WindowDays: rapid.SampledFrom([]int{0, 7, 8, 14, 21, 30}).Draw(t, "window"),
 		Sources: []figures.Source{
-			{ID: "a", Decision: figures.Confirmed, Classification: sources.Own},
-			{ID: "b", Decision: figures.Rejected, Classification: sources.Spoofing},
-			{ID: "c", Decision: figures.Confirmed, Classification: sources.Own},
+			{ID: "a", Decision: figures.Confirmed, Classification: figures.Own},
+			{ID: "b", Decision: figures.Rejected, Classification: figures.Spoofing},
+			{ID: "c", Decision: figures.Confirmed, Classification: figures.Own},
 		},
 	}
 	if rapid.Bool().Draw(t, "retention") {

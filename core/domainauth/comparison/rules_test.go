@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/domainauth/comparison"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/domainauth/timeline"
 )
 
@@ -247,20 +246,20 @@ func TestDelta(t *testing.T) {
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	in := complete()
-	in.Sources = []figures.Source{{ID: "shop", Decision: figures.Confirmed, Classification: sources.Own}, {ID: "crm", Decision: figures.Confirmed, Classification: sources.Own}, {ID: "fw", Decision: figures.Rejected, Classification: sources.Forwarder}}
+	in.Sources = []figures.Source{{ID: "shop", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "crm", Decision: figures.Confirmed, Classification: figures.Own}, {ID: "fw", Decision: figures.Rejected, Classification: figures.Forwarder}}
 	in.Rows = append(in.Rows, figures.Row{Day: day(8), Source: "crm", Messages: 7}, figures.Row{Day: day(30), Source: "stranger", Aligned: true, Messages: 3}, figures.Row{Day: day(31), Source: "gone", Messages: 0}, figures.Row{Day: day(32), Source: "fw", Messages: 2})
 	r, err := comparison.Compare(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := func(total, failing int64) comparison.Group {
-		return comparison.Group{Decision: figures.Confirmed, Classification: sources.Own, Total: total, Failing: failing}
+		return comparison.Group{Decision: figures.Confirmed, Classification: figures.Own, Total: total, Failing: failing}
 	}
 	if d := cmp.Diff([]comparison.Group{own(147, 35)}, r.Before.Groups); d != "" {
 		t.Errorf("before: %s", d)
 	}
-	forwarder := comparison.Group{Decision: figures.Rejected, Classification: sources.Forwarder, Total: 2, Failing: 2}
-	stranger := comparison.Group{Decision: figures.Unreviewed, Classification: sources.Unknown, Total: 3}
+	forwarder := comparison.Group{Decision: figures.Rejected, Classification: figures.Forwarder, Total: 2, Failing: 2}
+	stranger := comparison.Group{Decision: figures.Unreviewed, Classification: figures.Unknown, Total: 3}
 	if d := cmp.Diff([]comparison.Group{own(140, 14), forwarder, stranger}, r.After.Groups); d != "" {
 		t.Errorf("after: %s", d)
 	}

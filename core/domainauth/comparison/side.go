@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/domainauth/timeline"
 )
 
@@ -27,7 +26,7 @@ type Side struct {
 // Group has the messages of a side of the sources with one decision and classification.
 type Group struct {
 	Decision       figures.Decision
-	Classification sources.Classification
+	Classification figures.Classification
 	Total, Failing int64
 }
 

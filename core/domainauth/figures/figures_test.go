@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"pgregory.net/rapid"
 )
 
@@ -136,11 +135,11 @@ func TestAddSaturates(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	t.Parallel()
-	registry := figures.Register([]figures.Source{{ID: "a"}, {ID: "b", Decision: figures.Rejected}, {ID: "b", Decision: figures.Confirmed, Classification: sources.Own}})
+	registry := figures.Register([]figures.Source{{ID: "a"}, {ID: "b", Decision: figures.Rejected}, {ID: "b", Decision: figures.Confirmed, Classification: figures.Own}})
 	for id, want := range map[string]figures.Source{
-		"a":       {ID: "a", Decision: figures.Unreviewed, Classification: sources.Unknown},
-		"b":       {ID: "b", Decision: figures.Confirmed, Classification: sources.Own},
-		"missing": {ID: "missing", Decision: figures.Unreviewed, Classification: sources.Unknown},
+		"a":       {ID: "a", Decision: figures.Unreviewed, Classification: figures.Unknown},
+		"b":       {ID: "b", Decision: figures.Confirmed, Classification: figures.Own},
+		"missing": {ID: "missing", Decision: figures.Unreviewed, Classification: figures.Unknown},
 	} {
 		if got := registry.Source(id); got != want {
 			t.Errorf("source %s: %+v, want %+v", id, got, want)
@@ -148,19 +147,19 @@ func TestSources(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		decision figures.Decision
-		class    sources.Classification
+		class    figures.Classification
 		sends    bool
 	}{
-		{figures.Confirmed, sources.Own, true},
-		{figures.Confirmed, sources.Unknown, true},
-		{figures.Confirmed, sources.Spoofing, true},
-		{figures.Confirmed, sources.Forwarder, false},
-		{figures.Unreviewed, sources.Own, true},
-		{figures.Unreviewed, sources.Authorised, true},
-		{figures.Unreviewed, sources.Unknown, false},
-		{figures.Unreviewed, sources.Spoofing, false},
-		{figures.Rejected, sources.Own, false},
-		{figures.Rejected, sources.Authorised, false},
+		{figures.Confirmed, figures.Own, true},
+		{figures.Confirmed, figures.Unknown, true},
+		{figures.Confirmed, figures.Spoofing, true},
+		{figures.Confirmed, figures.Forwarder, false},
+		{figures.Unreviewed, figures.Own, true},
+		{figures.Unreviewed, figures.Authorised, true},
+		{figures.Unreviewed, figures.Unknown, false},
+		{figures.Unreviewed, figures.Spoofing, false},
+		{figures.Rejected, figures.Own, false},
+		{figures.Rejected, figures.Authorised, false},
 	} {
 		if got := (figures.Source{Decision: tc.decision, Classification: tc.class}).Sends(); got != tc.sends {
 			t.Errorf("%s %s: Sends() = %t", tc.decision, tc.class, got)

@@ -1,7 +1,5 @@
 package figures
 
-import "github.com/mailhelm/mailhelm/core/domainauth/sources"
-
 // Decision is what a person decided about a source.
 type Decision string
 
@@ -16,12 +14,12 @@ const (
 )
 
 // Source is what is known about one source now. Without a decision it is Unreviewed, without
-// a classification [sources.Unknown]. Past figures are read with the present
+// a classification [Unknown]. Past figures are read with the present
 // decision and classification.
 type Source struct {
 	ID             string
 	Decision       Decision
-	Classification sources.Classification
+	Classification Classification
 }
 
 // Sends reports whether the source is known to send mail of its own for the domain: it is
@@ -29,12 +27,12 @@ type Source struct {
 // Forwarders are never such sources.
 func (s Source) Sends() bool {
 	switch {
-	case s.Classification == sources.Forwarder || s.Decision == Rejected:
+	case s.Classification == Forwarder || s.Decision == Rejected:
 		return false
 	case s.Decision == Confirmed:
 		return true
 	default:
-		return s.Classification == sources.Own || s.Classification == sources.Authorised
+		return s.Classification == Own || s.Classification == Authorised
 	}
 }
 
@@ -45,7 +43,7 @@ func (s Source) withDefaults() Source {
 		s.Decision = Unreviewed
 	}
 	if s.Classification == "" {
-		s.Classification = sources.Unknown
+		s.Classification = Unknown
 	}
 	return s
 }

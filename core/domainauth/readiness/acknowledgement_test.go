@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/readiness"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
@@ -17,7 +16,7 @@ import (
 func forwarded(t testing.TB, record string) readiness.Figures {
 	t.Helper()
 	f := complete(t, record)
-	f.Sources = append(f.Sources, source("list", figures.Confirmed, sources.Forwarder))
+	f.Sources = append(f.Sources, source("list", figures.Confirmed, figures.Forwarder))
 	f.Rows = append(f.Rows, relayBroken(3, "list", 60), failing(4, "shop", 20))
 	return f
 }
@@ -57,7 +56,7 @@ func TestAcknowledgementIsFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := readiness.SourceImpact{Source: figures.Source{ID: "list", Decision: figures.Confirmed, Classification: sources.Forwarder}, Failing: 60, RelayBroken: 60, Share: figures.Ratio{Part: 60, Whole: 80}}
+	list := readiness.SourceImpact{Source: figures.Source{ID: "list", Decision: figures.Confirmed, Classification: figures.Forwarder}, Failing: 60, RelayBroken: 60, Share: figures.Ratio{Part: 60, Whole: 80}}
 	want := readiness.Acknowledgement{At: now, Current: dmarc.None, Target: dmarc.Quarantine, Frozen: readiness.Cost{
 		From: daysAgo(30), To: daysAgo(0), Messages: 60, PerDay: figures.Ratio{Part: 60, Whole: 30}, Sources: []readiness.SourceImpact{list},
 	}}

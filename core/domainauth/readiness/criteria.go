@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
@@ -143,7 +142,7 @@ func newUnknownSources(registered []Source, from time.Time, t tally) int64 {
 	var n int64
 	for _, s := range registered {
 		known := registry.Source(s.ID)
-		if known.Decision == figures.Unreviewed && known.Classification == sources.Unknown && (s.FirstSeen.IsZero() || !s.FirstSeen.Before(from)) {
+		if known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && (s.FirstSeen.IsZero() || !s.FirstSeen.Before(from)) {
 			n++
 		}
 	}

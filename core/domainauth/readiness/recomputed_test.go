@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/readiness"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"pgregory.net/rapid"
 )
 
@@ -26,7 +25,7 @@ type raw struct {
 
 var (
 	decisions = []figures.Decision{"", figures.Confirmed, figures.Rejected, figures.Unreviewed}
-	classes   = []sources.Classification{"", sources.Own, sources.Authorised, sources.Forwarder, sources.Spoofing, sources.Unknown}
+	classes   = []figures.Classification{"", figures.Own, figures.Authorised, figures.Forwarder, figures.Spoofing, figures.Unknown}
 	ids       = []string{"a", "b", "c", "d", "e", "unregistered"}
 )
 
@@ -105,7 +104,7 @@ func (c recount) messages(counts func(raw, figures.Source) bool) int64 {
 }
 
 func (c recount) source(id string) figures.Source {
-	found := figures.Source{ID: id, Decision: figures.Unreviewed, Classification: sources.Unknown}
+	found := figures.Source{ID: id, Decision: figures.Unreviewed, Classification: figures.Unknown}
 	for _, s := range c.sources {
 		if s.ID == id {
 			found = s.Source
@@ -115,7 +114,7 @@ func (c recount) source(id string) figures.Source {
 		found.Decision = figures.Unreviewed
 	}
 	if found.Classification == "" {
-		found.Classification = sources.Unknown
+		found.Classification = figures.Unknown
 	}
 	return found
 }
@@ -141,8 +140,8 @@ func (c recount) covered() (days, reporters int64) { //nolint:nonamedreturns // 
 
 // sends reports whether a source sends for the domain.
 func sends(s figures.Source) bool {
-	wanted := s.Decision == figures.Confirmed || s.Decision == figures.Unreviewed && (s.Classification == sources.Own || s.Classification == sources.Authorised)
-	return wanted && s.Classification != sources.Forwarder
+	wanted := s.Decision == figures.Confirmed || s.Decision == figures.Unreviewed && (s.Classification == figures.Own || s.Classification == figures.Authorised)
+	return wanted && s.Classification != figures.Forwarder
 }
 
 // perSource returns, for each source, its aligned, repairable and relay-broken messages.
@@ -224,7 +223,7 @@ func (c recount) criteria(reject bool) (map[readiness.Name]figures.Ratio, map[re
 		}
 	}
 	for _, s := range c.sources {
-		if known := c.source(s.ID); known.Decision == figures.Unreviewed && known.Classification == sources.Unknown && !s.FirstSeen.Before(daysAgo(30)) {
+		if known := c.source(s.ID); known.Decision == figures.Unreviewed && known.Classification == figures.Unknown && !s.FirstSeen.Before(daysAgo(30)) {
 			fresh++
 		}
 	}

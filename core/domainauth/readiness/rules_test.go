@@ -9,7 +9,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/readiness"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
@@ -129,15 +128,15 @@ func sourceRules() []rule {
 	with := func(s readiness.Source, rows ...figures.Row) func(*readiness.Figures) {
 		return func(f *readiness.Figures) { f.Sources, f.Rows = append(f.Sources, s), append(f.Rows, rows...) }
 	}
-	crm := source("crm", figures.Confirmed, sources.Unknown)
+	crm := source("crm", figures.Confirmed, figures.Unknown)
 	return []rule{
 		{"no_unaligned_sending: one failing message of a confirmed source without an aligned one", atNone, with(crm, failing(1, "crm", 1)), "no_unaligned_sending", false},
 		{"no_unaligned_sending: one aligned message is enough", atNone, with(crm, failing(1, "crm", 5), aligned(30, "crm", 1)), "", false},
-		{"no_unaligned_sending: an own source counts without a decision", atNone, with(source("ses", "", sources.Own), failing(1, "ses", 1)), "no_unaligned_sending", false},
-		{"no_unaligned_sending: an authorised source counts without a decision", atNone, with(source("ses", "", sources.Authorised), failing(1, "ses", 1)), "no_unaligned_sending", false},
-		{"no_unaligned_sending: a rejected source does not count", atNone, with(source("old", figures.Rejected, sources.Authorised), failing(1, "old", 1)), "", false},
-		{"no_unaligned_sending: an unknown source without a decision does not count", atNone, with(source("x", "", sources.Unknown), failing(1, "x", 1)), "", false},
-		{"no_unaligned_sending: a forwarder does not send", atNone, with(source("fw", figures.Confirmed, sources.Forwarder), failing(1, "fw", 1)), "", false},
+		{"no_unaligned_sending: an own source counts without a decision", atNone, with(source("ses", "", figures.Own), failing(1, "ses", 1)), "no_unaligned_sending", false},
+		{"no_unaligned_sending: an authorised source counts without a decision", atNone, with(source("ses", "", figures.Authorised), failing(1, "ses", 1)), "no_unaligned_sending", false},
+		{"no_unaligned_sending: a rejected source does not count", atNone, with(source("old", figures.Rejected, figures.Authorised), failing(1, "old", 1)), "", false},
+		{"no_unaligned_sending: an unknown source without a decision does not count", atNone, with(source("x", "", figures.Unknown), failing(1, "x", 1)), "", false},
+		{"no_unaligned_sending: a forwarder does not send", atNone, with(source("fw", figures.Confirmed, figures.Forwarder), failing(1, "fw", 1)), "", false},
 		{"acceptable_impact: 10 failing messages a day are acceptable", atNone, with(crm, failing(1, "crm", 300), aligned(1, "crm", 1)), "", false},
 		{"acceptable_impact: 301 in 30 days are not", atNone, with(crm, failing(1, "crm", 301), aligned(1, "crm", 1)), "acceptable_impact", false},
 		{"acceptable_impact: the budget is for all confirmed sources together", atNone, func(f *readiness.Figures) {
@@ -151,20 +150,20 @@ func sourceRules() []rule {
 			onlyDays(f, firstDays(20)...)
 			with(crm, failing(1, "crm", 200), aligned(1, "crm", 1))(f)
 		}, "", false},
-		{"acceptable_impact: a rejected source has no budget to exceed", atNone, with(source("bad", figures.Rejected, sources.Spoofing), failing(1, "bad", 1_000_000)), "", false},
-		{"acceptable_impact: an unreviewed source with 99 failing messages", atNone, with(source("x", figures.Unreviewed, sources.Spoofing), failing(1, "x", 99), aligned(2, "x", 500)), "", false},
-		{"acceptable_impact: one unreviewed source with 100 blocks alone", atNone, with(source("x", figures.Unreviewed, sources.Spoofing), failing(1, "x", 60), failing(30, "x", 40)), "acceptable_impact", false},
+		{"acceptable_impact: a rejected source has no budget to exceed", atNone, with(source("bad", figures.Rejected, figures.Spoofing), failing(1, "bad", 1_000_000)), "", false},
+		{"acceptable_impact: an unreviewed source with 99 failing messages", atNone, with(source("x", figures.Unreviewed, figures.Spoofing), failing(1, "x", 99), aligned(2, "x", 500)), "", false},
+		{"acceptable_impact: one unreviewed source with 100 blocks alone", atNone, with(source("x", figures.Unreviewed, figures.Spoofing), failing(1, "x", 60), failing(30, "x", 40)), "acceptable_impact", false},
 		{"acceptable_impact: several unreviewed sources below 100 do not add up", atNone, func(f *readiness.Figures) {
 			for i := range 50 {
-				with(source(fmt.Sprint("x", i), figures.Unreviewed, sources.Unknown), failing(1, fmt.Sprint("x", i), 99))(f)
+				with(source(fmt.Sprint("x", i), figures.Unreviewed, figures.Unknown), failing(1, fmt.Sprint("x", i), 99))(f)
 			}
 		}, "", false},
 		{"acceptable_impact: an unregistered source is unreviewed", atNone, func(f *readiness.Figures) { f.Rows = append(f.Rows, failing(1, "new", 100)) }, "acceptable_impact", false},
-		{"acceptable_impact: what a relay broke counts for an unreviewed source", atNone, with(source("fw", figures.Unreviewed, sources.Forwarder), relayBroken(1, "fw", 100)), "acceptable_impact", false},
+		{"acceptable_impact: what a relay broke counts for an unreviewed source", atNone, with(source("fw", figures.Unreviewed, figures.Forwarder), relayBroken(1, "fw", 100)), "acceptable_impact", false},
 		{"acceptable_impact: messages before the window do not count", atNone, with(crm, aligned(1, "crm", 1), failing(31, "crm", 1000), failing(0, "crm", 1000)), "", false},
 		{"acceptable_impact: a sum that overflows is not small", atNone, with(crm, aligned(1, "crm", 1), failing(1, "crm", 1<<62), failing(2, "crm", 1<<62), failing(3, "crm", 1<<62)), "acceptable_impact", false},
-		{"unreviewed sources alone do not block", atNone, with(source("x", figures.Unreviewed, sources.Unknown), aligned(1, "x", 5000)), "", false},
-		{"pass_rate does not block", atNone, with(source("bad", figures.Rejected, sources.Spoofing), failing(2, "bad", 300_000)), "", false},
+		{"unreviewed sources alone do not block", atNone, with(source("x", figures.Unreviewed, figures.Unknown), aligned(1, "x", 5000)), "", false},
+		{"pass_rate does not block", atNone, with(source("bad", figures.Rejected, figures.Spoofing), failing(2, "bad", 300_000)), "", false},
 	}
 }
 
@@ -173,7 +172,7 @@ func rejectRules() []rule {
 		return func(f *readiness.Figures) { f.PolicySince = now.Add(-d) }
 	}
 	const month = 30 * 24 * time.Hour
-	seen := func(decision figures.Decision, class sources.Classification, at time.Time) func(*readiness.Figures) {
+	seen := func(decision figures.Decision, class figures.Classification, at time.Time) func(*readiness.Figures) {
 		return func(f *readiness.Figures) {
 			f.Sources = append(f.Sources, readiness.Source{Source: figures.Source{ID: "new", Decision: decision, Classification: class}, FirstSeen: at})
 		}
@@ -190,9 +189,9 @@ func rejectRules() []rule {
 		{"no_new_unknown_sources: first seen before the window", atQuarantine, seen("", "", daysAgo(30).Add(-1)), "", false},
 		{"no_new_unknown_sources: first seen today", atQuarantine, seen("", "", now), "no_new_unknown_sources", false},
 		{"no_new_unknown_sources: first seen at an unknown time", atQuarantine, seen("", "", time.Time{}), "no_new_unknown_sources", false},
-		{"no_new_unknown_sources: a confirmed source is known", atQuarantine, seen(figures.Confirmed, sources.Unknown, now), "", false},
-		{"no_new_unknown_sources: a rejected source is known", atQuarantine, seen(figures.Rejected, sources.Unknown, now), "", false},
-		{"no_new_unknown_sources: a classified source is known", atQuarantine, seen("", sources.Spoofing, now), "", false},
+		{"no_new_unknown_sources: a confirmed source is known", atQuarantine, seen(figures.Confirmed, figures.Unknown, now), "", false},
+		{"no_new_unknown_sources: a rejected source is known", atQuarantine, seen(figures.Rejected, figures.Unknown, now), "", false},
+		{"no_new_unknown_sources: a classified source is known", atQuarantine, seen("", figures.Spoofing, now), "", false},
 		{"no_new_unknown_sources: an unregistered source is new", atQuarantine, func(f *readiness.Figures) { f.Rows = append(f.Rows, aligned(1, "new", 1)) }, "no_new_unknown_sources", false},
 		{"no_new_unknown_sources: not for quarantine", atNone, seen("", "", now), "", false},
 		{
@@ -205,7 +204,7 @@ func rejectRules() []rule {
 func relayRules() []rule {
 	broken := func(decision figures.Decision, n int64) func(*readiness.Figures) {
 		return func(f *readiness.Figures) {
-			f.Sources = append(f.Sources, source("list", decision, sources.Forwarder))
+			f.Sources = append(f.Sources, source("list", decision, figures.Forwarder))
 			f.Rows = append(f.Rows, relayBroken(3, "list", n))
 		}
 	}
@@ -217,7 +216,7 @@ func relayRules() []rule {
 		{"acknowledgement: not for none", "", broken(figures.Confirmed, 1), "", false},
 		{"acknowledgement: mail of the shop that a relay broke", atNone, func(f *readiness.Figures) { f.Rows = append(f.Rows, relayBroken(1, "shop", 5000)) }, "", true},
 		{"acknowledgement: relays do not make a source unaligned", atNone, func(f *readiness.Figures) {
-			f.Sources = append(f.Sources, source("crm", figures.Confirmed, sources.Authorised))
+			f.Sources = append(f.Sources, source("crm", figures.Confirmed, figures.Authorised))
 			f.Rows = append(f.Rows, relayBroken(1, "crm", 5))
 		}, "", true},
 		{"acknowledgement: failures that no relay caused need none", atNone, func(f *readiness.Figures) { f.Rows = append(f.Rows, failing(1, "shop", 300)) }, "", false},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/readiness"
-	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
@@ -61,7 +60,7 @@ const (
 )
 
 // source returns a registered source that was seen long before the window.
-func source(id string, decision figures.Decision, class sources.Classification) readiness.Source {
+func source(id string, decision figures.Decision, class figures.Classification) readiness.Source {
 	return readiness.Source{Source: figures.Source{ID: id, Decision: decision, Classification: class}, FirstSeen: daysAgo(400)}
 }
 
@@ -71,7 +70,7 @@ func complete(t testing.TB, record string) readiness.Figures {
 	t.Helper()
 	f := readiness.Figures{
 		Now: now, Published: published(t, record), PolicySince: now.AddDate(0, 0, -90), ReportAddress: "reports@in.example.net",
-		Sources: []readiness.Source{source("shop", figures.Confirmed, sources.Authorised)},
+		Sources: []readiness.Source{source("shop", figures.Confirmed, figures.Authorised)},
 	}
 	for day := 1; day <= readiness.WindowDays; day++ {
 		f.Rows = append(f.Rows, aligned(day, "shop", 100))

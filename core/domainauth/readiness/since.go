@@ -72,3 +72,9 @@ func RetryAfter(last, now time.Time) time.Duration {
 	}
 	return (wait + time.Second - 1).Truncate(time.Second)
 }
+
+// SameHandling reports whether a record, at the place of the published one, would ask receivers
+// to handle failing mail in the same way.
+func SameHandling(published dmarc.Discovery, text string) bool {
+	return handlingOfText(published, &text) == HandlingOf(published)
+}
