@@ -193,6 +193,8 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/domainauth/report/compose": "writing DMARC aggregate reports",
+
 	"core/domainauth/comparison": "the figures before and after a change of a domain",
 	"core/domainauth/timeline":   "the events of a domain, each made from all its sightings",
 	"core/domainauth/lookup":     "what DNS says about a domain",
