@@ -114,6 +114,7 @@ var domainEdges = map[[2]string]string{
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"objects", "cache"}:               "the stores of organizations are cached for five seconds",
 	{"templates", "jobs"}:              "the periodic sync is a job",
+	{"domainauth", "cache"}:            "names of addresses are remembered for a day",
 	{"domainauth", "mailauth"}:         "policies are read from DMARC records, and names are compared in the same form",
 	{"inbound", "mailauth"}:            "SPF, DKIM and DMARC are verdicts of received mail",
 	{"inbound", "objects"}:             "received mail is stored as objects",
@@ -197,8 +198,8 @@ var domainParts = map[string]string{
 
 	"core/domainauth/comparison": "the figures before and after a change of a domain",
 	"core/domainauth/timeline":   "the events of a domain, each made from all its sightings",
-	"core/domainauth/lookup":     "what DNS says about a domain",
 	"core/domainauth/figures":    "the figures that the rules about DMARC reports are computed from",
+	"core/domainauth/lookup":     "what DNS says about a domain, an address and known senders",
 	"core/domainauth/readiness":  "whether the DMARC policy of a domain may become stricter",
 	"core/domainauth/report":     "reading DMARC aggregate reports",
 	"core/domainauth/sources":    "which source a row of a DMARC report belongs to",

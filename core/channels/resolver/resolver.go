@@ -66,6 +66,25 @@ func (r *Resolver) IsPublished(ctx context.Context, _ string, record channels.Re
 	return holds(answer, name, record.Value), nil
 }
 
+// Alias returns the target of the CNAME record of a name as published, without the final dot, or
+// "" if the name has none. It fails if no name server answers.
+func (r *Resolver) Alias(ctx context.Context, name string) (string, error) {
+	name = dns.Fqdn(name)
+	if _, ok := dns.IsDomainName(name); !ok {
+		return "", nil
+	}
+	answer, err := r.askServers(ctx, new(dns.Msg).SetQuestion(name, dns.TypeCNAME))
+	if err != nil {
+		return "", err
+	}
+	for _, found := range answer.Answer {
+		if alias, ok := found.(*dns.CNAME); ok && strings.EqualFold(alias.Hdr.Name, name) {
+			return strings.TrimSuffix(alias.Target, "."), nil
+		}
+	}
+	return "", nil
+}
+
 // askServers returns the answer of the first server that answers.
 func (r *Resolver) askServers(ctx context.Context, question *dns.Msg) (*dns.Msg, error) {
 	failure := errNoAnswer

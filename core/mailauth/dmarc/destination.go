@@ -46,25 +46,28 @@ type Destination struct {
 
 // Destinations returns where receivers send the aggregate reports about a domain, by RFC 9990
 // section 4: a destination of another organization must agree, otherwise anyone could direct
-// reports to it. At most ten addresses are examined. It returns none if there is no record. It
-// fails if a query fails.
+// reports to it. At most ten addresses are examined. It returns none if there is no record. If
+// a query fails, it returns the error and all destinations; those about which it is not known
+// have an empty Consent.
 func Destinations(ctx context.Context, r Resolver, d Discovery) ([]Destination, error) {
 	if d.Domain == "" {
 		return nil, nil
 	}
-	own, err := Walk(ctx, r, d.Domain)
-	if err != nil {
-		return nil, err
-	}
+	own, unknown := Walk(ctx, r, d.Domain)
+	failure := unknown
 	var all []Destination
 	for _, uri := range d.Record.AggregateURIs[:min(len(d.Record.AggregateURIs), maxDestinations)] {
 		destination := Destination{URI: uri, Host: hostOf(uri)}
-		if err := destination.ask(ctx, r, d.Domain, own.OrganizationalDomain()); err != nil {
-			return nil, err
+		err := unknown
+		if err == nil {
+			err = destination.ask(ctx, r, d.Domain, own.OrganizationalDomain())
+		}
+		if err != nil {
+			failure, destination.Consent = err, ""
 		}
 		all = append(all, destination)
 	}
-	return all, nil
+	return all, failure
 }
 
 // ask finds the consent of a destination to reports about the record of a domain.

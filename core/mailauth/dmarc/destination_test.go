@@ -84,17 +84,24 @@ func TestDestinations(t *testing.T) {
 	}
 }
 
-// TestDestinationsFail checks that an answer that is not known is no missing consent.
+// TestDestinationsFail checks that an answer that is not known is no missing consent, and that
+// the other destinations are known all the same.
 func TestDestinationsFail(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{"_dmarc.red.example.net", "blue.example.com._report._dmarc.red.example.net"} {
-		zone := texts{"_dmarc.blue.example.com": {"v=DMARC1; p=none; rua=mailto:r@red.example.net"}}
+	const given = "blue.example.com._report._dmarc.green.example.org"
+	for broken, want := range map[string]dmarc.Consent{
+		"_dmarc.red.example.net":                          dmarc.ConsentGiven,
+		"blue.example.com._report._dmarc.red.example.net": dmarc.ConsentGiven,
+		"_dmarc.example.com":                              "",
+	} {
+		zone := texts{"_dmarc.blue.example.com": {"v=DMARC1; p=none; rua=mailto:r@red.example.net,mailto:r@green.example.org"}, given: {"v=DMARC1"}}
 		d, err := dmarc.Discover(t.Context(), zone, "blue.example.com")
 		if err != nil {
 			t.Fatal(err)
 		}
 		zone[broken] = []string{"SERVFAIL"}
-		if got, err := dmarc.Destinations(t.Context(), zone, d); !errors.Is(err, errBroken) {
+		got, err := dmarc.Destinations(t.Context(), zone, d)
+		if !errors.Is(err, errBroken) || len(got) != 2 || got[0].Consent != "" || got[1].Consent != want {
 			t.Errorf("%s: %+v, %v", broken, got, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -195,6 +196,40 @@ func (z *Zone) Exists(_ context.Context, name string) (bool, error) {
 		return false, &net.DNSError{Err: "server misbehaving", Name: name, IsTemporary: true}
 	}
 	return code != dns.RcodeNameError, nil
+}
+
+// Alias returns the target of the CNAME record of a name, without the final dot, or "" if it has
+// none.
+func (z *Zone) Alias(ctx context.Context, name string) (string, error) {
+	records, err := lookup[*dns.CNAME](z, ctx, name, dns.TypeCNAME)
+	if failure, ok := err.(*net.DNSError); ok && failure.IsNotFound { //nolint:errorlint // lookup returns the error itself
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(records[0].Target, "."), nil
+}
+
+// Mend ends the failures of Break.
+func (z *Zone) Mend() {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	clear(z.broken)
+}
+
+// SetTXT replaces the TXT records of a name by the texts.
+func (z *Zone) SetTXT(name string, texts ...string) {
+	z.mu.Lock()
+	key := strings.ToLower(dns.Fqdn(name))
+	z.records[key] = slices.DeleteFunc(z.records[key], func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeTXT })
+	if len(z.records[key]) == 0 {
+		delete(z.records, key)
+	}
+	z.mu.Unlock()
+	for _, text := range texts {
+		z.AddTXT(name, text)
+	}
 }
 
 // Serve starts a name server with the zone on loopback, over UDP and TCP, and returns its
