@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,6 +61,9 @@ type Figure struct {
 	Texts []string
 	// Marks are the points in time that stand out.
 	Marks []Mark
+	// ShowGaps draws the points in time without any value as grey columns, so that they differ
+	// from points with the value 0.
+	ShowGaps bool
 }
 
 // Mark is a point in time that stands out, such as a day with too many bounces. At is its
@@ -67,6 +71,9 @@ type Figure struct {
 type Mark struct {
 	At         int
 	Text, Path string
+	// IsEvent draws a line instead of a coloured column: something happened at this point, and
+	// its values may be usual.
+	IsEvent bool
 }
 
 // The width and height of the inner image with the lines, in its own units.
@@ -80,8 +87,13 @@ const (
 func Draw(f Figure) (template.HTML, float64) {
 	d := &drawing{figure: f, upper: roundUp(f.highest()), points: length(f.Series)}
 	d.begin()
+	if f.ShowGaps {
+		d.gaps()
+	}
 	for _, m := range f.Marks {
-		d.printf(`<rect class="breach" x="%s" y="0" width="%s" height="100%%"/>`, d.x(float64(m.At)), d.x(1))
+		if !m.IsEvent {
+			d.printf(`<rect class="breach" x="%s" y="0" width="%s" height="100%%"/>`, d.x(float64(m.At)), d.x(1))
+		}
 	}
 	if f.Kind == StackedBars {
 		d.bars()
@@ -89,6 +101,7 @@ func Draw(f Figure) (template.HTML, float64) {
 		d.lines()
 	}
 	d.thresholds()
+	d.events()
 	d.days()
 	d.printf(`</svg>`)
 	return template.HTML(d.String()), d.upper //nolint:gosec // all texts in it are escaped
@@ -217,6 +230,34 @@ func runsOf(values []float64) []run {
 		runs = append(runs, run{at, at + 1})
 	}
 	return runs
+}
+
+// gaps returns the points in time without any value.
+func (f Figure) gaps() []int {
+	var gaps []int
+	for at := range length(f.Series) {
+		if !slices.ContainsFunc(f.Series, func(s Series) bool { return !math.IsNaN(s.at(at)) }) {
+			gaps = append(gaps, at)
+		}
+	}
+	return gaps
+}
+
+// gaps writes a column for each point in time without any value.
+func (d *drawing) gaps() {
+	for _, at := range d.figure.gaps() {
+		d.printf(`<rect class="gap" x="%s" y="0" width="%s" height="100%%"/>`, d.x(float64(at)), d.x(1))
+	}
+}
+
+// events writes a line with a dot at its top for each event.
+func (d *drawing) events() {
+	for _, m := range d.figure.Marks {
+		if m.IsEvent {
+			x := d.x(float64(m.At) + 0.5)
+			d.printf(`<line class="event" x1="%s" x2="%s" y1="0" y2="100%%"/><circle class="event" cx="%s" cy="0" r="4"/>`, x, x, x)
+		}
+	}
 }
 
 // thresholds writes a line with a name for each threshold.

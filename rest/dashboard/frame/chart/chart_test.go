@@ -27,6 +27,10 @@ func TestGoldenDrawings(t *testing.T) {
 		"bars":      {ID: "b", Title: "Trouble", Description: "Most on the third day.", Series: two, Texts: []string{"a", "b", "c", "d"}},
 		"lines":     {ID: "l", Kind: chart.Lines, Title: "Rates", Description: "Falling.", Series: two},
 		"threshold": {ID: "t", Kind: chart.Lines, Series: gaps, Thresholds: review, Texts: []string{"a", "b", "c", "d"}, Marks: []chart.Mark{{At: 2, Text: "Over 5 %", Path: "/m?a=1&b=2"}}},
+		"events": {
+			ID: "e", Series: []chart.Series{{Name: "Passed", Values: []float64{4, math.NaN(), 0, 2}}, {Name: "Failed", Values: []float64{1, math.NaN(), 0, math.NaN()}}}, ShowGaps: true,
+			Texts: []string{"a", "b", "c", "d"}, Marks: []chart.Mark{{At: 1, Text: "The record changed", Path: "/e", IsEvent: true}},
+		},
 		"hostile": {
 			ID: "h", Title: `<script>&"'`, Description: "</desc><a href='x'>", Series: two, Texts: []string{`</title><script>`, "b", `"><script>`, "d"},
 			Thresholds: []chart.Threshold{{Value: 1, Name: "</text><script>"}}, Marks: []chart.Mark{{At: 2, Text: `"><script>`, Path: `"><script>`}},
@@ -86,6 +90,21 @@ func TestUpperEnds(t *testing.T) {
 	_, max := chart.Draw(chart.Figure{Thresholds: []chart.Threshold{{Value: 0.05}}})
 	if max < 0.05 {
 		t.Errorf("the axis ends at %v, below the threshold", max)
+	}
+}
+
+// TestGapLegend checks that the legend names days without values only if there are any.
+func TestGapLegend(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)
+	for value, want := range map[float64]int{0: 1, math.NaN(): 2} {
+		panel := chart.Plan{
+			Write: func(float64) string { return "" }, Axis: func(float64) string { return "" }, Gap: "No reports",
+			Days: []time.Time{day}, Series: []chart.Series{{Name: "Passed", Values: []float64{value}}},
+		}.Panel()
+		if len(panel.Legend) != want {
+			t.Errorf("legend for %v: %v", value, panel.Legend)
+		}
 	}
 }
 

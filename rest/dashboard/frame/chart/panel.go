@@ -63,6 +63,9 @@ type Plan struct {
 	// Marks are the days that stand out. Marked is the heading of their list.
 	Marks  []Mark
 	Marked string
+	// Gap is the legend of the days without any value, which are then drawn as grey columns. ""
+	// leaves them empty.
+	Gap string
 }
 
 // noValue stands for a value that is left out.
@@ -79,13 +82,17 @@ func (p Plan) Panel() Panel {
 	for _, row := range slices.Backward(panel.Table.Rows) {
 		texts = append(texts, row.text(panel.Table.Columns))
 	}
-	drawing, upper := Draw(Figure{
+	figure := Figure{
 		ID: p.ID, Kind: p.Draw, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.",
-		Series: p.Series, Thresholds: p.Thresholds, Texts: texts, Marks: p.Marks,
-	})
+		Series: p.Series, Thresholds: p.Thresholds, Texts: texts, Marks: p.Marks, ShowGaps: p.Gap != "",
+	}
+	drawing, upper := Draw(figure)
 	panel.Drawing, panel.Upper, panel.Half = drawing, p.Axis(upper), p.Axis(upper/2)
 	for i, s := range p.Series {
 		panel.Legend = append(panel.Legend, Legend{s.Name, s.class(i)})
+	}
+	if p.Gap != "" && len(figure.gaps()) > 0 {
+		panel.Legend = append(panel.Legend, Legend{p.Gap, "of-gap"})
 	}
 	return panel
 }
