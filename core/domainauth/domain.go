@@ -22,6 +22,8 @@ type Domain struct {
 	Snapshot *lookup.Snapshot
 	// MeasuredAt is the time of the last measurement whose queries were answered, nil before it.
 	MeasuredAt *time.Time
+	// RequestedAt is the time of the last measurement that a caller asked for, nil without one.
+	RequestedAt *time.Time
 	// LastReportAt is when the last report that counts was received, nil without one.
 	LastReportAt *time.Time
 	// Acknowledgement is the latest one, nil without one.

@@ -29,7 +29,7 @@ var (
 // New returns the store of domain authentication on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-const domainColumns = `id, domain, token, snapshot, measured_at, last_report_at, acknowledgement, created_at`
+const domainColumns = `id, domain, token, snapshot, measured_at, requested_at, last_report_at, acknowledgement, created_at`
 
 var (
 	domainsByName = engine.Register("domain authentication domains", `
@@ -60,6 +60,7 @@ type domainRow struct {
 	Token           string       `db:"token"`
 	Snapshot        string       `db:"snapshot"`
 	MeasuredAt      *engine.Time `db:"measured_at"`
+	RequestedAt     *engine.Time `db:"requested_at"`
 	LastReportAt    *engine.Time `db:"last_report_at"`
 	Acknowledgement string       `db:"acknowledgement"`
 	CreatedAt       engine.Time  `db:"created_at"`
@@ -68,7 +69,7 @@ type domainRow struct {
 func (r domainRow) domain() (domainauth.Domain, error) {
 	d := domainauth.Domain{
 		ID: r.ID, Domain: r.Domain, Token: r.Token, MeasuredAt: engine.OptionalTime(r.MeasuredAt),
-		LastReportAt: engine.OptionalTime(r.LastReportAt), CreatedAt: r.CreatedAt.Time(),
+		RequestedAt: engine.OptionalTime(r.RequestedAt), LastReportAt: engine.OptionalTime(r.LastReportAt), CreatedAt: r.CreatedAt.Time(),
 	}
 	if r.Snapshot != "" {
 		d.Snapshot = &lookup.Snapshot{}
