@@ -1,0 +1,10 @@
+// Package demoreports gives the demo 90 days of DMARC reports about its domain: from several
+// receivers of mail, about the organization's own senders, a helpdesk that was set up in this time, a
+// web shop that is missing in the SPF record, forwarders, and attackers who forge mail. The policy of
+// the domain went from none to quarantine.
+//
+// The reports are files, which the product reads as any others. The receivers and their mail are
+// invented: their domains are below example.com, example.net and example.org, and their addresses in
+// the networks for documentation (RFC 5737, RFC 3849) and benchmarks (RFC 2544). The same day gives
+// the same reports.
+package demoreports
