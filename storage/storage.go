@@ -327,3 +327,6 @@ func (db *DB) Processes() replay.ProcessStore { return replay.NewProcessStore(db
 
 // DomainAuth returns the store of domain authentication.
 func (db *DB) DomainAuth() domainauthstore.Store { return domainauthstore.New(db.DB) }
+
+// DMARCReports returns the store of DMARC reports.
+func (db *DB) DMARCReports() domainauthstore.Intake { return domainauthstore.NewIntake(db.DB) }

@@ -198,6 +198,7 @@ var domainParts = map[string]string{
 
 	"core/domainauth/comparison": "the figures before and after a change of a domain",
 	"core/domainauth/timeline":   "the events of a domain, each made from all its sightings",
+	"core/domainauth/intake":     "reading reports into the database",
 	"core/domainauth/figures":    "the figures that the rules about DMARC reports are computed from",
 	"core/domainauth/lookup":     "what DNS says about a domain, an address and known senders",
 	"core/domainauth/readiness":  "whether the DMARC policy of a domain may become stricter",
