@@ -283,6 +283,9 @@ func (db *DB) ReceivedMail() inboundstore.Queue { return inboundstore.NewQueue(d
 // ReceivedNotices returns the notices about accepted messages between processes.
 func (db *DB) ReceivedNotices() inboundstore.Notices { return inboundstore.NewNotices(db.DB) }
 
+// ReportArrivals returns the store of files with DMARC reports that arrive by mail.
+func (db *DB) ReportArrivals() domainauthstore.Arrivals { return domainauthstore.NewArrivals(db.DB) }
+
 // ReceivingDomains returns the store of receiving domains and their addresses.
 func (db *DB) ReceivingDomains() receiving.Store { return receivingstore.New(db.DB) }
 

@@ -114,8 +114,13 @@ var domainEdges = map[[2]string]string{
 	{"templates", "mailsettings"}:      "templates are deployed with the footer, the address and the assets of the settings",
 	{"objects", "cache"}:               "the stores of organizations are cached for five seconds",
 	{"templates", "jobs"}:              "the periodic sync is a job",
-	{"domainauth", "cache"}:            "names of addresses are remembered for a day",
+	{"domainauth", "cache"}:            "names of addresses are remembered for a day, and report addresses for the receiver",
 	{"domainauth", "mailauth"}:         "policies are read from DMARC records, and names are compared in the same form",
+	{"domainauth", "access"}:           "what people decide about reporters is in the audit log",
+	{"domainauth", "inbound"}:          "reports come by mail",
+	{"domainauth", "jobs"}:             "a job purges the list of files",
+	{"domainauth", "objects"}:          "files with reports are objects of received mail",
+	{"domainauth", "workpool"}:         "files with reports are items of a pool",
 	{"inbound", "mailauth"}:            "SPF, DKIM and DMARC are verdicts of received mail",
 	{"inbound", "objects"}:             "received mail is stored as objects",
 	{"inbound", "jobs"}:                "a job deletes the objects of messages that were never queued",
@@ -194,6 +199,7 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/domainauth/arrivals":       "DMARC reports that come by mail",
 	"core/domainauth/report/compose": "writing DMARC aggregate reports",
 
 	"core/domainauth/comparison": "the figures before and after a change of a domain",

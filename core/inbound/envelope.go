@@ -41,13 +41,16 @@ const (
 	// ToDeletedDomain is a receiving domain that was deleted lately. Its mail is logged as
 	// unknown_domain.
 	ToDeletedDomain Kind = "deleted_domain"
+	// ToReports is the address for DMARC reports about a domain.
+	ToReports Kind = "reports"
 )
 
 // Route is where mail to a recipient goes.
 type Route struct {
 	Kind  Kind   `json:"kind"`
 	OrgID string `json:"org_id"`
-	// TargetID is the id of the inbox or of the receiving domain.
+	// TargetID is the id of the inbox, of the receiving domain, or of the domain that reports are
+	// about.
 	TargetID string `json:"target_id"`
 	// Recipient is the address of the envelope as the client wrote it. LocalPart and Domain are
 	// its parts in lower case, the domain with A-labels.

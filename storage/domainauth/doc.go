@@ -1,3 +1,3 @@
 // Package domainauth stores DMARC reports and what is known from them: domains, sources, daily
-// figures and events.
+// figures, events, and files that arrive.
 package domainauth

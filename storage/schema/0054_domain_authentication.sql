@@ -29,10 +29,12 @@ CREATE INDEX domainauth_domains_measure ON domainauth_domains (measure_at);
 CREATE INDEX domainauth_domains_refresh ON domainauth_domains (refresh_at) WHERE refresh_at IS NOT NULL;
 
 -- Files with reports: an attachment of a mail, or a file that was imported. domain_id is the
--- domain to which a mail was addressed, "" for other origins. reporter is the domain of the From
--- address of the mail. verdicts is the JSON of the verdicts on the mail, "" for other origins.
--- state is waiting, held, read or failed. store_id and object_key name the object with the file
--- while it may be read again, "" otherwise. reports counts the reports that were taken,
+-- domain to which a mail was addressed, "" for other origins. reporter is what the report states,
+-- and before it is read the domain of the From address of the mail. verdicts is the JSON of the
+-- verdicts on the mail, "" for other origins. state is waiting, held, read or failed. store_id and
+-- object_key name the object with the file while it may be read again, "" otherwise; in_text is
+-- true if it is the whole mail, whose text is the file. others is a JSON array of the keys of the
+-- other objects of the mail, which are deleted with the file. reports counts the reports that were taken,
 -- duplicates those that were known, tls_reports reports about SMTP TLS, foreign_reports reports
 -- about other domains. due_at is the time of the next attempt, NULL if none follows; attempts is
 -- the fencing token.
@@ -50,6 +52,8 @@ CREATE TABLE domainauth_files (
 	problem text NOT NULL,
 	store_id bytetext NOT NULL,
 	object_key bytetext NOT NULL,
+	in_text boolean NOT NULL DEFAULT FALSE,
+	others text NOT NULL DEFAULT '[]',
 	size bigint NOT NULL,
 	reports bigint NOT NULL,
 	duplicates bigint NOT NULL,
@@ -64,6 +68,7 @@ CREATE TABLE domainauth_files (
 CREATE INDEX domainauth_files_newest ON domainauth_files (org_id, received_at, id);
 CREATE INDEX domainauth_files_of_reporter ON domainauth_files (org_id, reporter, state);
 CREATE INDEX domainauth_files_due ON domainauth_files (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX domainauth_files_objects ON domainauth_files (org_id, message_id) WHERE object_key <> '';
 
 -- Reports that count, or are being read. identity is a hash by which a copy of a report is known.
 -- policy is the policy that the reporter found, as the text of a record, "" if it states none.
@@ -263,7 +268,8 @@ CREATE TABLE domainauth_events (
 );
 CREATE INDEX domainauth_events_newest ON domainauth_events (org_id, domain_id, occurred_at, id);
 
--- What people decided about reporters: accepted or rejected.
+-- What people decided about reporters: accepted or rejected, "" for a reporter whose files are held
+-- without a decision; then decided_at is when the first one was held.
 CREATE TABLE domainauth_reporters (
 	org_id bytetext NOT NULL,
 	reporter bytetext NOT NULL,
