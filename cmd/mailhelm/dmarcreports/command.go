@@ -13,6 +13,7 @@ import (
 // Command is `mailhelm dmarc`, which reads what DNS and receivers say about a domain.
 type Command struct {
 	Show   Show   `cmd:"" help:"Say what DMARC reports in files contain."`
+	Import Import `cmd:"" help:"Store DMARC reports in files, so that dashboard and API show them."`
 	Record Record `cmd:"" help:"Say what the DMARC record of a domain asks for, and where its reports go."`
 }
 

@@ -72,6 +72,7 @@ func (b *Batch) Add(ctx context.Context, t Target, open Open) (*Result, error) {
 		if err != nil {
 			return countOther(err, result)
 		}
+		result.Found++
 		d, err := b.take(ctx, t, r, result)
 		if err == nil && d.domain != nil {
 			taken[n] = d
@@ -113,6 +114,7 @@ func (b *Batch) each(open Open, f func(n int, document io.Reader) error) error {
 func countOther(err error, result *Result) error {
 	switch {
 	case errors.Is(err, report.ErrTLSReport):
+		result.Found++
 		result.TLSReports++
 		return nil
 	case errors.Is(err, report.ErrNotReport):

@@ -55,6 +55,8 @@ type Open func() (io.ReadCloser, error)
 
 // Result says what a file had.
 type Result struct {
+	// Found is the number of reports of all kinds in the file.
+	Found int
 	// Reports is the number of reports that were taken, with Records and Messages in them.
 	Reports, Records int
 	Messages         int64
@@ -63,11 +65,6 @@ type Result struct {
 	Duplicates, TLSReports, Foreign, Unusable int
 	// Warnings is the number of repairs in the reports that were taken.
 	Warnings int
-}
-
-// Any reports whether the file had reports of any kind.
-func (r Result) Any() bool {
-	return r.Reports+r.Duplicates+r.TLSReports+r.Foreign+r.Unusable > 0
 }
 
 // Read reads one file. It fails with the errors of report.Unpack and of open. Reports before a

@@ -140,12 +140,12 @@ func TestCopiesAndStrangersDoNotCount(t *testing.T) {
 			of   written
 			want intake.Result
 		}{
-			"a copy":                       {first, intake.Result{Duplicates: 1}},
-			"another domain":               {about("example.org", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Foreign: 1}},
-			"a name that ends like it":     {about("notexample.com", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Foreign: 1}},
-			"a subdomain that is not here": {about("sub.example.com", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Foreign: 1}},
-			"older than two years":         {about(domain, "receiver.example", "2", 731, record("192.0.2.1", 1, "none", true, true)), intake.Result{Unusable: 1}},
-			"in the future":                {about(domain, "receiver.example", "2", -3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Unusable: 1}},
+			"a copy":                       {first, intake.Result{Found: 1, Duplicates: 1}},
+			"another domain":               {about("example.org", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Foreign: 1}},
+			"a name that ends like it":     {about("notexample.com", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Foreign: 1}},
+			"a subdomain that is not here": {about("sub.example.com", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Foreign: 1}},
+			"older than two years":         {about(domain, "receiver.example", "2", 731, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Unusable: 1}},
+			"in the future":                {about(domain, "receiver.example", "2", -3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Unusable: 1}},
 		} {
 			if got := w.read(t, tc.of); got != tc.want {
 				t.Errorf("%s: %+v", name, got)

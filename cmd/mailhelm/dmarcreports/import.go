@@ -1,0 +1,228 @@
+package dmarcreports
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/domainauth/intake"
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
+	"github.com/mailhelm/mailhelm/core/inbound/parse"
+)
+
+// Import is `mailhelm dmarc import`.
+type Import struct {
+	installation.Target
+	Files []string `arg:"" help:"Files, or folders with reports."`
+	Org   string   `help:"Slug or id of the organization that the domains belong to. Default: the only organization." placeholder:"ORG" once:""`
+}
+
+// Help returns the text that --help shows below the summary.
+func (Import) Help() string {
+	return `Stores DMARC aggregate reports of an organization. Their messages then are in the figures of the domains, on the dashboard and in the API, like those of reports that come by mail.
+
+Reports are taken about domains from which the organization may send: a verified domain of its sending account, or a name below one. Reports about others are counted and left out, and so are those about a period more than two years ago. A report that is known already counts once, so the command can be repeated, also after an interruption.
+
+Files are the same as for 'mailhelm dmarc show': XML, gzip or zip, also in base64, or a mail (.eml) with such an attachment. A server may run at the same time. Memory use does not depend on the size of the reports.
+
+The exit status is 0 when every named file was read. It is 1 when one has no report or cannot be read. Files without a report in a named folder are counted only.
+
+Examples:
+
+    mailhelm dmarc import reports --org bakery
+    mailhelm dmarc import google.com!bakery.example!1795737600!1795823999.zip --json`
+}
+
+// printedImport is the object that `mailhelm dmarc import --json` prints.
+type printedImport struct {
+	Organization string           `json:"organization"`
+	Files        int              `json:"files"`
+	Reports      int              `json:"reports"`
+	Records      int              `json:"records"`
+	Messages     int64            `json:"messages"`
+	Duplicates   int              `json:"duplicates"`
+	TLSReports   int              `json:"tls_reports"`
+	OtherDomains int              `json:"reports_about_other_domains"`
+	Unusable     int              `json:"reports_without_usable_period"`
+	Warnings     int              `json:"warnings"`
+	OtherFiles   int              `json:"other_files"`
+	Failures     []printedFailure `json:"failures"`
+}
+
+// Run reads the files. It may be repeated.
+func (c *Import) Run(p *cli.Program) error {
+	files, size, err := find(c.Files)
+	if err != nil {
+		return err
+	}
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
+		org, err := s.OrgOrOnly(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		i := importing{
+			batch:   intake.New(intake.Config{Store: s.DB.DMARCReports(), Transactor: s.DB, Clock: s.Config.Clock, Limits: limits}).Batch(),
+			session: s, org: org, line: cli.NewProgress(s.Stderr, size, s.Config.Clock),
+			printed: printedImport{Organization: org.Slug, Failures: []printedFailure{}},
+		}
+		err = i.all(ctx, files)
+		i.line.End()
+		if printErr := i.print(); err == nil {
+			err = printErr
+		}
+		if err == nil && len(i.printed.Failures) > 0 {
+			return cli.ErrReported
+		}
+		return err
+	})
+}
+
+// importing is a running import.
+type importing struct {
+	batch   *intake.Batch
+	session *installation.Session
+	org     core.Org
+	line    *cli.Progress
+	printed printedImport
+	// results are those of files whose reports may not be stored yet.
+	results []*intake.Result
+}
+
+// all reads files. Those that were read before an error stay.
+func (i *importing) all(ctx context.Context, files []found) error {
+	done := int64(0)
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(fmt.Errorf("interrupted: run the same command again: %w", err), i.settle(context.WithoutCancel(ctx)))
+		}
+		if err := i.read(ctx, file); err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", file.name, err), i.settle(context.WithoutCancel(ctx)))
+		}
+		i.printed.Files++
+		done += file.size
+		i.line.Show(done, fmt.Sprintf("%d files", i.printed.Files))
+	}
+	return i.settle(ctx)
+}
+
+// settle stores what was read, and adds up the results.
+func (i *importing) settle(ctx context.Context) error {
+	if err := i.batch.Flush(ctx); err != nil {
+		return err
+	}
+	for _, r := range i.results {
+		p := &i.printed
+		p.Reports, p.Records, p.Messages, p.Duplicates = p.Reports+r.Reports, p.Records+r.Records, p.Messages+r.Messages, p.Duplicates+r.Duplicates
+		p.TLSReports, p.OtherDomains, p.Unusable, p.Warnings = p.TLSReports+r.TLSReports, p.OtherDomains+r.Foreign, p.Unusable+r.Unusable, p.Warnings+r.Warnings
+	}
+	i.results = nil
+	return nil
+}
+
+// read reads one file. It fails only if the import cannot go on.
+func (i *importing) read(ctx context.Context, file found) error {
+	parts, err := file.parts()
+	if err != nil {
+		i.printed.Failures = append(i.printed.Failures, printedFailure{file.name, err.Error()})
+		return nil
+	}
+	found := 0
+	for _, open := range parts {
+		result, err := i.batch.Add(ctx, intake.Target{OrgID: i.org.ID, ReceivedAt: i.session.Config.Clock()}, open)
+		i.results = append(i.results, result)
+		found += result.Found
+		switch {
+		case err == nil:
+		case !isUnreadable(err):
+			return err
+		default:
+			found++
+			i.printed.Failures = append(i.printed.Failures, printedFailure{file.name, err.Error()})
+		}
+	}
+	switch {
+	case found > 0:
+	case file.inFolder:
+		i.printed.OtherFiles++
+	default:
+		i.printed.Failures = append(i.printed.Failures, printedFailure{file.name, report.ErrNotReport.Error()})
+	}
+	if len(i.results) >= 10_000 {
+		return i.settle(ctx)
+	}
+	return nil
+}
+
+// parts returns what may be read of a file: the file itself, or the body and the attachments of
+// a mail.
+func (f found) parts() ([]intake.Open, error) {
+	file, err := os.Open(f.name)
+	if err != nil {
+		return nil, err
+	}
+	head, _ := bufio.NewReader(file).Peek(100) // an error comes again when it is read
+	if !mailHeader.Match(head) {
+		return []intake.Open{func() (io.ReadCloser, error) { return os.Open(f.name) }}, file.Close()
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, maxMail+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	if len(raw) > maxMail {
+		return nil, report.ErrTooLarge
+	}
+	content := parse.Bytes(raw, parse.DefaultLimits)
+	parts := []intake.Open{func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte(content.TextBody))), nil }}
+	for n := range content.Attachments {
+		parts = append(parts, func() (io.ReadCloser, error) { return io.NopCloser(content.Attachments[n].Open()), nil })
+	}
+	return parts, nil
+}
+
+// isUnreadable reports whether an error is about the content of a file.
+func isUnreadable(err error) bool {
+	return errors.Is(err, report.ErrCorrupt) || errors.Is(err, report.ErrTooLarge) || errors.Is(err, report.ErrNotReport)
+}
+
+// print prints what was imported.
+func (i *importing) print() error {
+	p := i.printed
+	if i.session.JSON {
+		return i.session.PrintJSON(p)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s imported, with %s in %s\n", counted(uint64(p.Reports), "report"), counted(uint64(p.Messages), "message"), counted(uint64(p.Records), "record"))
+	for _, left := range []struct {
+		n    int
+		what string
+	}{
+		{p.Duplicates, "known already"}, {p.OtherDomains, "about domains that are not of the organization"}, {p.Unusable, "about no usable period, or one more than two years ago"},
+		{p.TLSReports, "about SMTP TLS"},
+	} {
+		if left.n > 0 {
+			fmt.Fprintf(&text, "%s left out: %s\n", counted(uint64(left.n), "report"), left.what)
+		}
+	}
+	if p.Warnings > 0 {
+		fmt.Fprintf(&text, "%s in these reports; 'mailhelm dmarc show' lists them\n", counted(uint64(p.Warnings), "fault"))
+	}
+	if p.OtherFiles > 0 {
+		fmt.Fprintf(&text, "%s without a report\n", counted(uint64(p.OtherFiles), "file"))
+	}
+	for _, f := range p.Failures {
+		fmt.Fprintf(i.session.Stderr, "%s: %s\n", safe(f.File), f.Error)
+	}
+	_, err := io.WriteString(i.session.Stdout, text.String())
+	return err
+}
