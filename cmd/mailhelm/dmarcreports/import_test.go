@@ -121,7 +121,7 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no report":            {[]string{broken, "--data", folder}, "this is not a DMARC aggregate report"},
 		"no file":              {[]string{broken + ".missing", "--data", folder}, "no such file"},
-		"unknown organization": {[]string{broken, "--data", folder, "--org", "nobody"}, `there is no organization "nobody"`},
+		"unknown organization": {[]string{broken, "--data", folder, "--org", "missing"}, `there is no organization "missing"`},
 		"no installation":      {[]string{broken, "--data", t.TempDir()}, "there is no database in"},
 	} {
 		got := dmarcCommand(t, append([]string{"import"}, tc.args...)...)
