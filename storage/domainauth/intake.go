@@ -28,7 +28,7 @@ var (
 		WHERE org_id = $1 AND identity IN (SELECT j.atom FROM json_each($2) AS j)`)
 	discardRows = engine.Register("discard records of a report", `
 		DELETE FROM domainauth_rows WHERE org_id = $1 AND domain_id = $2 AND day = $3 AND report = $4
-			AND n IN (SELECT r.n FROM domainauth_rows AS r WHERE r.org_id = $1 AND r.domain_id = $2 AND r.day = $3 AND r.report = $4 ORDER BY r.n LIMIT $5)`)
+			AND n < (SELECT MIN(r.n) + $5 FROM domainauth_rows AS r WHERE r.org_id = $1 AND r.domain_id = $2 AND r.day = $3 AND r.report = $4)`)
 	discardReport = engine.Register("discard report", `
 		DELETE FROM domainauth_reports WHERE org_id = $1 AND id = $2 AND state = 'reading'`)
 	addReports = engine.Register("add reports", `
