@@ -2,6 +2,7 @@ package domainauth
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -46,14 +47,14 @@ var (
 			CAST(v ->> 8 AS boolean), CAST(v ->> 9 AS boolean), CAST(v ->> 10 AS boolean), v ->> 11, v ->> 12, v ->> 13
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
 	sourcesByKey = engine.Register("sources by key", `
-		SELECT domain_id, id, key, name, provider, classification, class_day, first_day, last_day, sample_ips FROM domainauth_sources
+		SELECT domain_id, id, key, name, provider, classification, support, first_day, last_day, sample_ips FROM domainauth_sources
 		WHERE org_id = $1 AND domain_id = $2 AND key IN (SELECT j.atom FROM json_each($3) AS j) ORDER BY key`)
 	saveSources = engine.Register("save sources", `
-		INSERT INTO domainauth_sources (org_id, domain_id, id, key, name, provider, classification, class_day, decision, decided_by, first_day, last_day, sample_ips)
-		SELECT $1, v ->> 'domain', v ->> 'id', v ->> 'key', v ->> 'name', v ->> 'provider', v ->> 'class', CAST(v ->> 'class_day' AS bigint), 'unreviewed', '',
+		INSERT INTO domainauth_sources (org_id, domain_id, id, key, name, provider, classification, support, decision, decided_by, first_day, last_day, sample_ips)
+		SELECT $1, v ->> 'domain', v ->> 'id', v ->> 'key', v ->> 'name', v ->> 'provider', v ->> 'class', v ->> 'support', 'unreviewed', '',
 			CAST(v ->> 'first' AS bigint), CAST(v ->> 'last' AS bigint), v ->> 'ips'
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
-		ON CONFLICT (org_id, domain_id, id) DO UPDATE SET classification = excluded.classification, class_day = excluded.class_day,
+		ON CONFLICT (org_id, domain_id, id) DO UPDATE SET classification = excluded.classification, support = excluded.support,
 			first_day = excluded.first_day, last_day = excluded.last_day, sample_ips = excluded.sample_ips`)
 	addDaily   = engine.Register("add to daily figures", addFiguresTo("domainauth_daily", "day", "source"))
 	addMonthly = engine.Register("add to monthly figures", addFiguresTo("domainauth_monthly", "month", "source"))
@@ -251,7 +252,7 @@ type keyedRow struct {
 	Name     string                 `db:"name"           json:"name"`
 	Provider string                 `db:"provider"       json:"provider"`
 	Class    figures.Classification `db:"classification" json:"class"`
-	ClassDay int64                  `db:"class_day"      json:"class_day"`
+	Support  string                 `db:"support"        json:"support"`
 	First    int64                  `db:"first_day"      json:"first"`
 	Last     int64                  `db:"last_day"       json:"last"`
 	IPs      string                 `db:"sample_ips"     json:"ips"`
@@ -262,8 +263,14 @@ const unseen = -1
 
 func (r keyedRow) source() (intake.Source, error) {
 	ips, err := engine.DecodeTexts(r.IPs)
-	s := intake.Source{
-		DomainID: r.DomainID, ID: r.ID, Key: r.Key, Name: r.Name, Provider: r.Provider, Classification: r.Class, ClassDay: dayTime(r.ClassDay), IPs: ips,
+	if err != nil {
+		return intake.Source{}, err
+	}
+	s := intake.Source{DomainID: r.DomainID, ID: r.ID, Key: r.Key, Name: r.Name, Provider: r.Provider, Classification: r.Class, Support: intake.Support{}, IPs: ips}
+	var days map[figures.Classification]int64
+	err = json.Unmarshal([]byte(r.Support), &days)
+	for c, day := range days {
+		s.Support[c] = dayTime(day)
 	}
 	if r.Last != unseen {
 		s.First, s.Last = dayTime(r.First), dayTime(r.Last)
@@ -292,7 +299,15 @@ func (s Intake) SaveSources(ctx context.Context, orgID string, all []intake.Sour
 		if err != nil {
 			return err
 		}
-		rows[i] = keyedRow{o.DomainID, o.ID, o.Key, o.Name, o.Provider, o.Classification, dayNumber(o.ClassDay), unseen, unseen, ips}
+		days := make(map[figures.Classification]int64, len(o.Support))
+		for c, day := range o.Support {
+			days[c] = dayNumber(day)
+		}
+		support, err := json.Marshal(days)
+		if err != nil {
+			return err
+		}
+		rows[i] = keyedRow{o.DomainID, o.ID, o.Key, o.Name, o.Provider, o.Classification, string(support), unseen, unseen, ips}
 		if !o.Last.IsZero() {
 			rows[i].First, rows[i].Last = dayNumber(o.First), dayNumber(o.Last)
 		}

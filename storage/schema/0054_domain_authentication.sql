@@ -121,8 +121,9 @@ CREATE TABLE domainauth_rows (
 	PRIMARY KEY (org_id, domain_id, day, report, n)
 );
 
--- Sources of mail. key is that of package sources. class_day is the last day whose rows support
--- the classification. first_day and last_day are those with messages. sample_ips is a JSON array.
+-- Sources of mail. key is that of package sources. support is a JSON object with the last day
+-- whose rows support each classification. first_day and last_day are those with messages.
+-- sample_ips is a JSON array.
 CREATE TABLE domainauth_sources (
 	org_id bytetext NOT NULL,
 	domain_id bytetext NOT NULL,
@@ -131,7 +132,7 @@ CREATE TABLE domainauth_sources (
 	name text NOT NULL,
 	provider bytetext NOT NULL,
 	classification bytetext NOT NULL,
-	class_day bigint NOT NULL,
+	support text NOT NULL,
 	decision bytetext NOT NULL,
 	decided_at bigint,
 	decided_by bytetext NOT NULL,

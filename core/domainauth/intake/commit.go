@@ -156,7 +156,7 @@ func (b *Batch) nameSources(ctx context.Context, all []*pending, named names) er
 			if named.id(d, key) == "" {
 				missing[key] = Source{
 					DomainID: d.id, ID: core.NewID(), Key: key, Name: s.identity.Name, Provider: s.identity.Provider,
-					Classification: s.identity.Classification, ClassDay: p.report.Day,
+					Classification: s.identity.Classification,
 				}
 			}
 		}
@@ -208,20 +208,10 @@ func (b *Batch) saveSources(ctx context.Context, all []*pending) error {
 	return nil
 }
 
-// lowerAfter is the time after which rows with a lower classification than that of their source
-// replace it: nothing supported it for so long.
-const lowerAfter = 30 * 24 * time.Hour
-
 // see adds what a report shows about a source on a day.
 func (s *Source) see(of *sum, day time.Time) {
-	switch merged := s.Classification.Merge(of.identity.Classification); {
-	case merged == of.identity.Classification:
-		if merged != s.Classification || day.After(s.ClassDay) {
-			s.Classification, s.ClassDay = merged, day
-		}
-	case day.After(s.ClassDay.Add(lowerAfter)):
-		s.Classification, s.ClassDay = of.identity.Classification, day
-	}
+	s.Support = s.Support.with(of.identity.Classification, day)
+	s.Classification = s.Support.classification()
 	if s.First.IsZero() || day.Before(s.First) {
 		s.First = day
 	}

@@ -96,8 +96,8 @@ type Row struct {
 type Source struct {
 	DomainID, ID, Key, Name, Provider string
 	Classification                    figures.Classification
-	// ClassDay is the last day whose records support the classification.
-	ClassDay time.Time
+	// Support says which days support which classification.
+	Support Support
 	// First and Last are the days with messages; both zero before a report of it is counted.
 	First, Last time.Time
 	IPs         []string
