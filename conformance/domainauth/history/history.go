@@ -31,7 +31,7 @@ type Size struct {
 var (
 	Small = Size{Days: 110, Volume: 1}
 	Full  = Size{Days: 730, Volume: 1}
-	Large = Size{Days: 730, Volume: 60, Fillers: 487}
+	Large = Size{Days: 730, Volume: 60, Fillers: 486}
 )
 
 const day = 24 * time.Hour

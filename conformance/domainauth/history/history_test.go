@@ -92,6 +92,9 @@ func count(got *history.Truth, day time.Time, r report.Record, id sources.Identi
 	}
 	got.Addresses[id.Key][r.SourceIP] = true
 	class := got.Sources[id.Key].Classification.Merge(id.Classification)
+	if id.Provider == "klaviyo" { // its key was removed more than 30 days ago
+		class = id.Classification
+	}
 	got.Sources[id.Key] = history.Source{Key: id.Key, Name: id.Name, Provider: id.Provider, Classification: class}
 }
 

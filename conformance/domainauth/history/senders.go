@@ -66,7 +66,7 @@ const ownSelector = "oven1"
 
 // cast returns the senders of every history.
 func cast() []sender {
-	return append([]sender{own(), sendgrid(), mailchimp(), brevo(), shop(), mailbox(), list()}, attackers()...)
+	return append([]sender{own(), sendgrid(), mailchimp(), klaviyo(), brevo(), shop(), mailbox(), list()}, attackers()...)
 }
 
 // own returns the own servers. They sign since h.Signed. Of 200 messages one fails, because DNS did
@@ -114,6 +114,20 @@ func mailchimp() sender {
 				signatures: []report.Signature{{Domain: Domain, Selector: "k2", Result: "pass"}, {Domain: "mcsv.net", Selector: "k1", Result: "pass"}},
 			},
 			{weight: 2, envelope: bounces, results: mailFrom(bounces, "pass"), signatures: []report.Signature{{Domain: Domain, Selector: "k2", Result: "fail"}}},
+		},
+	}
+}
+
+// klaviyo returns a service whose key was removed when the own servers began to sign. It sends on, so
+// it is no longer authorized.
+func klaviyo() sender {
+	const bounces = "b7.klaviyomail.com"
+	return sender{
+		Source: Source{Key: "sender/klaviyomail.com", Name: "Klaviyo", Provider: "klaviyo", Classification: sources.Unknown},
+		perDay: 40, prefix: netip.MustParsePrefix("198.51.100.192/26"), spread: 3,
+		kinds: []kind{
+			{weight: 1, unsigned: true, dkim: true, envelope: bounces, results: mailFrom(bounces, "pass"), signatures: []report.Signature{{Domain: Domain, Selector: "kl", Result: "pass"}}},
+			{weight: 1, signed: true, envelope: bounces, results: mailFrom(bounces, "pass"), signatures: []report.Signature{{Domain: Domain, Selector: "kl", Result: "permerror"}}},
 		},
 	}
 }

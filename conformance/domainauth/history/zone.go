@@ -30,3 +30,9 @@ func (Zone) Addresses(context.Context, string) ([]netip.Addr, error) { return ni
 
 // Exchanges returns none.
 func (Zone) Exchanges(context.Context, string) ([]string, error) { return nil, nil }
+
+// Alias returns none.
+func (Zone) Alias(context.Context, string) (string, error) { return "", nil }
+
+// Names returns none.
+func (Zone) Names(context.Context, netip.Addr) ([]string, error) { return nil, nil }

@@ -3,6 +3,7 @@ package demoreports_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/netip"
 	"reflect"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demoreports"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
-	"io"
 )
 
 const selector = "k3token"

@@ -14,9 +14,10 @@ const Domain = "example.com"
 const (
 	// Days is the number of days with reports.
 	Days = 90
-	// HelpdeskDay is the day on which the helpdesk began to send, without a signature, and
-	// SignedDay that on which it got a key.
-	HelpdeskDay, SignedDay = 62, 52
+	// HelpdeskDay is the day on which the helpdesk began to send, without a signature.
+	HelpdeskDay = 62
+	// SignedDay is the day on which the helpdesk got a key of the domain.
+	SignedDay = 52
 	// PolicyDay is the day on which the policy went from none to quarantine.
 	PolicyDay = 40
 )
