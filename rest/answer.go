@@ -15,7 +15,7 @@ import (
 type pagedResult interface{ Next() string }
 
 // headerResult is a result for a route with [Route.Header]. HeaderValue returns the value
-// of the response header that Route.Header names.
+// of the response header that Route.Header names, "" if the answer does not have it.
 type headerResult interface{ HeaderValue() string }
 
 // transientResult is a result that may soon be outdated. If IsTransient returns true, the
@@ -50,7 +50,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	if page, ok := result.Value.(pagedResult); ok && page.Next() != "" {
 		s.setNext(c, page.Next())
 	}
-	if result, ok := result.Value.(headerResult); ok && m.Header != "" {
+	if result, ok := result.Value.(headerResult); ok && m.Header != "" && result.HeaderValue() != "" {
 		h.Set(m.Header, result.HeaderValue())
 	}
 	status := m.Success

@@ -34,6 +34,7 @@ var tagDescriptions = map[string]string{ //nolint:gosec // no credentials
 	"inboxes":             "Temporary inboxes: addresses that receive mail for a limited time, and the messages there.",
 	"inbox":               "Pull links, with which a program without a credential reads one temporary inbox.",
 	"verified-senders":    "Addresses that people have proven to own, for inboxes that receive from them only.",
+	"domain-auth":         "Who sends in the name of the organization's domains, by the DMARC reports of receivers, and whether a policy may become stricter.",
 	serviceTag:            "Documents about the service itself. They need no credential.",
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -55,6 +56,7 @@ type Domains struct {
 	Receiving   *receiving.Receiving
 	Inboxes     *inboxes.Inboxes
 	Senders     *senders.Senders
+	DomainAuth  *domainauth.DomainAuth
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
@@ -92,6 +94,7 @@ func Operations(d Domains) []core.Operation {
 		d.Receiving.Operations(),
 		d.Inboxes.Operations(),
 		d.Senders.Operations(),
+		d.DomainAuth.Operations(),
 	)
 }
 
@@ -128,6 +131,7 @@ func documentationOnly() Domains {
 		Receiving:   receiving.New(receiving.Config{Clock: core.SystemClock}),
 		Inboxes:     inboxes.New(inboxes.Config{Clock: core.SystemClock}),
 		Senders:     senders.New(senders.Config{Clock: core.SystemClock}),
+		DomainAuth:  domainauth.New(domainauth.Config{}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
 		BroadcastTests: &testsends.Broadcasts{},

@@ -69,7 +69,7 @@ func (a *DomainAuth) comparisonGet() core.Operation {
 		Name:    "domain_auth_comparison_get",
 		Title:   "Compare the figures before and after an event",
 		Purpose: "Compares the reported mail before and after one event of the timeline. Returns both sides, and their difference if the figures allow one. It states no cause.",
-		Example: `{"domain": "shop.example", "annotation_id": "0198c5a0-0000-7000-8000-00000000de01"}`,
+		Example: `{"domain": "example.com", "annotation_id": "0198c5a0-0000-7000-8000-00000000de01"}`,
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.DomainAuthView},

@@ -108,7 +108,7 @@ func (a *DomainAuth) domainsGet() core.Operation {
 		Name:    "domain_auth_domains_get",
 		Title:   "Read the DMARC posture of a domain",
 		Purpose: "Reads one domain: its policy, pass rate, numbers of sources, and which records its reports need. It does not ask DNS; domain_auth_domains_remeasure does.",
-		Example: `{"domain": "shop.example"}`,
+		Example: `{"domain": "example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.DomainAuthView},

@@ -2,6 +2,7 @@ package domainauth
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -14,12 +15,20 @@ type Remeasured struct {
 	RetryAfterSeconds *int       `json:"retry_after_seconds,omitempty" jsonschema_description:"Seconds until a measurement can be queued again, if none was queued."`
 }
 
+// HeaderValue returns the value of the header Retry-After, "" if a measurement was queued.
+func (r Remeasured) HeaderValue() string {
+	if r.RetryAfterSeconds == nil {
+		return ""
+	}
+	return strconv.Itoa(*r.RetryAfterSeconds)
+}
+
 func (a *DomainAuth) remeasure() core.Operation {
 	return core.Declare(core.Op[DomainIn, Remeasured]{
 		Name:    "domain_auth_domains_remeasure",
 		Title:   "Measure a domain again",
 		Purpose: "Asks for a new look at the DNS records and figures of a domain, for example after a record was published. At most one is queued in an hour; an earlier call queues none and says when the next one can be. Returns before the measurement, so the figures are those of the last one. It publishes nothing.",
-		Example: `{"domain": "shop.example"}`,
+		Example: `{"domain": "example.com"}`,
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.DomainAuthManage},
 		Fails:   []core.Code{core.CodeNotFound},

@@ -33,7 +33,7 @@ func (a *DomainAuth) timeseries() core.Operation {
 		Name:    "domain_auth_timeseries_get",
 		Title:   "Read the outcomes of mail by day",
 		Purpose: "Reads how many messages in the name of a domain passed and failed DMARC on each day of a window, and what receivers did with them. Days that no report covers are absent: nothing is known of them.",
-		Example: `{"domain": "shop.example"}`,
+		Example: `{"domain": "example.com"}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.DomainAuthView},
