@@ -24,8 +24,8 @@ var permissionAreas = []PermissionArea{
 		{MayTriggerSync, "Start a sync with the sending account."},
 		{MayViewProduction, "See the status of requests for production access."},
 		{MaySubmitProduction, "Request production access."},
-		{MayViewDomainAuth, "See SPF, DKIM and DMARC of the domains."},
-		{MayManageDomainAuth, "Change how domains are authenticated."},
+		{MayViewDomainAuth, "See DMARC reports: who sends in the name of the domains."},
+		{MayManageDomainAuth, "Decide about the senders in DMARC reports, and write notes about domains."},
 	}},
 	{"Messages and reports", []PermissionWords{
 		{MayViewAnalytics, "See messages, events and reports, with masked recipients."},

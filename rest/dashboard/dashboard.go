@@ -38,6 +38,7 @@ var Areas = []frame.Area{
 	{Group: groupInsight, Path: frame.Path + "/reports", Name: "Reports", Needs: members.MayViewAnalytics, Key: "r"},
 	{Group: groupInsight, Path: frame.Path + "/suppressions", Name: "Suppressions", Needs: members.MayViewSuppression},
 	{Group: groupInsight, Path: frame.Path + "/undeliverable", Name: "Undeliverable", Needs: members.MayViewUndeliverable, Key: "u"},
+	{Group: groupInsight, Path: frame.Path + "/domain-auth", Name: "Domain authentication", Needs: members.MayViewDomainAuth, Key: "d"},
 	{Group: groupReceive, Path: frame.Path + "/receiving", Name: "Receiving domains", Needs: members.MayViewInbound},
 	{Group: groupReceive, Path: frame.Path + "/received-mail", Name: "Received mail", Needs: members.MayViewInbound},
 	{Group: groupDevelopers, Path: frame.Path + "/connect", Name: "Connect an assistant"},

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
+	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
@@ -71,12 +72,13 @@ func TestGoldenContents(t *testing.T) {
 	temporary, err17 := inboxes.New(f, inboxes.Config{})
 	received, err18 := receiving.New(f, receiving.Config{})
 	proven, err19 := senders.New(f)
-	for _, err := range []error{err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	authentication, err20 := domainauth.New(f, domainauth.Config{})
+	for _, err := range []error{err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, proven, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
+	pages, err := dashboard.Mount(f, start, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
+	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
@@ -84,6 +85,7 @@ func newDashboard(
 	b.add(b.developers(principals))
 	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
+	b.add(domainauth.New(around, domainauth.Config{Store: s.db.DomainAuth()}))
 	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err

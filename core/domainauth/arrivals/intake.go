@@ -3,23 +3,26 @@ package arrivals
 import (
 	"context"
 	"io"
-
-	"github.com/mailhelm/mailhelm/core/domainauth/report"
+	"time"
 )
 
-// Intake stores what files say. It counts a report once, however often it is read.
+// Intake stores what a file says. It must count a report once, however often it is read.
 type Intake interface {
-	// ReporterOf returns the name under which a report counts.
-	ReporterOf(r *report.Report) string
-	// Read reads a file that was mailed to the address of a domain. open opens the file from its
-	// beginning, and may be called several times. Read fails with the errors of report.Unpack for
-	// content that cannot be read; after any other error the file is to be read again.
-	Read(ctx context.Context, f File, domain string, open func() (io.ReadCloser, error)) (Found, error)
+	// Read reads a file to its end. An error means that it should be read again later, unless it is
+	// one of package report.
+	Read(ctx context.Context, t IntakeTarget, file io.Reader) (IntakeResult, error)
 }
 
-// Found says what an [Intake] found in a file.
-type Found struct {
+// IntakeTarget says where a file came from.
+type IntakeTarget struct {
+	OrgID, DomainID, Domain string
+	FileID, Origin          string
+	ReceivedAt              time.Time
+}
+
+// IntakeResult is what an [Intake] found in a file.
+type IntakeResult struct {
 	Counts
-	// Unusable is the number of reports without a usable period.
-	Unusable int
+	// Problems are texts for people about what could not be read.
+	Problems []string
 }

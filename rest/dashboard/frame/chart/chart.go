@@ -232,21 +232,21 @@ func runsOf(values []float64) []run {
 	return runs
 }
 
-// gaps returns the points in time without any value.
-func (f Figure) gaps() []int {
-	var gaps []int
-	for at := range length(f.Series) {
-		if !slices.ContainsFunc(f.Series, func(s Series) bool { return !math.IsNaN(s.at(at)) }) {
-			gaps = append(gaps, at)
+// gaps returns the parts of a figure in which no series has a value.
+func (f Figure) gaps() []run {
+	points := make([]float64, length(f.Series))
+	for at := range points {
+		if slices.ContainsFunc(f.Series, func(s Series) bool { return !math.IsNaN(s.at(at)) }) {
+			points[at] = math.NaN()
 		}
 	}
-	return gaps
+	return runsOf(points)
 }
 
-// gaps writes a column for each point in time without any value.
+// gaps writes a grey column for each part without any value.
 func (d *drawing) gaps() {
-	for _, at := range d.figure.gaps() {
-		d.printf(`<rect class="gap" x="%s" y="0" width="%s" height="100%%"/>`, d.x(float64(at)), d.x(1))
+	for _, gap := range d.figure.gaps() {
+		d.printf(`<rect class="gap" x="%s" y="0" width="%s" height="100%%"/>`, d.x(float64(gap.start)), d.x(float64(gap.end-gap.start)))
 	}
 }
 
