@@ -333,3 +333,6 @@ func (db *DB) DomainAuth() domainauthstore.Store { return domainauthstore.New(db
 
 // DMARCReports returns the store of DMARC reports.
 func (db *DB) DMARCReports() domainauthstore.Intake { return domainauthstore.NewIntake(db.DB) }
+
+// DomainMeasuring returns the store of polls, findings and events of domain authentication.
+func (db *DB) DomainMeasuring() domainauthstore.Measuring { return domainauthstore.NewMeasuring(db.DB) }

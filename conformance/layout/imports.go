@@ -207,6 +207,7 @@ var domainParts = map[string]string{
 	"core/domainauth/intake":     "reading reports into the database",
 	"core/domainauth/figures":    "the figures that the rules about DMARC reports are computed from",
 	"core/domainauth/lookup":     "what DNS says about a domain, an address and known senders",
+	"core/domainauth/measuring":  "jobs that keep what is known of domains up to date",
 	"core/domainauth/readiness":  "whether the DMARC policy of a domain may become stricter",
 	"core/domainauth/report":     "reading DMARC aggregate reports",
 	"core/domainauth/sources":    "which source a row of a DMARC report belongs to",

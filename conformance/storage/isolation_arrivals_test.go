@@ -71,6 +71,9 @@ func fileCalls(o ownedObjects, org string) map[string]storeCall {
 		"SaveFile": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ReportArrivals().SaveFile(t.Context(), stolen)
 		},
+		"CountReports": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ReportArrivals().CountReports(t.Context(), org, mine.file.ID)
+		},
 		"DomainName": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ReportArrivals().DomainName(t.Context(), org, mine.domain.DomainID)
 		},

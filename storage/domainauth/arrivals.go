@@ -57,6 +57,8 @@ var (
 		UPDATE domainauth_files SET reporter = $1, state = $2, problem = $3, store_id = $4, object_key = $5, in_text = $6, others = $7,
 			reports = $8, duplicates = $9, tls_reports = $10, foreign_reports = $11, due_at = $12, updated_at = $13
 		WHERE org_id = $14 AND id = $15 AND attempts = $16`)
+	countReportsOfFile = engine.Register("count reports of file", `
+		SELECT count(*) FROM domainauth_reports WHERE org_id = $1 AND file_id = $2 AND state = 'counted'`)
 	decisionsAboutReporters = engine.Register("decisions about reporters", `
 		SELECT reporter, decision FROM domainauth_reporters WHERE org_id = $1 AND reporter IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	// lockReporter changes nothing of a row that exists, and locks it.
@@ -114,11 +116,7 @@ func (s Arrivals) KnownDomains(ctx context.Context, orgID string, ids []string) 
 
 // CountFiles implements [arrivals.FileStore].
 func (s Arrivals) CountFiles(ctx context.Context, t arrivals.Target, since time.Time, limit int) (int, error) {
-	n, err := engine.Values[int](ctx, s.db, countReportFiles, t.OrgID, engine.At(since), t.DomainID, limit)
-	if err != nil {
-		return 0, err
-	}
-	return n[0], nil
+	return count(ctx, s.db, countReportFiles, t.OrgID, engine.At(since), t.DomainID, limit)
 }
 
 // newFile is a file in a parameter with many rows.
@@ -250,6 +248,11 @@ func (s Arrivals) SaveFile(ctx context.Context, f arrivals.File) (bool, error) {
 	n, err := s.db.Exec(ctx, saveReportFile, f.Reporter, string(f.State), f.Problem, f.Stored.StoreID, f.Stored.Key, f.Stored.InText, others,
 		f.Counts.Reports, f.Counts.Duplicates, f.Counts.TLSReports, f.Counts.Foreign, dueAt(f), engine.At(f.UpdatedAt), f.OrgID, f.ID, f.Attempts)
 	return n == 1, err
+}
+
+// CountReports implements [arrivals.Queue].
+func (s Arrivals) CountReports(ctx context.Context, orgID, fileID string) (int, error) {
+	return count(ctx, s.db, countReportsOfFile, orgID, fileID)
 }
 
 // DomainName implements [arrivals.Queue].

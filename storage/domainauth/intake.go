@@ -62,9 +62,10 @@ var (
 	addDays    = engine.Register("add days of reporters", `
 		INSERT INTO domainauth_reporter_days (org_id, domain_id, day, reporter)
 		SELECT $1, v ->> 'domain', CAST(v ->> 'day' AS bigint), v ->> 'reporter' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE ON CONFLICT DO NOTHING`)
-	// noteReports makes the findings and events of domains due.
+	// noteReports makes the findings and events of domains due. While they are computed,
+	// refresh_at is a later time, and the reports may not be part of them.
 	noteReports = engine.Register("note reports of domain", `
-		UPDATE domainauth_domains SET last_report_at = CASE WHEN last_report_at > $1 THEN last_report_at ELSE $1 END, refresh_at = COALESCE(refresh_at, $2)
+		UPDATE domainauth_domains SET last_report_at = CASE WHEN last_report_at > $1 THEN last_report_at ELSE $1 END, refresh_at = CASE WHEN refresh_at < $2 THEN refresh_at ELSE $2 END
 		WHERE org_id = $3 AND id = $4`)
 )
 

@@ -12,31 +12,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
-// maxReporter is the length of the name of a reporter in bytes: that of a domain.
-const maxReporter = 253
-
-// unnamed is the reporter of a report without a name, in a message without a sender.
-const unnamed = "unnamed"
-
-// reporterOf returns who wrote a report, as it states: the domain of its email address, or else the
-// name of the organization in lower case.
-func reporterOf(r *report.Report) string {
-	if strings.Contains(r.Email, "@") {
-		if name, ok := dmarc.Name(domainOf(strings.TrimSpace(r.Email))); ok {
-			return name
-		}
-	}
-	name := strings.ToLower(strings.Join(strings.Fields(shortText(r.Org)), " "))
-	for len(name) > maxReporter {
-		name = strings.ToValidUTF8(name[:maxReporter], "")
-	}
-	return name
-}
-
 // reportersOf reads a file without storing anything, and returns the reporters of its reports about
 // a domain or those below it, sorted. Content that is no report is left out; [Intake] says what is
 // wrong with it. It fails with the errors of the reader only.
-func reportersOf(file io.Reader, domain string) ([]string, error) {
+func reportersOf(file io.Reader, domain string, reporterOf func(*report.Report) string) ([]string, error) {
 	found := map[string]bool{}
 	source := &failing{Reader: file}
 	_ = report.Unpack(source, report.DefaultLimits, func(document io.Reader) error {
@@ -78,11 +57,10 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isAbout reports whether a report about a policy domain could count for a domain. Reports that name
-// no domain are left to [Intake].
+// isAbout reports whether a report about a policy domain could count for a domain.
 func isAbout(policyDomain, domain string) bool {
 	name, ok := dmarc.Name(policyDomain)
-	return !ok || name == domain || strings.HasSuffix(name, "."+domain)
+	return ok && (name == domain || strings.HasSuffix(name, "."+domain))
 }
 
 // admission is the answer to the question whether a file counts.

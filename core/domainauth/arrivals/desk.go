@@ -9,6 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// maxReporter is the length of the name of a reporter in bytes: that of a domain.
+const maxReporter = 253
+
 // MaxReporters is the maximum number of reporters in a list.
 const MaxReporters = 500
 

@@ -3,26 +3,23 @@ package arrivals
 import (
 	"context"
 	"io"
-	"time"
+
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
 )
 
-// Intake stores what a file says. It must count a report once, however often it is read.
+// Intake stores what files say. It counts a report once, however often it is read.
 type Intake interface {
-	// Read reads a file to its end. An error means that it should be read again later, unless it is
-	// one of package report.
-	Read(ctx context.Context, t IntakeTarget, file io.Reader) (IntakeResult, error)
+	// ReporterOf returns the name under which a report counts.
+	ReporterOf(r *report.Report) string
+	// Read reads a file that was mailed to the address of a domain. open opens the file from its
+	// beginning, and may be called several times. Read fails with the errors of report.Unpack for
+	// content that cannot be read; after any other error the file is to be read again.
+	Read(ctx context.Context, f File, domain string, open func() (io.ReadCloser, error)) (Found, error)
 }
 
-// IntakeTarget says where a file came from.
-type IntakeTarget struct {
-	OrgID, DomainID, Domain string
-	FileID, Origin          string
-	ReceivedAt              time.Time
-}
-
-// IntakeResult is what an [Intake] found in a file.
-type IntakeResult struct {
+// Found says what an [Intake] found in a file.
+type Found struct {
 	Counts
-	// Problems are texts for people about what could not be read.
-	Problems []string
+	// Unusable is the number of reports without a usable period.
+	Unusable int
 }

@@ -1,10 +1,10 @@
 package arrivals
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -222,14 +222,9 @@ func (r *Reader) admission(ctx context.Context, f File, domain string) (admissio
 		return admission{}, err
 	}
 	defer body.Close()
-	reporters, err := reportersOf(body, domain)
+	reporters, err := reportersOf(body, domain, r.cfg.Intake.ReporterOf)
 	if err != nil {
 		return admission{}, fmt.Errorf("domainauth: read file: %w", err)
-	}
-	for i, reporter := range reporters {
-		if reporter == "" {
-			reporters[i] = cmp.Or(f.Reporter, unnamed)
-		}
 	}
 	decisions, err := r.cfg.Queue.Decisions(ctx, f.OrgID, reporters)
 	if err != nil {
@@ -262,31 +257,39 @@ func (r *Reader) hold(ctx context.Context, f *File, problem string) error {
 
 // take passes a file to the intake, and stores what it had.
 func (r *Reader) take(ctx context.Context, f *File, domain string) error {
-	body, err := open(ctx, r.cfg.Stores, *f)
-	if err != nil {
+	found, err := r.cfg.Intake.Read(ctx, *f, domain, func() (io.ReadCloser, error) {
+		return open(ctx, r.cfg.Stores, *f)
+	})
+	problem := problemOf(err)
+	if err != nil && problem == "" {
 		return err
 	}
-	defer body.Close()
-	found, err := r.cfg.Intake.Read(ctx, IntakeTarget{
-		OrgID: f.OrgID, DomainID: f.DomainID, Domain: domain, FileID: f.ID, Origin: f.Origin, ReceivedAt: f.ReceivedAt,
-	}, body)
-	texts := found.Problems
-	if err != nil {
-		problem := problemOf(err)
-		if problem == "" {
-			return err
-		}
-		texts = append(texts, problem)
+	if f.Counts, err = r.counts(ctx, *f, found); err != nil {
+		return err
 	}
-	f.Counts = found.Counts
-	state := Read
-	if f.Counts == (Counts{}) {
-		state = Failed
-		if len(texts) == 0 {
-			texts = append(texts, problemOf(report.ErrNotReport))
-		}
+	if found.Unusable > 0 {
+		problem = strings.TrimSpace("Some reports were left out: they do not say which day they are about, or it is too long ago. " + problem)
 	}
-	return r.finish(ctx, f, state, shortText(strings.Join(texts, " ")))
+	switch {
+	case f.Counts != (Counts{}):
+		return r.finish(ctx, f, Read, problem)
+	case problem == "":
+		problem = problemOf(report.ErrNotReport)
+	}
+	return r.finish(ctx, f, Failed, problem)
+}
+
+// counts returns what a file had. Reports that an interrupted attempt counted are no duplicates.
+func (r *Reader) counts(ctx context.Context, f File, found Found) (Counts, error) {
+	c := found.Counts
+	if f.Attempts == 1 || c.Duplicates == 0 {
+		return c, nil
+	}
+	counted, err := r.cfg.Queue.CountReports(ctx, f.OrgID, f.ID)
+	if before := counted - c.Reports; before > 0 {
+		c.Reports, c.Duplicates = counted, max(0, c.Duplicates-before)
+	}
+	return c, err
 }
 
 // problemOf returns the text for people about content that cannot be read, "" for any other error.

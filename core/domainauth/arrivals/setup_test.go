@@ -16,7 +16,9 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
+	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inbound/inboundtest"
@@ -43,7 +45,7 @@ type world struct {
 	org, id     string
 	token       string
 	stores      *inboundtest.Stores
-	intake      *intake
+	intake      *reading
 	zone        zone
 	reader      *arrivals.Reader
 	router      *arrivals.Router
@@ -63,10 +65,11 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 
 func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 	t.Helper()
-	w := &world{t: t, db: db, org: core.NewID(), id: core.NewID(), token: token, now: start, zone: zone{}, intake: &intake{taken: map[string]int{}}}
+	w := &world{t: t, db: db, org: core.NewID(), id: core.NewID(), token: token, now: start, zone: zone{}}
 	log := slog.New(slog.DiscardHandler)
 	w.stores = inboundtest.NewStores(t, w.clock)
 	w.addDomain(w.id, domain, token)
+	w.intake = &reading{Reader: intake.New(intake.Config{Store: db.DMARCReports(), Transactor: db, Clock: w.clock})}
 	store := db.ReportArrivals()
 	w.reader = arrivals.NewReader(arrivals.ReaderConfig{
 		Queue: store, Stores: w.stores, Transactor: db, Intake: w.intake, Resolver: func() dmarc.Resolver { return w.zone }, Clock: w.clock, Log: log,
@@ -200,57 +203,39 @@ func (z zone) TXT(_ context.Context, name string) ([]string, error) {
 
 func (z zone) Exists(context.Context, string) (bool, error) { return true, nil }
 
-// intake counts each report once, as the intake of the product does.
-type intake struct {
-	mu    sync.Mutex
-	taken map[string]int // messages by the report
+// reading is the intake of the product, which fails or is interrupted when a test wants it.
+type reading struct {
+	*intake.Reader
 	// fail is the error of the next calls, after they have read the file.
 	fail error
 	// during is called after a file was read.
 	during func()
 }
 
-func (x *intake) Read(_ context.Context, t arrivals.IntakeTarget, file io.Reader) (arrivals.IntakeResult, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var out arrivals.IntakeResult
-	err := report.Unpack(file, report.DefaultLimits, func(document io.Reader) error {
-		r, err := report.Parse(document, func(*report.Record) error { return nil })
-		key := ""
-		if r != nil {
-			key = t.OrgID + r.Org + r.ID
-		}
-		switch {
-		case errors.Is(err, report.ErrTLSReport):
-			out.TLSReports++
-		case err != nil:
-			return err
-		case r.Policy.Domain != t.Domain && !strings.HasSuffix(r.Policy.Domain, "."+t.Domain):
-			out.Foreign++
-		case x.taken[key] > 0:
-			out.Duplicates++
-		default:
-			out.Reports++
-			x.taken[key] = int(r.Messages)
-		}
-		return nil
-	})
+func (*reading) ReporterOf(r *report.Report) string { return intake.ReporterOf(r) }
+
+func (x *reading) Read(ctx context.Context, f arrivals.File, domain string, open func() (io.ReadCloser, error)) (arrivals.Found, error) {
+	found, err := x.Reader.Read(ctx, intake.Target{OrgID: f.OrgID, Addressed: domain, FileID: f.ID, ReceivedAt: f.ReceivedAt}, open)
 	if x.during != nil {
 		x.during()
 	}
 	if x.fail != nil {
-		return arrivals.IntakeResult{}, x.fail
+		return arrivals.Found{}, x.fail
 	}
-	return out, err
+	return arrivals.Found{
+		Counts:   arrivals.Counts{Reports: found.Reports, Duplicates: found.Duplicates, TLSReports: found.TLSReports, Foreign: found.Foreign},
+		Unusable: found.Unusable,
+	}, err
 }
 
 // messages returns how many messages were counted.
-func (x *intake) messages() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func (w *world) messages() int {
+	w.t.Helper()
+	days, err := w.db.DomainAuth().Totals(w.t.Context(), w.org, w.id, domainauth.Days{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)})
+	must(w.t, err)
 	total := 0
-	for _, n := range x.taken {
-		total += n
+	for _, d := range days {
+		total += int(d.Both + d.DKIMOnly + d.SPFOnly + d.Failing)
 	}
 	return total
 }

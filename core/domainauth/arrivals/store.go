@@ -40,6 +40,8 @@ type Queue interface {
 	// SaveFile stores the state, the problem, the reporter, the counts, where the file is, and the
 	// time at which it is due.
 	SaveFile(ctx context.Context, f File) (bool, error)
+	// CountReports returns the number of reports of a file that count.
+	CountReports(ctx context.Context, orgID, fileID string) (int, error)
 	// DomainName returns the name of a domain. It fails with core.CodeNotFound for an unknown one.
 	DomainName(ctx context.Context, orgID, domainID string) (string, error)
 	// Decisions returns what is decided about those of the reporters about which something is.

@@ -279,17 +279,24 @@ func (p *parser) closeTo(depth int) error {
 	return nil
 }
 
-// clean returns the value without surrounding space and invalid bytes.
+// clean returns the value without surrounding space, invalid bytes, and NUL, which XML does not
+// allow and PostgreSQL does not store.
 func (p *parser) clean() []byte {
 	v := trimEnd(p.value)
 	for len(v) > 0 && isSpace(v[0]) {
 		v = v[1:]
 	}
-	if !utf8.Valid(v) {
+	if !utf8.Valid(v) || bytes.IndexByte(v, 0) >= 0 {
 		p.warn(InvalidEncoding, v)
-		v = bytes.ToValidUTF8(v, []byte("\uFFFD"))
+		v = readable(v)
 	}
 	return v
+}
+
+// readable returns a text with U+FFFD in place of what clean removes.
+func readable(v []byte) []byte {
+	replacement := []byte("\uFFFD")
+	return bytes.ReplaceAll(bytes.ToValidUTF8(v, replacement), []byte{0}, replacement)
 }
 
 // warn counts a warning.
@@ -300,7 +307,7 @@ func (p *parser) warn(code WarningCode, detail []byte) {
 			return
 		}
 	}
-	w := Warning{Code: code, Count: 1, Detail: string(bytes.ToValidUTF8(detail[:min(len(detail), maxDetail)], []byte("\uFFFD")))}
+	w := Warning{Code: code, Count: 1, Detail: string(readable(detail[:min(len(detail), maxDetail)]))}
 	if p.scan != nil {
 		w.Offset = p.scan.offset()
 	}

@@ -136,6 +136,7 @@ var deviations = map[string]struct {
 	"character reference":           {"&amp;", "&#x26;", "", same},
 	"declared entity":               {"<!-- by", `<!DOCTYPE f [<!ENTITY amp2 "&amp;&amp;"> <!ELEMENT a (b)>]><!-- by`, "", same},
 	"bad UTF-8":                     {"Receiver &amp;", "Receiver\xff &amp;", "invalid_encoding", func(r *report.Report, _ *report.Record) { r.Org = "Receiver\uFFFD & Sons" }},
+	"NUL in a value":                {"Receiver &amp;", "Receiver\x00 &amp;", "invalid_encoding", func(r *report.Report, _ *report.Record) { r.Org = "Receiver\uFFFD & Sons" }},
 	"byte order mark":               {"<?xml", "\uFEFF<?xml", "", same},
 	"space before the declaration":  {"<?xml", "\r\n <?xml", "", same},
 	"Latin-1":                       {"UTF-8\"?>", "iso-8859-1\"?><!-- \xe9 -->", "", same},

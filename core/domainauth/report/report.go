@@ -137,7 +137,7 @@ const (
 	StrayEndTag WarningCode = "stray_end_tag"
 	// StrayMarkup: a "<" that begins no tag is text.
 	StrayMarkup WarningCode = "stray_markup"
-	// InvalidEncoding: bytes that are not in the encoding were replaced by U+FFFD.
+	// InvalidEncoding: bytes that are not in the encoding, and NUL, were replaced by U+FFFD.
 	InvalidEncoding WarningCode = "invalid_encoding"
 	// UnknownEntity: a reference to an entity that XML does not define is text.
 	UnknownEntity WarningCode = "unknown_entity"
