@@ -65,7 +65,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), triggers, s.hooks}, Clock: cfg.Clock,
 		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
 	})
-	s.received, s.handover = newReceived(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
+	s.received, s.reports, s.handover = newReceived(cfg, s), newReports(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
 	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
 	mailed := newBroadcasts(cfg, s, broadcastParts{

@@ -127,7 +127,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		return err
 	}
 	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
-	if err := h.stores.incoming.Receive(needs, h.stores.received); err != nil {
+	if err := h.stores.incoming.Receive(needs, h.stores.received, h.stores.reports); err != nil {
 		return err
 	}
 	h.domains.Inboxes = h.stores.incoming.Inboxes
@@ -183,8 +183,15 @@ func (h *Host) follow(simulated *simulatedevents.Events) {
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
-	unfollowDomains := h.stores.received.Follow(h.cfg.Role)
-	h.unfollow = func() { unfollowEvents(); unfollowDomains(); unsend(); unreceive(); unfollowKeys() }
+	unfollowDomains, unfollowReports := h.stores.received.Follow(h.cfg.Role), h.stores.reports.Follow(h.cfg.Role)
+	h.unfollow = func() {
+		unfollowEvents()
+		unfollowDomains()
+		unfollowReports()
+		unsend()
+		unreceive()
+		unfollowKeys()
+	}
 }
 
 // publish stores the public addresses for commands of the operator, unless this process is

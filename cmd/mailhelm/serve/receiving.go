@@ -2,6 +2,7 @@ package serve
 
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/dmarc"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 )
@@ -12,5 +13,12 @@ func newReceived(cfg config.Config, s *stores) *mailin.Domains {
 	return mailin.New(cfg, mailin.Stores{
 		Domains: s.db.ReceivingDomains(), Log: log, Ending: log, Routes: s.db.ReceivingRoutes(), Deliveries: deliveries, Queue: deliveries, Identities: s.db.Channels(),
 		Objects: s.incoming.Stores, Transactor: s.db, Audit: s.db.Audit(), Sealer: s.master, DNS: outgoing.NewDNS(s.connections),
+	})
+}
+
+// newReports returns what receives DMARC reports by mail.
+func newReports(cfg config.Config, s *stores) *dmarc.Reports {
+	return dmarc.New(cfg, dmarc.Stores{
+		Files: s.db.ReportArrivals(), Reports: s.db.DMARCReports(), Objects: s.incoming.Stores, Transactor: s.db, Audit: s.db.Audit(), Lookups: dmarc.NewLookups(cfg),
 	})
 }

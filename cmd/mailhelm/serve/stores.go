@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/dmarc"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
@@ -70,6 +71,8 @@ type stores struct {
 	// received has what receives, publishes and delivers the mail of receiving domains.
 	// newDomains sets it.
 	received *mailin.Domains
+	// reports has what receives DMARC reports by mail. newDomains sets it.
+	reports *dmarc.Reports
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
 	dispatcher *dispatch.Dispatcher
 	// journeys moves the runs of workflows and sends their messages. It is nil in a process

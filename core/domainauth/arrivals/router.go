@@ -41,6 +41,10 @@ type Router struct {
 	lookups int
 }
 
+// AddressOf returns the address for the reports of the domain with a token, at the domain of
+// temporary inboxes.
+func AddressOf(token, domain string) string { return prefix + token + "@" + domain }
+
 // NewRouter returns a Router for addresses at the domain of temporary inboxes, which is in lower
 // case with A-labels.
 func NewRouter(store RouteStore, domain string, clock core.Clock) *Router {

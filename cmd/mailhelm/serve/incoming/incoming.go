@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/dmarc"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -108,11 +109,11 @@ func Open(n Needs) (*Parts, error) {
 	return p, nil
 }
 
-// Receive makes what accepts and processes messages, after what receives the mail of domains is
-// there. Call it once, before the other methods and the use of FromSES.
-func (p *Parts) Receive(n Needs, domains *mailin.Domains) error {
-	p.router = inbound.Routers{inboxes.NewRouter(n.Store, n.Config.MailDomain(), n.Config.Clock), domains.Router}
-	if err := p.openProcessing(n, domains.Destination); err != nil {
+// Receive makes what accepts and processes messages, after what receives the mail of domains and
+// DMARC reports is there. Call it once, before the other methods and the use of FromSES.
+func (p *Parts) Receive(n Needs, domains *mailin.Domains, reports *dmarc.Reports) error {
+	p.router = inbound.Routers{reports.Router, inboxes.NewRouter(n.Store, n.Config.MailDomain(), n.Config.Clock), domains.Router}
+	if err := p.openProcessing(n, domains.Destination, reports.Destination); err != nil {
 		return err
 	}
 	p.FromSES = ses.New(ses.Config{Router: p.router, Domains: domains, Intake: p.spool, Buckets: p.stored.Deposits, Clock: n.Config.Clock, Log: n.Config.Log})

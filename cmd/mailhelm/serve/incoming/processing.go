@@ -10,7 +10,7 @@ import (
 )
 
 // openProcessing creates what accepts messages and what processes them.
-func (p *Parts) openProcessing(n Needs, domains inbound.Destination) error {
+func (p *Parts) openProcessing(n Needs, domains, reports inbound.Destination) error {
 	spam, virus, err := scanners.Open(n.Config, n.Metrics)
 	if err != nil {
 		return err
@@ -21,6 +21,7 @@ func (p *Parts) openProcessing(n Needs, domains inbound.Destination) error {
 		Clock: n.Config.Clock, Log: n.Config.Log,
 		Destinations: map[inbound.Kind]inbound.Destination{
 			inbound.ToInbox: p.Inboxes.Destination(), inbound.ToDomain: domains, inbound.ToDeletedDomain: domains,
+			inbound.ToReports: reports,
 		},
 	})
 	wake, own := p.processor.Wake, inbound.Worker(p.processor)

@@ -1,0 +1,50 @@
+package dmarc
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/channels/resolver"
+	"github.com/mailhelm/mailhelm/core/domainauth/lookup"
+	reports "github.com/mailhelm/mailhelm/core/domainauth/resolver"
+	"github.com/mailhelm/mailhelm/core/domainauth/sources"
+)
+
+// Lookups ask DNS about domains and senders. All fields are nil if the configuration has no name
+// servers.
+type Lookups struct {
+	Resolver lookup.Resolver
+	// Senders has the networks of known senders. Something must refresh them every few minutes.
+	Senders *lookup.Senders
+	// Reverse finds the names of addresses.
+	Reverse *lookup.Reverse
+}
+
+// NewLookups returns Lookups through the configured name servers. They make no query yet.
+func NewLookups(cfg config.Config) Lookups {
+	if cfg.NoDNS() {
+		return Lookups{}
+	}
+	existence := resolver.System()
+	if len(cfg.DNSServers) > 0 {
+		existence = &resolver.Resolver{Servers: cfg.DNSServers}
+	}
+	standard := resolver.Through(cfg.DNSServers...)
+	standard.StrictErrors = true // a failed query is not an answer without records
+	dns := reports.New(standard, existence)
+	return Lookups{Resolver: dns, Senders: lookup.NewSenders(dns, cfg.Clock), Reverse: lookup.NewReverse(dns, cfg.Clock)}
+}
+
+// sendersTime bounds how long a file waits until the networks of known senders are known.
+const sendersTime = 45 * time.Second
+
+// senders returns the networks of known senders, nil without DNS.
+func (l Lookups) senders() *sources.SenderNetworks {
+	if l.Senders == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sendersTime)
+	defer cancel()
+	return l.Senders.Networks(ctx)
+}

@@ -1,0 +1,108 @@
+// Package dmarc assembles what a server needs to receive DMARC reports by mail, and satisfies the
+// interfaces that these parts declare.
+package dmarc
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
+	"github.com/mailhelm/mailhelm/core/domainauth/intake"
+	"github.com/mailhelm/mailhelm/core/domainauth/report"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
+	"github.com/mailhelm/mailhelm/core/objects"
+)
+
+// FileStore stores files that arrive.
+type FileStore interface {
+	arrivals.RouteStore
+	arrivals.FileStore
+	arrivals.Queue
+	arrivals.DeskStore
+	arrivals.PurgeStore
+}
+
+// Stores are what the parts use. All fields are required.
+type Stores struct {
+	Files      FileStore
+	Reports    intake.Store
+	Objects    objects.Stores
+	Transactor core.Transactor
+	Audit      access.AuditAppender
+	Lookups    Lookups
+}
+
+// Reports has the parts. Router finds routes for receivers, and Destination takes the mail.
+type Reports struct {
+	Router      *arrivals.Router
+	Destination *arrivals.Destination
+	Reader      *arrivals.Reader
+	Desk        arrivals.Desk
+	// Intake stores what files say.
+	Intake *intake.Reader
+
+	files  FileStore
+	domain string
+	clock  core.Clock
+}
+
+// New returns the parts, which do nothing yet.
+func New(cfg config.Config, s Stores) *Reports {
+	settings := intake.Config{Store: s.Reports, Transactor: s.Transactor, Clock: cfg.Clock, Senders: s.Lookups.senders}
+	var dns func() dmarc.Resolver
+	if s.Lookups.Resolver != nil {
+		settings.ReverseNames = s.Lookups.Reverse.ReverseNames
+		dns = func() dmarc.Resolver { return s.Lookups.Resolver }
+	}
+	r := &Reports{
+		Router: arrivals.NewRouter(s.Files, cfg.MailDomain(), cfg.Clock), Intake: intake.New(settings), files: s.Files, domain: cfg.MailDomain(), clock: cfg.Clock,
+	}
+	r.Reader = arrivals.NewReader(arrivals.ReaderConfig{
+		Queue: s.Files, Stores: s.Objects, Transactor: s.Transactor, Intake: reading{r.Intake}, Resolver: dns, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	r.Destination = arrivals.NewDestination(s.Files, cfg.Clock, r.Reader.Wake, cfg.Log)
+	r.Desk = arrivals.Desk{Store: s.Files, Transactor: s.Transactor, Audit: s.Audit, Clock: cfg.Clock, Wake: r.Reader.Wake}
+	return r
+}
+
+// Address returns the address that receives the reports of the domain with a token.
+func (r *Reports) Address(token string) string { return arrivals.AddressOf(token, r.domain) }
+
+// Follow starts the reader unless the process only answers calls. The returned function stops it
+// and waits for the end of its attempts, which it interrupts.
+func (r *Reports) Follow(role config.Role) func() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	if role != config.API {
+		running.Go(func() { r.Reader.Run(ctx) })
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// PurgeWorker returns the job that deletes old entries of the list of files.
+func (r *Reports) PurgeWorker(orgs func(context.Context) ([]string, error)) jobs.Worker[arrivals.PurgeArgs] {
+	return arrivals.PurgeWorker(r.files, orgs, r.clock)
+}
+
+// reading is the [arrivals.Intake] of the product.
+type reading struct{ *intake.Reader }
+
+// ReporterOf returns the name under which a report counts.
+func (reading) ReporterOf(r *report.Report) string { return intake.ReporterOf(r) }
+
+// Read reads a file that was mailed to the address of a domain.
+func (x reading) Read(ctx context.Context, f arrivals.File, domain string, open func() (io.ReadCloser, error)) (arrivals.Found, error) {
+	found, err := x.Reader.Read(ctx, intake.Target{OrgID: f.OrgID, Addressed: domain, FileID: f.ID, ReceivedAt: f.ReceivedAt}, open)
+	return arrivals.Found{
+		Counts:   arrivals.Counts{Reports: found.Reports, Duplicates: found.Duplicates, TLSReports: found.TLSReports, Foreign: found.Foreign},
+		Unusable: found.Unusable,
+	}, err
+}
