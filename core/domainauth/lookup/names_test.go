@@ -144,6 +144,10 @@ func TestSenders(t *testing.T) {
 	zone.Break(records[1])
 	c := &clock{now: start}
 	senders := lookup.NewSenders(resolver.New(zone, zone), c.time)
+	senders.Refresh(t.Context())
+	if n := zone.Queries(""); n > 0 {
+		t.Errorf("%d queries before the networks are needed", n)
+	}
 	var calls sync.WaitGroup
 	for range 5 {
 		calls.Go(func() { senders.Networks(t.Context()) })
@@ -163,7 +167,14 @@ func TestSenders(t *testing.T) {
 		t.Errorf("asked again at once: %d queries", n)
 	}
 	c.advance(31 * time.Minute)
-	senders.Refresh(t.Context())
+	ctx, cancel := contextOf(t)
+	ticks := make(chan time.Time)
+	var following sync.WaitGroup
+	following.Go(func() { senders.Follow(ctx, ticks) })
+	ticks <- start
+	ticks <- start // is taken after the first refresh
+	cancel()
+	following.Wait()
 	if n := zone.Queries(""); n != len(records)+1 || senderOf(senders.Networks(t.Context()), known) == unknown {
 		t.Errorf("%d queries; the failed record was not asked for again", n)
 	}

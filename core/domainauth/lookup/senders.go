@@ -76,15 +76,25 @@ func (s *Senders) current() (*sources.SenderNetworks, bool) {
 }
 
 // Refresh asks for the records that are due: about once a day, or half an hour after a failure.
-// A record about which DNS does not answer keeps its networks. Call it every few minutes.
+// A record about which DNS does not answer keeps its networks. Before the first call of Networks
+// it asks for none.
 func (s *Senders) Refresh(ctx context.Context) {
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()
-	s.refresh(ctx)
-	if ctx.Err() == nil {
-		s.mu.Lock()
-		s.loaded = true
-		s.mu.Unlock()
+	if _, loaded := s.current(); loaded {
+		s.refresh(ctx)
+	}
+}
+
+// Follow calls Refresh for each tick until ctx ends. Ticks come every few minutes.
+func (s *Senders) Follow(ctx context.Context, ticks <-chan time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+			s.Refresh(ctx)
+		}
 	}
 }
 

@@ -181,6 +181,18 @@ func (w *world) exec(query string, args ...any) {
 	w.must(err)
 }
 
+// execEach runs SQL of a test for each number below n, in one transaction.
+func (w *world) execEach(n int, query string, args func(i int) []any) {
+	w.t.Helper()
+	tx, err := w.db.Writer().BeginTx(w.t.Context(), nil)
+	w.must(err)
+	for i := range n {
+		_, err := tx.ExecContext(w.t.Context(), query, args(i)...)
+		w.must(err)
+	}
+	w.must(tx.Commit())
+}
+
 // count returns the number of rows of a table of the organization.
 func (w *world) count(table string) int {
 	w.t.Helper()
@@ -215,8 +227,8 @@ func (w *world) addReport(reporter, policy string, n int) {
 func (w *world) addSource(key, classification string) string {
 	w.t.Helper()
 	id := core.NewID()
-	w.exec(`INSERT INTO domainauth_sources (org_id, domain_id, id, key, name, provider, classification, class_day, decision, decided_by, first_day, last_day, sample_ips)
-		VALUES ($1, $2, $3, $4, $5, '', $6, 0, 'unreviewed', '', 0, 0, '[]')`, w.org, w.id(), id, key, "Name of "+key, classification)
+	w.exec(`INSERT INTO domainauth_sources (org_id, domain_id, id, key, name, provider, classification, support, decision, decided_by, first_day, last_day, sample_ips)
+		VALUES ($1, $2, $3, $4, $5, '', $6, '{}', 'unreviewed', '', $7, $7, '[]')`, w.org, w.id(), id, key, "Name of "+key, classification, day(0))
 	return id
 }
 

@@ -8,8 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 )
 
-// maxTitle is the greatest length of a title in octets.
-const maxTitle = 200
+// maxTitle is the greatest length of a title in octets, and maxChanges the greatest number of
+// changes of a policy in it.
+const (
+	maxTitle   = 200
+	maxChanges = 3
+)
 
 // titleOf says in words what an event of a domain changed.
 func titleOf(e timeline.Event, domain string) string {
@@ -82,6 +86,9 @@ func policyTitle(before, after *string) string {
 	}
 	if len(changes) == 0 {
 		return "The DMARC record changed, and its policy did not"
+	}
+	if len(changes) > maxChanges {
+		changes = append(changes[:maxChanges], "and more")
 	}
 	first := changes[0]
 	changes[0] = strings.ToUpper(first[:1]) + first[1:]
