@@ -26,7 +26,7 @@ var (
 		SELECT id FROM domainauth_domains WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each($2) AS j) ORDER BY id /*pg FOR UPDATE*/`)
 	reportsByIdentity = engine.Register("reports by identity", `
 		SELECT id, domain_id, identity, day, state FROM domainauth_reports
-		WHERE org_id = $1 AND identity IN (SELECT j.atom FROM json_each($2) AS j)`)
+		WHERE org_id = $1 AND domain_id = $2 AND identity IN (SELECT j.atom FROM json_each($3) AS j)`)
 	discardRows = engine.Register("discard records of a report", `
 		DELETE FROM domainauth_rows WHERE org_id = $1 AND domain_id = $2 AND day = $3 AND report = $4
 			AND n < (SELECT MIN(r.n) + $5 FROM domainauth_rows AS r WHERE r.org_id = $1 AND r.domain_id = $2 AND r.day = $3 AND r.report = $4)`)
@@ -126,12 +126,12 @@ type storedRow struct {
 }
 
 // Stored implements [intake.Store].
-func (s Intake) Stored(ctx context.Context, orgID string, identities []string) (map[string]intake.Stored, error) {
+func (s Intake) Stored(ctx context.Context, orgID, domainID string, identities []string) (map[string]intake.Stored, error) {
 	parameter, err := engine.EncodeTexts(identities)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := engine.List[storedRow](ctx, s.db, reportsByIdentity, orgID, parameter)
+	rows, err := engine.List[storedRow](ctx, s.db, reportsByIdentity, orgID, domainID, parameter)
 	all := make(map[string]intake.Stored, len(rows))
 	for _, r := range rows {
 		all[r.Identity] = intake.Stored{ID: r.ID, DomainID: r.DomainID, Day: dayTime(r.Day), Counted: r.State == stateCounted}

@@ -147,7 +147,7 @@ func (b *Batch) take(ctx context.Context, t Target, r *report.Report, result *Re
 		return document{}, nil
 	}
 	identity := identityOf(r)
-	known, err := b.isStored(ctx, t.OrgID, identity)
+	known, err := b.isStored(ctx, t.OrgID, d.id, identity)
 	if err != nil {
 		return document{}, err
 	}
@@ -198,8 +198,8 @@ func (b *Batch) enrol(ctx context.Context, t Target, name string) (Domain, error
 }
 
 // isStored reports whether a report is counted. It removes one that was interrupted.
-func (b *Batch) isStored(ctx context.Context, orgID, identity string) (bool, error) {
-	stored, err := b.reader.Store.Stored(ctx, orgID, []string{identity})
+func (b *Batch) isStored(ctx context.Context, orgID, domainID, identity string) (bool, error) {
+	stored, err := b.reader.Store.Stored(ctx, orgID, domainID, []string{identity})
 	if err != nil {
 		return false, err
 	}
