@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -14,61 +17,62 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/lookup"
+	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
+	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// scene is an organization with a domain, whose reports are read into a database.
+// scene is an organization with the domain of all histories, whose reports are read into a
+// database, and whose records are polled.
 type scene struct {
 	*testing.T
-	db  *storage.DB
-	org string
-	now time.Time
-	ops []core.Operation
-	in  *intake.Reader
+	db   *storage.DB
+	org  string
+	id   string // of the domain
+	now  time.Time
+	zone history.Zone
+	ops  []core.Operation
+	in   *intake.Reader
+	of   *measuring.Measuring
+	// imported says that all files come at once, so that what they show is known now.
+	imported bool
+	// names has the names of the sources by their ids.
+	names map[string]string
 }
 
-// newScene adds an organization with the domain of all histories, as DNS has it in a history.
+// newScene adds an organization with a domain, and polls the domain.
 func newScene(t *testing.T, db *storage.DB, h *history.History, now time.Time) *scene {
 	t.Helper()
-	s := &scene{T: t, db: db, org: core.NewID(), now: now}
+	s := &scene{T: t, db: db, org: core.NewID(), now: now, zone: maps.Clone(h.Zone), names: map[string]string{}}
 	s.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: s.org, Name: "Org", Slug: "org-" + s.org, Tier: "team", RetentionDays: 30}))
-	s.must(db.DomainAuth().AddDomain(t.Context(), s.org, history.Domain, now))
-	clock := func() time.Time { return now }
-	senders := lookup.NewSenders(h.Zone, clock)
-	snapshot := lookup.Look(t.Context(), h.Zone, lookup.Domain{Name: history.Domain}, lookup.Snapshot{}, now)
+	store, polled := db.DomainAuth(), db.DomainMeasuring()
+	s.must(store.AddDomain(t.Context(), s.org, history.Domain, now))
+	d, err := store.Domain(t.Context(), s.org, history.Domain)
+	s.must(err)
+	s.id = d.ID
+	clock := func() time.Time { return s.now }
+	senders := lookup.NewSenders(s.zone, clock)
 	s.in = intake.New(intake.Config{
-		Store: knownReports{db.DMARCReports(), &snapshot}, Transactor: db, Clock: clock, Senders: func() *sources.SenderNetworks { return senders.Networks(t.Context()) },
+		Store: db.DMARCReports(), Transactor: db, Clock: clock, Senders: func() *sources.SenderNetworks { return senders.Networks(t.Context()) },
 	})
-	store := db.DomainAuth()
-	s.ops = domainauth.New(domainauth.Config{Store: knownDomains{store, &snapshot, now}, Figures: store, Sources: store, Timeline: store}).Operations()
+	s.of = measuring.New(measuring.Config{
+		Polls: polled, Refreshes: polled, Purges: polled, Enroller: store, Tokens: db.Channels(), Resolver: s.zone, Queue: noQueue{},
+		IsPolled: func(context.Context, string) (bool, error) { return true, nil },
+		RowDays:  domainauth.RowDays, KeptDays: domainauth.RetentionDays,
+		Orgs:  func(context.Context) ([]string, error) { return []string{s.org}, nil },
+		Clock: clock, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0 },
+	})
+	s.ops = domainauth.New(domainauth.Config{Store: store, Figures: store, Sources: store, Timeline: store}).Operations()
+	s.poll()
 	return s
 }
 
-// knownReports and knownDomains have what DNS says.
-type (
-	knownReports struct {
-		intake.Store
-		snapshot *lookup.Snapshot
-	}
-	knownDomains struct {
-		domainauth.Store
-		snapshot *lookup.Snapshot
-		at       time.Time
-	}
-)
+// noQueue refuses jobs: the tests call them.
+type noQueue struct{}
 
-func (k knownReports) Target(ctx context.Context, orgID, name string) (intake.Domain, error) {
-	d, err := k.Store.Target(ctx, orgID, name)
-	d.Snapshot = k.snapshot
-	return d, err
-}
-
-func (k knownDomains) Domain(ctx context.Context, orgID, name string) (domainauth.Domain, error) {
-	d, err := k.Store.Domain(ctx, orgID, name)
-	d.Snapshot, d.MeasuredAt = k.snapshot, &k.at
-	return d, err
-}
+func (noQueue) Enqueue(context.Context, jobs.Args) error             { return errors.ErrUnsupported }
+func (noQueue) EnqueueOnce(context.Context, jobs.Args) (bool, error) { return false, nil }
 
 func (s *scene) must(err error) {
 	s.Helper()
@@ -77,15 +81,25 @@ func (s *scene) must(err error) {
 	}
 }
 
-// read reads files, and checks what is said about each. inOrder says that they are in the order of
-// their arrival.
+// poll asks DNS about the domain.
+func (s *scene) poll() {
+	s.Helper()
+	s.must(s.of.PollWorker().Work(s.Context(), measuring.PollArgs{OrgID: s.org, DomainID: s.id}))
+}
+
+// read reads files, computes findings and events, and checks what is said about each file. inOrder
+// says that they are in the order of their arrival.
 func (s *scene) read(files []history.File, inOrder bool) {
 	s.Helper()
 	b := s.in.Batch()
 	results := make([]*intake.Result, len(files))
 	for i, f := range files {
 		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Content)), nil }
-		r, err := b.Add(s.Context(), intake.Target{OrgID: s.org, FileID: core.NewID(), ReceivedAt: f.ArrivedAt}, open)
+		received := f.ArrivedAt
+		if s.imported {
+			received = s.now
+		}
+		r, err := b.Add(s.Context(), intake.Target{OrgID: s.org, FileID: core.NewID(), ReceivedAt: received}, open)
 		s.must(err)
 		results[i] = r
 	}
@@ -96,20 +110,15 @@ func (s *scene) read(files []history.File, inOrder bool) {
 			s.Errorf("%s has %+v, expected %d reports, %d copies, %d foreign ones and %d about TLS", f.Name, *r, f.Reports, f.Copies, f.Foreign, f.TLS)
 		}
 	}
+	s.must(s.of.Refresh(s.Context(), s.org, s.id))
 }
 
-// call calls an operation, and decodes the answer as REST shows it.
+// call calls an operation with arguments beside the domain, and decodes the answer as REST shows it.
 func (s *scene) call(name, arguments string, out any) {
 	s.Helper()
-	s.must(s.try(s.Context(), name, arguments, out))
-}
-
-func (s *scene) try(ctx context.Context, name, arguments string, out any) error {
 	op := s.ops[slices.IndexFunc(s.ops, func(o core.Operation) bool { return o.Info().Name == name })]
-	in, err := op.Decode(core.REST, []byte(arguments))
-	if err != nil {
-		return err
-	}
+	in, err := op.Decode(core.REST, []byte(`{"domain":"`+history.Domain+`"`+arguments+`}`))
+	s.must(err)
 	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: s.org}, UserID: "0198c5a0-0000-7000-8000-000000000001"}, Surface: core.REST, Now: s.now}
 	defer c.Finish()
 	var answer any
@@ -118,16 +127,11 @@ func (s *scene) try(ctx context.Context, name, arguments string, out any) error 
 		return err
 	}
 	if op.Info().Effect == core.Reads {
-		err = do(ctx)
+		s.must(do(s.Context()))
 	} else {
-		err = s.db.InTx(ctx, do)
-	}
-	if err != nil {
-		return err
+		s.must(s.db.InTx(s.Context(), do))
 	}
 	text, err := json.Marshal(op.View(core.REST, answer))
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, out)
+	s.must(err)
+	s.must(json.Unmarshal(text, out))
 }

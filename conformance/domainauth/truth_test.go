@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/domainauth/history"
 	"github.com/mailhelm/mailhelm/core/domainauth"
+	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -33,41 +35,65 @@ func size() history.Size {
 // domain.
 func TestKnownTruth(t *testing.T) {
 	t.Parallel()
-	h, other := history.New(1, size(), noon), history.New(2, history.Small, noon)
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		h, other := history.New(1, size(), noon), history.New(2, history.Small, noon)
 		first, second := newScene(t, db, h, noon), newScene(t, db, other, noon)
 		first.read(h.Files, true)
+		second.imported = true
 		second.read(other.Shuffled(7), false)
-		for _, c := range []struct {
-			scene *scene
-			truth *history.Truth
-		}{{first, &h.Truth}, {second, &other.Truth}} {
-			c.scene.checkPosture(c.truth)
-			c.scene.checkTimeseries(c.truth)
-			c.scene.checkSources(c.truth)
-		}
+		first.checkAll(h, nil)
+		second.checkAll(other, nil)
+		first.follow(h)
+		second.checkAll(other, nil)
 	})
 }
 
+// checkAll compares everything.
+func (s *scene) checkAll(h *history.History, decisions history.Decisions) {
+	s.Helper()
+	s.checkTimeseries(&h.Truth)
+	s.checkSources(&h.Truth, decisions)
+	s.checkPosture(&h.Truth, h.Files, decisions)
+	s.checkReadiness(h, decisions)
+	s.checkTimeline(h, decisions)
+}
+
 // checkPosture compares the posture of the domain.
-func (s *scene) checkPosture(truth *history.Truth) {
+func (s *scene) checkPosture(truth *history.Truth, files []history.File, decisions history.Decisions) {
 	s.Helper()
 	var got domainauth.PostureDetail
-	s.call("domain_auth_domains_get", `{"domain":"`+history.Domain+`"}`, &got)
+	s.call("domain_auth_domains_get", "", &got)
 	to := s.now.Truncate(24 * time.Hour)
 	from := to.AddDate(0, 0, -30)
 	total := truth.Total(from, to)
 	rate := float64(total.Passing) / float64(total.Messages)
 	quarantine, reject, record := "quarantine", "reject", "v=DMARC1; p=quarantine; sp=quarantine; rua=mailto:old@reports.example"
 	last := time.Time{}
+	counts := domainauth.SourceCounts{}
+	for key := range truth.Sources {
+		counter := map[string]*int{"confirmed": &counts.Confirmed, "rejected": &counts.Rejected, "": &counts.Unreviewed}[decisions[key]]
+		*counter++
+	}
 	want := domainauth.Posture{
 		Domain: history.Domain, Policy: &quarantine, SubdomainPolicy: &quarantine, Record: &record, PassRate: &rate, CoverageDays: len(truth.CoveredDays(from, to)),
-		MessageVolume: total.Messages, SourceCounts: domainauth.SourceCounts{Unreviewed: len(truth.Sources)}, NextPolicy: &reject, LastMeasuredAt: &s.now,
+		MessageVolume: total.Messages, SourceCounts: counts, NextPolicy: &reject, LastMeasuredAt: &s.now,
 	}
-	if got.LastReportAt != nil {
-		last = *got.LastReportAt
+	for key := range truth.Sources {
+		for _, f := range findings(truth, key) {
+			if f.ClosedAt.IsZero() {
+				want.OpenFindings++
+			}
+		}
 	}
-	want.LastReportAt, want.OpenFindings = &last, got.OpenFindings
+	for _, f := range files {
+		if f.Reports > 0 && f.ArrivedAt.After(last) {
+			last = f.ArrivedAt
+		}
+	}
+	if s.imported {
+		last = s.now
+	}
+	want.LastReportAt = &last
 	if diff := cmp.Diff(want, got.Posture); diff != "" {
 		s.Errorf("posture (-truth +got):\n%s", diff)
 	}
@@ -84,7 +110,7 @@ func (s *scene) checkTimeseries(truth *history.Truth) {
 	to := s.now.Truncate(24*time.Hour).AddDate(0, 0, 1)
 	from := to.AddDate(0, 0, -731)
 	var got struct{ Data []domainauth.DayOutcomes }
-	s.call("domain_auth_timeseries_get", `{"domain":"`+history.Domain+`"`+period(from, to)+`}`, &got)
+	s.call("domain_auth_timeseries_get", period(from, to), &got)
 	var want []domainauth.DayOutcomes
 	sums := truth.ByDay("", from, to)
 	for _, d := range truth.CoveredDays(from, to) {
@@ -111,7 +137,7 @@ func (s *scene) sources(from, to time.Time, filter string, pageSize int) []domai
 				NextCursor *string `json:"next_cursor"`
 			}
 		}
-		s.call("domain_auth_sources_list", `{"domain":"`+history.Domain+`","limit":`+strconv.Itoa(pageSize)+`,"cursor":`+strconv.Quote(cursor)+period(from, to)+filter+`}`, &page)
+		s.call("domain_auth_sources_list", `,"limit":`+strconv.Itoa(pageSize)+`,"cursor":`+strconv.Quote(cursor)+period(from, to)+filter, &page)
 		all = append(all, page.Data...)
 		if cursor = ""; page.Pagination.NextCursor != nil {
 			cursor = *page.Pagination.NextCursor
@@ -121,7 +147,7 @@ func (s *scene) sources(from, to time.Time, filter string, pageSize int) []domai
 }
 
 // checkSources compares the sources in several windows: days, parts of months, and everything.
-func (s *scene) checkSources(truth *history.Truth) {
+func (s *scene) checkSources(truth *history.Truth, decisions history.Decisions) {
 	s.Helper()
 	today := s.now.Truncate(24 * time.Hour)
 	for _, w := range [][2]time.Time{
@@ -141,12 +167,13 @@ func (s *scene) checkSources(truth *history.Truth) {
 			if i > 0 && g.MessageCount > got[i-1].MessageCount {
 				s.Errorf("source %s with %d messages follows one with %d", g.Name, g.MessageCount, got[i-1].MessageCount)
 			}
-			s.checkSource(truth, g, sums)
+			s.names[g.ID] = keyOf(truth, g.Name)
+			s.checkSource(truth, g, sums, decisions)
 		}
 	}
 }
 
-func (s *scene) checkSource(truth *history.Truth, got domainauth.Source, sums map[string]*history.Sum) {
+func (s *scene) checkSource(truth *history.Truth, got domainauth.Source, sums map[string]*history.Sum, decisions history.Decisions) {
 	s.Helper()
 	key := keyOf(truth, got.Name)
 	known, sum := truth.Sources[key], sums[key]
@@ -156,11 +183,14 @@ func (s *scene) checkSource(truth *history.Truth, got domainauth.Source, sums ma
 	}
 	first, last := truth.Seen(key)
 	want := domainauth.Source{
-		ID: got.ID, Name: known.Name, Classification: known.Classification, Decision: "unreviewed", Finding: got.Finding, MessageCount: sum.Messages,
+		ID: got.ID, Name: known.Name, Classification: known.Classification, Decision: figures.Decision(decisions.Of(key)), MessageCount: sum.Messages,
 		AlignedCount: sum.Passing, FailingCount: sum.Failing, SPFPass: sum.SPF, DKIMPass: sum.DKIM, FirstSeenAt: first, LastSeenAt: last, SampleIPs: got.SampleIPs,
 	}
 	if known.Provider != "" {
 		want.Provider = &known.Provider
+	}
+	if f, open := sources.Foremost(findings(truth, key)); open {
+		want.Finding = &domainauth.Finding{Code: f.Code, Detail: f.Detail, OpenedAt: f.OpenedAt}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		s.Errorf("source (-truth +got):\n%s", diff)
@@ -173,6 +203,34 @@ func (s *scene) checkSource(truth *history.Truth, got domainauth.Source, sums ma
 	if n := min(5, len(truth.Addresses[key])); len(got.SampleIPs) != n || slices.Contains(got.SampleIPs, "") {
 		s.Errorf("source %s has the addresses %s, expected %d", got.Name, strings.Join(got.SampleIPs, " "), n)
 	}
+}
+
+// findings returns the findings about a source.
+func findings(truth *history.Truth, key string) []sources.Finding {
+	var days []sources.Day
+	at := map[time.Time]int{}
+	for i, d := range truth.CountingDays() {
+		at[d] = i
+		days = append(days, sources.Day{Date: d})
+	}
+	for o, n := range truth.Messages {
+		if o.Source != key {
+			continue
+		}
+		d := &days[at[o.Day]]
+		d.Messages += n
+		if o.Passed() {
+			d.Passing += n
+		}
+		if o.SPF {
+			d.SPFAligned += n
+		}
+		if o.DKIM {
+			d.DKIMAligned += n
+		}
+	}
+	source := truth.Sources[key]
+	return sources.Findings(sources.Identity{Key: key, Name: source.Name, Provider: source.Provider, Classification: source.Classification}, days)
 }
 
 // keyOf returns the key of the source with a name.

@@ -71,6 +71,15 @@ func (t *Truth) ByDay(source string, from, to time.Time) map[time.Time]*Sum {
 	return sums
 }
 
+// CountingDays returns the days on which reports count, in order.
+func (t *Truth) CountingDays() []time.Time {
+	days := map[time.Time]bool{}
+	for o := range t.Messages {
+		days[o.Day] = true
+	}
+	return slices.SortedFunc(maps.Keys(days), time.Time.Compare)
+}
+
 // CoveredDays returns the days that any report covers, in order.
 func (t *Truth) CoveredDays(from, to time.Time) []time.Time {
 	days := map[time.Time]bool{}
@@ -113,7 +122,8 @@ func (t *Truth) Seen(source string) (first, last time.Time) {
 // are unreviewed.
 type Decisions map[string]string
 
-func (d Decisions) of(key string) string { return cmp.Or(d[key], "unreviewed") }
+// Of returns the decision about a source.
+func (d Decisions) Of(key string) string { return cmp.Or(d[key], "unreviewed") }
 
 // Fraction is an exact quotient. Whole is 0 if there was nothing to measure.
 type Fraction struct{ Part, Whole int64 }
@@ -153,12 +163,13 @@ func (t *Truth) Readiness(now time.Time, decisions Decisions) Readiness {
 		FailingConfirmed: Fraction{Whole: covered}, FailingPerDay: Fraction{Whole: covered},
 	}
 	for key, s := range t.BySource(from, to) {
-		decision, class := decisions.of(key), t.Sources[key].Classification
+		decision, class := decisions.Of(key), t.Sources[key].Classification
 		own := s.Failing - s.Relayed
 		if decision == "confirmed" {
 			r.FailingConfirmed.Part += own
 		}
-		if decision == "confirmed" || decision == "unreviewed" && (class == "own" || class == "authorised") {
+		sends := decision == "confirmed" || decision == "unreviewed" && (class == "own" || class == "authorised")
+		if sends && class != "forwarder" {
 			r.Breadth.Whole++
 			if own == 0 {
 				r.Breadth.Part++
@@ -175,7 +186,7 @@ func (t *Truth) Readiness(now time.Time, decisions Decisions) Readiness {
 		r.Impact = append(r.Impact, Impact{key, s.Failing, s.Relayed, decision == "unreviewed" && s.Failing >= 100})
 	}
 	for key, source := range t.Sources {
-		if first, _ := t.Seen(key); source.Classification == "unknown" && decisions.of(key) == "unreviewed" && !first.Before(from) {
+		if first, _ := t.Seen(key); source.Classification == "unknown" && decisions.Of(key) == "unreviewed" && !first.Before(from) {
 			r.NewUnknown++
 		}
 	}
@@ -183,7 +194,7 @@ func (t *Truth) Readiness(now time.Time, decisions Decisions) Readiness {
 	return r
 }
 
-// Side is one side of a comparison: Cut has its days that no report covers.
+// Side is one side of a comparison. Cut has its days that no report covers.
 type Side struct {
 	From, To time.Time
 	Days     int
@@ -217,7 +228,7 @@ func (t *Truth) side(from, to time.Time, decisions Decisions) Side {
 		}
 	}
 	for key, sum := range t.BySource(from, to) {
-		g := Group{decisions.of(key), string(t.Sources[key].Classification)}
+		g := Group{decisions.Of(key), string(t.Sources[key].Classification)}
 		all := s.Groups[g]
 		all.Messages += sum.Messages
 		all.Failing += sum.Failing

@@ -3,6 +3,7 @@ package history
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -45,7 +46,7 @@ func (g *generator) send(r *reporter, begin time.Time, length time.Duration, cou
 		return
 	}
 	end := begin.Add(length - time.Second)
-	policy := r.policyAt(g.h, end)
+	policy := cmp.Or(g.policy, r.policyAt(g.h, end))
 	records := make([]report.Record, len(all))
 	for i, p := range all {
 		s := &g.senders[p.sender]
@@ -53,13 +54,14 @@ func (g *generator) send(r *reporter, begin time.Time, length time.Duration, cou
 		records[i] = p.record(k, r, policy)
 		g.h.Truth.add(s, counted, k, records[i])
 	}
-	g.h.Truth.addReport(r, begin, length, end, policy)
+	arrived := g.arrival(end, 20)
+	g.h.Truth.addReport(r, begin, length, end, arrived, policy)
 	// Reporters do not know the ids of others.
 	document := g.document(r, report.Report{
 		Version: "1.0", Org: r.org, Email: r.email, ID: fmt.Sprintf("%s.%d", begin.Format("20060102"), part), Begin: begin, End: end,
 		Policy: report.Policy{Domain: Domain, P: policy, SP: policy, ADKIM: "r", ASPF: "r", Pct: "100"},
 	}, records)
-	f := File{Name: fmt.Sprintf("%s!%s!%d!%d", domainOf(r.email), Domain, begin.Unix(), end.Unix()), ArrivedAt: g.arrival(end, 20), Reports: 1}
+	f := File{Name: fmt.Sprintf("%s!%s!%d!%d", domainOf(r.email), Domain, begin.Unix(), end.Unix()), ArrivedAt: arrived, Reports: 1}
 	documents := [][]byte{document}
 	if r.zip && g.IntN(40) == 0 {
 		f.Foreign++

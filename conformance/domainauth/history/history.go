@@ -51,6 +51,8 @@ type History struct {
 	Files []File
 	// Truth is what the reports say.
 	Truth Truth
+
+	generator *generator
 }
 
 // File is what arrived at one time.
@@ -71,6 +73,8 @@ type generator struct {
 	h       *History
 	size    Size
 	senders []sender
+	// policy is that of all reporters, "" for that of the history.
+	policy string
 	// pending has the records of reports that have not ended, by reporter.
 	pending map[string]map[pendingKey]uint64
 }
@@ -102,7 +106,24 @@ func New(seed uint64, size Size, now time.Time) *History {
 	}
 	g.strangers()
 	slices.SortStableFunc(h.Files, func(a, b File) int { return a.ArrivedAt.Compare(b.ArrivedAt) })
+	h.generator = g
 	return h
+}
+
+// Following adds a day to the history, on which all reporters have a policy, and returns the files
+// about it. Weekly reporters report nothing.
+func (h *History) Following(policy string) []File {
+	g, before := h.generator, len(h.Files)
+	d := h.End
+	h.End, g.policy = d.Add(day), policy
+	g.mail(d)
+	for i := range reporters {
+		if reporters[i].weekly {
+			delete(g.pending, reporters[i].email)
+		}
+	}
+	g.reports(d)
+	return h.Files[before:]
 }
 
 // at returns the day at a share of the history.

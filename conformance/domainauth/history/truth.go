@@ -40,6 +40,8 @@ type Stated struct {
 	Reporter   string
 	Begin, End time.Time
 	Policy     string
+	// ArrivedAt is when the first file with the report arrived.
+	ArrivedAt time.Time
 }
 
 // Truth is what all reports of a history say, each once.
@@ -77,9 +79,9 @@ func (t *Truth) add(s *sender, counted time.Time, k kind, r report.Record) {
 
 // addReport counts a report. It covers the days of which it has more than half, which are whole days
 // of its reporter, or the one day of which it has a half.
-func (t *Truth) addReport(r *reporter, begin time.Time, length time.Duration, end time.Time, policy string) {
+func (t *Truth) addReport(r *reporter, begin time.Time, length time.Duration, end, arrived time.Time, policy string) {
 	t.Reports++
-	t.Stated = append(t.Stated, Stated{Reporter: domainOf(r.email), Begin: begin, End: end, Policy: policy})
+	t.Stated = append(t.Stated, Stated{Reporter: domainOf(r.email), Begin: begin, End: end, Policy: policy, ArrivedAt: arrived})
 	first := begin.Add(-r.begins)
 	if length < day {
 		first = begin.Truncate(day)
@@ -110,4 +112,19 @@ func (t *Truth) Transitions() []Stated {
 	}
 	slices.SortFunc(all, func(a, b Stated) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.Reporter, b.Reporter)) })
 	return all
+}
+
+// Observed returns when a change was known that a report shows: when that report and the one before
+// it of the same reporter had arrived.
+func (h *History) Observed(s Stated) time.Time {
+	var before Stated
+	for _, other := range h.Truth.Stated {
+		if other.Reporter == s.Reporter && other.End.Before(s.End) && other.End.After(before.End) {
+			before = other
+		}
+	}
+	if before.ArrivedAt.After(s.ArrivedAt) {
+		return before.ArrivedAt
+	}
+	return s.ArrivedAt
 }
