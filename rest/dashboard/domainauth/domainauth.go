@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth"
+	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -29,6 +30,8 @@ const (
 type Store interface {
 	// Domain returns the domain with a name.
 	Domain(ctx context.Context, orgID, name string) (domainauth.Domain, error)
+	// Domains returns at most limit domains in the order of their names, after a name.
+	Domains(ctx context.Context, orgID, after string, limit int) ([]domainauth.Domain, error)
 	// Event returns the event with an id.
 	Event(ctx context.Context, orgID, domainID, id string) (domainauth.Event, error)
 }
@@ -36,6 +39,8 @@ type Store interface {
 // Config configures the pages of this package. All fields are required.
 type Config struct {
 	Store Store
+	// Arrivals has the files that were received, and decisions about reporters.
+	Arrivals arrivals.DeskStore
 }
 
 // Room has the pages about domain authentication; see dashboard.Room.
@@ -59,14 +64,17 @@ type (
 	readinessPages struct{ *Room }
 	timelinePages  struct{ *Room }
 	setupPages     struct{ *Room }
+	receivedPages  struct{ *Room }
 )
 
 // Routes returns the routes of the pages.
 func (h *Room) Routes() []frame.Route {
 	view, manage := members.MayViewDomainAuth, members.MayManageDomainAuth
-	source, ready, events, setup := sourcePages{h}, readinessPages{h}, timelinePages{h}, setupPages{h}
+	source, ready, events, setup, received := sourcePages{h}, readinessPages{h}, timelinePages{h}, setupPages{h}, receivedPages{h}
 	return []frame.Route{
 		{Path: "/domain-auth", Needs: view, Get: h.showDomains},
+		{Path: "/domain-auth/received", Needs: view, Get: received.showReceived},
+		{Path: "/domain-auth/received/decide", Needs: manage, Post: received.decide},
 		{Path: "/domain-auth/{domain}", Needs: view, Get: h.showOverview},
 		{Path: "/domain-auth/{domain}/sources", Needs: view, Get: source.showSources},
 		{Path: "/domain-auth/{domain}/sources/{source}/decide", Needs: manage, Post: source.decide},
@@ -82,13 +90,15 @@ func (h *Room) Routes() []frame.Route {
 
 // notices are the messages that the pages show after a change, by their name in the address.
 var notices = frame.Notices{
-	"confirmed":    "The source is confirmed: you want its mail delivered.",
-	"rejected":     "The source is rejected: it must not send for you. Its mail is stopped only by a stricter policy.",
-	"unreviewed":   "The decision is taken back.",
-	"acknowledged": "You accepted the cost of this step. The record to publish is below.",
-	"noted":        "The note is in the timeline.",
-	"queued":       "The records are read again within about a minute. Reload the page then.",
-	"early":        "The records were read again less than an hour ago. Nothing was queued.",
+	"confirmed":         "The source is confirmed: you want its mail delivered.",
+	"rejected":          "The source is rejected: it must not send for you. Its mail is stopped only by a stricter policy.",
+	"unreviewed":        "The decision is taken back.",
+	"acknowledged":      "You accepted the cost of this step. The record to publish is below.",
+	"noted":             "The note is in the timeline.",
+	"queued":            "The records are read again within about a minute. Reload the page then.",
+	"reporter_accepted": "The reporter is accepted. Its held files are read within a minute, and later ones count.",
+	"reporter_rejected": "The reporter is rejected. Its mailed files are held.",
+	"early":             "The records were read again less than an hour ago. Nothing was queued.",
 }
 
 // domainPath returns the path of the page of a domain.

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -112,6 +113,11 @@ func (s stored) Domain(_ context.Context, _, name string) (coredomainauth.Domain
 	return coredomainauth.Domain{ID: domainID, Domain: name, MeasuredAt: &at, RequestedAt: s.requestedAt}, nil
 }
 
+func (s stored) Domains(ctx context.Context, org, _ string, _ int) ([]coredomainauth.Domain, error) {
+	d, err := s.Domain(ctx, org, "bakery.example")
+	return []coredomainauth.Domain{d}, err
+}
+
 func (stored) Event(_ context.Context, _, domain, id string) (coredomainauth.Event, error) {
 	if domain != domainID || id != eventID {
 		return coredomainauth.Event{}, core.NotFound("event")
@@ -127,16 +133,18 @@ func (stored) Event(_ context.Context, _, domain, id string) (coredomainauth.Eve
 type office struct {
 	*frametest.Office
 	operations *frametest.Operations
+	db         *storage.DB
 	pages      http.Handler
 }
 
 func newOffice(t *testing.T, requestedAt *time.Time) *office {
 	t.Helper()
-	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(storagetest.SQLite(t)),
+	db := storagetest.SQLite(t)
+	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db),
 		frame.Area{Path: domainauth.ListPath, Name: "Domain authentication"}, frame.Area{Path: frame.Path + "/account", Name: "Sending account", Needs: members.MayViewAccount})}
 	o.operations = &frametest.Operations{T: t, Results: results(), Errors: map[string]*core.Error{}}
 	o.Frame.Operations = o.operations
-	room, err := domainauth.New(o.Frame, domainauth.Config{Store: stored{requestedAt}})
+	room, err := domainauth.New(o.Frame, domainauth.Config{Store: stored{requestedAt}, Arrivals: db.ReportArrivals()})
 	o.Must(err)
 	o.pages = o.Open(room)
 	return o

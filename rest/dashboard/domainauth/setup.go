@@ -111,7 +111,8 @@ func (h setupPages) showSetup(w http.ResponseWriter, r *http.Request, v people.V
 		return
 	}
 	h.show(w, r, v, http.StatusOK, p.Domain, frame.Screen{Page: "setup", Title: "Records", Data: data, Head: frame.Head{
-		Lead: "The DMARC record of the domain, and what reports need to arrive here.",
+		Lead:    "The DMARC record of the domain, and what reports need to arrive here.",
+		Actions: []frame.Action{{Path: frame.Address(ReceivedPath, frame.Parameters{"domain": p.Domain}), Name: "View received reports"}},
 	}})
 }
 
