@@ -90,8 +90,8 @@ func (s Measuring) ClaimRefresh(ctx context.Context, d measuring.DomainRef, c me
 	return n > 0, err
 }
 
-// Runs implements [measuring.RefreshStore].
-func (s Measuring) Runs(ctx context.Context, d measuring.DomainRef) ([]measuring.Run, error) {
+// RecordRuns implements [measuring.RefreshStore].
+func (s Measuring) RecordRuns(ctx context.Context, d measuring.DomainRef) ([]measuring.Run, error) {
 	return engine.ListAs(ctx, s.db, runRow.run, runsOfDomain, d.OrgID, d.ID)
 }
 

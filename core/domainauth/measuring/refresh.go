@@ -68,8 +68,8 @@ type RefreshStore interface {
 	ClaimRefresh(ctx context.Context, d DomainRef, c Claim, after time.Time) (bool, error)
 	// RefDomain returns a domain. It fails with core.CodeNotFound if there is none.
 	RefDomain(ctx context.Context, orgID, id string) (DomainRef, error)
-	// Runs returns the runs of all records.
-	Runs(ctx context.Context, d DomainRef) ([]Run, error)
+	// RecordRuns returns the runs of all records.
+	RecordRuns(ctx context.Context, d DomainRef) ([]Run, error)
 	// EachStated calls f for the policy of each counted report that states one.
 	EachStated(ctx context.Context, d DomainRef, f func(Stated)) error
 	// ReportDays returns the days on which reports count, in order.
@@ -243,7 +243,7 @@ var space = uuid.MustParse("6f2d1d0e-6a0f-5c7e-9d0b-3b5f2f6f3a54")
 
 // events computes the events of a domain from all polls and reports.
 func (m *Measuring) events(ctx context.Context, d DomainRef) ([]Event, error) {
-	runs, err := m.Refreshes.Runs(ctx, d)
+	runs, err := m.Refreshes.RecordRuns(ctx, d)
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func (w *world) changes() []string {
 // polledRuns returns the runs of the drawn records in the form of the plain loop.
 func (w *world) polledRuns() []string {
 	w.t.Helper()
-	found, err := w.db.DomainMeasuring().Runs(w.t.Context(), w.ref())
+	found, err := w.db.DomainMeasuring().RecordRuns(w.t.Context(), w.ref())
 	w.must(err)
 	var all []string
 	for _, r := range found {
@@ -298,11 +298,11 @@ type during struct {
 	do func() error
 }
 
-func (d during) Runs(ctx context.Context, ref measuring.DomainRef) ([]measuring.Run, error) {
+func (d during) RecordRuns(ctx context.Context, ref measuring.DomainRef) ([]measuring.Run, error) {
 	if err := d.do(); err != nil {
 		return nil, err
 	}
-	return d.RefreshStore.Runs(ctx, ref)
+	return d.RefreshStore.RecordRuns(ctx, ref)
 }
 
 // refreshDuring refreshes what is due, and does something in between.

@@ -140,7 +140,7 @@ func (w *world) measureAt() time.Time {
 // runs returns the runs of records, one a line.
 func (w *world) runs() []string {
 	w.t.Helper()
-	found, err := w.db.DomainMeasuring().Runs(w.t.Context(), w.ref())
+	found, err := w.db.DomainMeasuring().RecordRuns(w.t.Context(), w.ref())
 	w.must(err)
 	var all []string
 	for _, r := range found {
