@@ -58,7 +58,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 		Store: s.db.ReceivedDeliveries(), Routing: s.db.ReceivingRoutes(), Objects: s.incoming.Stores, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, s.incoming.SweepWorker(s.db.Orgs().OrgIDs, s.db.ReceivedMail(), s.db.Inboxes(), s.db.ReceivedDeliveries(), s.db.ReportArrivals()))
-	engine.AddWorker(queue, s.reports.PurgeWorker(s.db.Orgs().OrgIDs))
+	s.reports.AddWorkers(queue)
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))

@@ -16,9 +16,10 @@ func newReceived(cfg config.Config, s *stores) *mailin.Domains {
 	})
 }
 
-// newReports returns what receives DMARC reports by mail.
+// newReports returns what reads DMARC reports and measures domains.
 func newReports(cfg config.Config, s *stores) *dmarc.Reports {
 	return dmarc.New(cfg, dmarc.Stores{
 		Files: s.db.ReportArrivals(), Reports: s.db.DMARCReports(), Objects: s.incoming.Stores, Transactor: s.db, Audit: s.db.Audit(), Lookups: dmarc.NewLookups(cfg),
+		Domains: s.db.DomainAuth(), Measuring: s.db.DomainMeasuring(), Tokens: s.db.Channels(), Connections: s.connections, Queue: s.queue, Orgs: s.db.Orgs().OrgIDs,
 	})
 }

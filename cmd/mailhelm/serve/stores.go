@@ -71,7 +71,7 @@ type stores struct {
 	// received has what receives, publishes and delivers the mail of receiving domains.
 	// newDomains sets it.
 	received *mailin.Domains
-	// reports has what receives DMARC reports by mail. newDomains sets it.
+	// reports reads DMARC reports and measures domains. newDomains sets it.
 	reports *dmarc.Reports
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
 	dispatcher *dispatch.Dispatcher

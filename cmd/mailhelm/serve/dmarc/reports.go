@@ -1,5 +1,6 @@
-// Package dmarc assembles what a server needs to receive DMARC reports by mail, and satisfies the
-// interfaces that these parts declare.
+// Package dmarc assembles what a server needs for domain authentication: what receives DMARC
+// reports by mail, what polls DNS, and the operations. It satisfies the interfaces that these
+// parts declare.
 package dmarc
 
 import (
@@ -12,10 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
+	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
 	"github.com/mailhelm/mailhelm/core/objects"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // FileStore stores files that arrive.
@@ -35,6 +38,14 @@ type Stores struct {
 	Transactor core.Transactor
 	Audit      access.AuditAppender
 	Lookups    Lookups
+	Domains    DomainStore
+	Measuring  MeasuringStore
+	// Tokens has the DKIM tokens of sending domains.
+	Tokens      measuring.Tokens
+	Connections sending.Connections
+	Queue       jobs.Queue
+	// Orgs returns the ids of all organizations.
+	Orgs func(context.Context) ([]string, error)
 }
 
 // Reports has the parts. Router finds routes for receivers, and Destination takes the mail.
@@ -45,9 +56,15 @@ type Reports struct {
 	Desk        arrivals.Desk
 	// Intake stores what files say.
 	Intake *intake.Reader
+	// Measuring polls DNS, and computes findings and events.
+	Measuring *measuring.Measuring
 
-	files  FileStore
-	domain string
+	files   FileStore
+	domains DomainStore
+	orgs    func(context.Context) ([]string, error)
+	domain  string
+	// public is true if the domain of addresses is not one of this machine only.
+	public bool
 	clock  core.Clock
 }
 
@@ -61,6 +78,7 @@ func New(cfg config.Config, s Stores) *Reports {
 	}
 	r := &Reports{
 		Router: arrivals.NewRouter(s.Files, cfg.MailDomain(), cfg.Clock), Intake: intake.New(settings), files: s.Files, domain: cfg.MailDomain(), clock: cfg.Clock,
+		Measuring: newMeasuring(cfg, s), domains: s.Domains, orgs: s.Orgs, public: cfg.InboxDomain != "",
 	}
 	r.Reader = arrivals.NewReader(arrivals.ReaderConfig{
 		Queue: s.Files, Stores: s.Objects, Transactor: s.Transactor, Intake: reading{r.Intake}, Resolver: dns, Clock: cfg.Clock, Log: cfg.Log,
@@ -87,9 +105,9 @@ func (r *Reports) Follow(role config.Role) func() {
 	}
 }
 
-// PurgeWorker returns the job that deletes old entries of the list of files.
-func (r *Reports) PurgeWorker(orgs func(context.Context) ([]string, error)) jobs.Worker[arrivals.PurgeArgs] {
-	return arrivals.PurgeWorker(r.files, orgs, r.clock)
+// purgeWorker returns the job that deletes old entries of the list of files.
+func (r *Reports) purgeWorker() jobs.Worker[arrivals.PurgeArgs] {
+	return arrivals.PurgeWorker(r.files, r.orgs, r.clock)
 }
 
 // reading is the [arrivals.Intake] of the product.
