@@ -62,6 +62,9 @@ func fileCalls(o ownedObjects, org string) map[string]storeCall {
 		"KnownDomains": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ReportArrivals().KnownDomains(t.Context(), org, []string{mine.domain.DomainID})
 		},
+		"KnownFiles": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ReportArrivals().KnownFiles(t.Context(), org, []string{mine.file.ID})
+		},
 		"CountFiles": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ReportArrivals().CountFiles(t.Context(), arrivals.Target{OrgID: org, DomainID: mine.domain.DomainID}, start.AddDate(0, 0, -1), 10)
 		},

@@ -21,8 +21,21 @@ type Deposit struct {
 	Encrypted bool
 }
 
+// Deposited is an entry in the list of what is in a bucket.
+type Deposited struct {
+	// Name is the whole key in the bucket.
+	Name string
+	// ETag changes when the object is replaced by another one.
+	ETag string
+	Size int64
+}
+
 // DepositOpener opens deposits in buckets.
 type DepositOpener interface {
+	// ListDeposits returns the objects whose names begin with the prefix, in the order of UTF-8: at
+	// most limit, after a name. next is the name to continue after, "" at the end. It fails like a
+	// [Store].
+	ListDeposits(ctx context.Context, b Bucket, prefix, after string, limit int) (all []Deposited, next string, err error)
 	// OpenDeposit opens the object with a name, which is its whole key in the bucket. It fails
 	// with not_found if there is no such object, and with ErrUnavailable like a [Store].
 	OpenDeposit(ctx context.Context, b Bucket, name string) (Deposit, error)
@@ -49,20 +62,41 @@ func (d Deposits) Open(ctx context.Context, orgID, bucket, name string) (Deposit
 	if err := checkName(name); err != nil {
 		return Deposit{}, err
 	}
-	all, err := d.Buckets.AllBuckets(ctx, orgID)
+	found, err := d.bucket(ctx, orgID, bucket)
 	if err != nil {
 		return Deposit{}, err
 	}
+	return d.Opener.OpenDeposit(ctx, found, name)
+}
+
+// bucket returns the bucket with a name that Open and List use.
+func (d Deposits) bucket(ctx context.Context, orgID, name string) (Bucket, error) {
+	all, err := d.Buckets.AllBuckets(ctx, orgID)
+	if err != nil {
+		return Bucket{}, err
+	}
 	var found *StoredBucket
 	for _, b := range slices.Backward(all) {
-		if b.Name == bucket && (found == nil || b.InUse) {
+		if b.Name == name && (found == nil || b.InUse) {
 			found = &b
 		}
 	}
 	if found == nil {
-		return Deposit{}, core.NotFound("bucket")
+		return Bucket{}, core.NotFound("bucket")
 	}
-	return d.Opener.OpenDeposit(ctx, found.Bucket, name)
+	return found.Bucket, nil
+}
+
+// List returns the deposits in a bucket of the organization that Open opens and whose names begin
+// with the prefix: those of the next limit objects after a name. next is the name to continue after,
+// "" at the end. It fails with not_found if the organization has no such bucket.
+func (d Deposits) List(ctx context.Context, orgID, bucket, prefix, after string, limit int) (all []Deposited, next string, err error) {
+	found, err := d.bucket(ctx, orgID, bucket)
+	if err != nil {
+		return nil, "", err
+	}
+	all, next, err = d.Opener.ListDeposits(ctx, found, prefix, after, limit)
+	return slices.DeleteFunc(all, func(o Deposited) bool { return checkName(o.Name) != nil }), next, err
 }
 
 func checkName(name string) error {

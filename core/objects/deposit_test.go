@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -123,4 +124,49 @@ func TestStoredMailIsNoDeposit(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
+}
+
+// TestDepositsAreListed lists what another service put into a bucket, page by page. Stored mail and
+// objects of other organizations are left out.
+func TestDepositsAreListed(t *testing.T) {
+	t.Parallel()
+	server := storagetest.S3(t)
+	i := install(t, storagetest.SQLite(t))
+	d := objects.Deposits{Buckets: i.Buckets, Opener: i.Opener.(*s3.Buckets)} //nolint:forcetypeassert // install makes it
+	if _, _, err := d.List(t.Context(), i.org, storagetest.S3Bucket, "", "", 10); !core.IsNotFound(err) {
+		t.Errorf("without a bucket: %v", err)
+	}
+	if _, err := i.UseBucket(t.Context(), i.org, bucketAt(server.URL)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"in/a", "in/b/c", "in/d", "other/e", objects.RawKey(i.org, core.NewID()), "in/" + objects.AttachmentKey(core.NewID(), core.NewID(), 0)} {
+		leave(t, server, name, "content of "+name)
+	}
+	var names []string
+	pages := 0
+	for after := ""; ; pages++ {
+		page, next, err := d.List(t.Context(), i.org, storagetest.S3Bucket, "in/", after, 2)
+		if err != nil || pages > 3 {
+			t.Fatalf("page %d: %v", pages, err)
+		}
+		for _, o := range page {
+			names = append(names, o.Name)
+			if o.Size != int64(len("content of "+o.Name)) {
+				t.Errorf("%+v", o)
+			}
+		}
+		if next == "" {
+			break
+		}
+		after = next
+	}
+	slices.Sort(names)
+	if want := []string{"in/a", "in/b/c", "in/d"}; !slices.Equal(names, want) || pages == 0 {
+		t.Errorf("listed %q on %d pages, want %q", names, pages+1, want)
+	}
+	server.Stop()
+	if _, _, err := d.List(t.Context(), i.org, storagetest.S3Bucket, "in/", "", 2); !errors.Is(err, objects.ErrUnavailable) {
+		t.Errorf("without a server: %v", err)
+	}
+	server.Start(t)
 }

@@ -39,11 +39,14 @@ var (
 	countReportFiles = engine.Register("count files of reports", `
 		SELECT count(*) FROM (
 			SELECT 1 AS one FROM domainauth_files WHERE org_id = $1 AND received_at > $2 AND domain_id = $3 AND origin = 'mail' LIMIT $4) AS latest`)
+	knownReportFiles = engine.Register("known files of reports", `
+		SELECT id FROM domainauth_files WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	addReportFiles = engine.Register("add files of reports", `
 		INSERT INTO domainauth_files (org_id, id, domain_id, origin, name, message_id, sender, reporter, verdicts, state, problem, store_id, object_key, in_text,
 			others, size, reports, duplicates, tls_reports, foreign_reports, attempts, due_at, received_at, updated_at)
 		SELECT $1, v ->> 'id', v ->> 'domain', v ->> 'origin', v ->> 'name', v ->> 'message', v ->> 'sender', v ->> 'reporter', v ->> 'verdicts', v ->> 'state',
-			v ->> 'problem', v ->> 'store', v ->> 'key', v ->> 'in_text' = 'yes', v ->> 'others', CAST(v ->> 'size' AS bigint), 0, 0, 0, 0, 0,
+			v ->> 'problem', v ->> 'store', v ->> 'key', v ->> 'in_text' = 'yes', v ->> 'others', CAST(v ->> 'size' AS bigint),
+			CAST(v ->> 'reports' AS bigint), CAST(v ->> 'duplicates' AS bigint), CAST(v ->> 'tls' AS bigint), CAST(v ->> 'foreign' AS bigint), 0,
 			CAST(v ->> 'due' AS bigint), CAST(v ->> 'received' AS bigint), CAST(v ->> 'updated' AS bigint)
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING RETURNING id`)
@@ -119,6 +122,15 @@ func (s Arrivals) CountFiles(ctx context.Context, t arrivals.Target, since time.
 	return count(ctx, s.db, countReportFiles, t.OrgID, engine.At(since), t.DomainID, limit)
 }
 
+// KnownFiles implements [arrivals.FileStore].
+func (s Arrivals) KnownFiles(ctx context.Context, orgID string, ids []string) ([]string, error) {
+	parameter, err := engine.JSONParameter(ids)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, s.db, knownReportFiles, orgID, parameter)
+}
+
 // newFile is a file in a parameter with many rows.
 type newFile struct {
 	ID       string       `json:"id"`
@@ -136,6 +148,10 @@ type newFile struct {
 	InText   string       `json:"in_text"`
 	Others   string       `json:"others"`
 	Size     int64        `json:"size"`
+	Reports  int          `json:"reports"`
+	Dups     int          `json:"duplicates"`
+	TLS      int          `json:"tls"`
+	Foreign  int          `json:"foreign"`
 	Due      *engine.Time `json:"due"`
 	Received engine.Time  `json:"received"`
 	Updated  engine.Time  `json:"updated"`
@@ -152,6 +168,7 @@ func (s Arrivals) AddFiles(ctx context.Context, orgID string, files []arrivals.F
 		rows[i] = newFile{
 			ID: f.ID, Domain: f.DomainID, Origin: f.Origin, Name: f.Name, Message: f.MessageID, Sender: f.Sender, Reporter: f.Reporter, State: string(f.State),
 			Problem: f.Problem, Store: f.Stored.StoreID, Key: f.Stored.Key, InText: "no", Others: others, Size: f.Size,
+			Reports: f.Counts.Reports, Dups: f.Counts.Duplicates, TLS: f.Counts.TLSReports, Foreign: f.Counts.Foreign,
 			Due: dueAt(f), Received: engine.At(f.ReceivedAt), Updated: engine.At(f.UpdatedAt),
 		}
 		if f.Stored.InText {

@@ -7,5 +7,6 @@
 // counted, and they are deleted after 90 days. [Desk] has what people do.
 //
 // The package does not read reports itself: [Intake] stores what a file says, and recognizes
-// reports that it has stored before. Files of operators and of buckets do not come this way.
+// reports that it has stored before. A [Collector] passes it what is in a bucket, which counts
+// without a decision, because an operator chose it.
 package arrivals

@@ -9,8 +9,13 @@ import (
 // Kept is how long files are kept that are held, and how long the list of files goes back.
 const Kept = 90 * 24 * time.Hour
 
-// Mail is the origin of files that came in messages.
-const Mail = "mail"
+// The origins of files.
+const (
+	// Mail is that of files that came in messages.
+	Mail = "mail"
+	// Bucket is that of objects in a bucket of the organization.
+	Bucket = "bucket"
+)
 
 // State is what was done with a file.
 type State string

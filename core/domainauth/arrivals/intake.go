@@ -11,7 +11,8 @@ import (
 type Intake interface {
 	// ReporterOf returns the name under which a report counts.
 	ReporterOf(r *report.Report) string
-	// Read reads a file that was mailed to the address of a domain. open opens the file from its
+	// Read reads a file that was mailed to the address of a domain. domain is "" for a file that an
+	// operator chose: then reports about all domains that the organization may send from count. open opens the file from its
 	// beginning, and may be called several times. Read fails with the errors of report.Unpack for
 	// content that cannot be read; after any other error the file is to be read again.
 	Read(ctx context.Context, f File, domain string, open func() (io.ReadCloser, error)) (Found, error)

@@ -264,32 +264,38 @@ func (r *Reader) take(ctx context.Context, f *File, domain string) error {
 	if err != nil && problem == "" {
 		return err
 	}
-	if f.Counts, err = r.counts(ctx, *f, found); err != nil {
+	if f.Counts, err = countsOf(ctx, r.cfg.Queue, *f, found); err != nil {
 		return err
 	}
-	if found.Unusable > 0 {
-		problem = strings.TrimSpace("Some reports were left out: they do not say which day they are about, or it is too long ago. " + problem)
-	}
-	switch {
-	case f.Counts != (Counts{}):
-		return r.finish(ctx, f, Read, problem)
-	case problem == "":
-		problem = problemOf(report.ErrNotReport)
-	}
-	return r.finish(ctx, f, Failed, problem)
+	state, problem := conclude(f.Counts, found.Unusable, problem)
+	return r.finish(ctx, f, state, problem)
 }
 
-// counts returns what a file had. Reports that an interrupted attempt counted are no duplicates.
-func (r *Reader) counts(ctx context.Context, f File, found Found) (Counts, error) {
+// countsOf returns what a file had. Reports that an interrupted attempt counted are no duplicates.
+func countsOf(ctx context.Context, q Queue, f File, found Found) (Counts, error) {
 	c := found.Counts
-	if f.Attempts == 1 || c.Duplicates == 0 {
+	if c.Duplicates == 0 {
 		return c, nil
 	}
-	counted, err := r.cfg.Queue.CountReports(ctx, f.OrgID, f.ID)
+	counted, err := q.CountReports(ctx, f.OrgID, f.ID)
 	if before := counted - c.Reports; before > 0 {
 		c.Reports, c.Duplicates = counted, max(0, c.Duplicates-before)
 	}
 	return c, err
+}
+
+// conclude returns the state of a file that was read, and its problem.
+func conclude(c Counts, unusable int, problem string) (State, string) {
+	if unusable > 0 {
+		problem = strings.TrimSpace("Some reports were left out: they do not say which day they are about, or it is too long ago. " + problem)
+	}
+	switch {
+	case c != (Counts{}):
+		return Read, problem
+	case problem == "":
+		problem = problemOf(report.ErrNotReport)
+	}
+	return Failed, problem
 }
 
 // problemOf returns the text for people about content that cannot be read, "" for any other error.
@@ -297,6 +303,8 @@ func problemOf(err error) string {
 	switch {
 	case errors.Is(err, report.ErrTooLarge):
 		return "This file was not read to its end, because it is far larger than any DMARC report when it is unpacked."
+	case errors.Is(err, errEncrypted):
+		return "This file is encrypted by the service that stored it, so it cannot be read. Turn off message encryption there."
 	case errors.Is(err, report.ErrCorrupt):
 		return "This file is damaged, so it cannot be unpacked."
 	case errors.Is(err, report.ErrTLSReport):

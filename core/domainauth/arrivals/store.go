@@ -24,6 +24,8 @@ type FileStore interface {
 	// CountFiles returns the number of files that the domain received by mail after since, at most
 	// limit.
 	CountFiles(ctx context.Context, t Target, since time.Time, limit int) (int, error)
+	// KnownFiles returns those of the ids that are files of the organization.
+	KnownFiles(ctx context.Context, orgID string, ids []string) ([]string, error)
 	// AddFiles stores files of the organization, and returns the ids of those that it did not have
 	// before. Others stay as they are.
 	AddFiles(ctx context.Context, orgID string, files []File) ([]string, error)
