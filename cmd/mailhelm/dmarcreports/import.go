@@ -21,8 +21,20 @@ import (
 // Import is `mailhelm dmarc import`.
 type Import struct {
 	installation.Target
-	Files []string `arg:"" help:"Files, or folders with reports."`
-	Org   string   `help:"Slug or id of the organization that the domains belong to. Default: the only organization." placeholder:"ORG" once:""`
+	Files  []string `arg:"" optional:"" help:"Files, or folders with reports. With --bucket: how the keys of the objects begin; without any, all objects are read."`
+	Org    string   `help:"Slug or id of the organization that the domains belong to. Default: the only organization." placeholder:"ORG" once:""`
+	Bucket string   `help:"Read objects in this bucket in place of files. It must be in the mail storage of the organization." placeholder:"NAME" once:""`
+	// MasterKey is the key that encrypts the secret of the bucket.
+	MasterKey      string   `hidden:"" secret:"whole" group:"storage"`
+	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which buckets may be. The server needs the same setting." placeholder:"CIDR"`
+}
+
+// Validate refuses a command without files and without a bucket.
+func (c Import) Validate() error {
+	if len(c.Files) == 0 && c.Bucket == "" {
+		return errors.New("name files or folders with reports, or a bucket with --bucket")
+	}
+	return nil
 }
 
 // Help returns the text that --help shows below the summary.
@@ -33,12 +45,15 @@ Reports are taken about domains from which the organization may send: a verified
 
 Files are the same as for 'mailhelm dmarc show': XML, gzip or zip, also in base64, or a mail (.eml) with such an attachment. A server may run at the same time. Memory use does not depend on the size of the reports.
 
+With --bucket, objects are read that another program put into a bucket of the organization's mail storage (see 'mailhelm admin org mail-storage'), such as mails that Amazon SES stored. Each object is read once and is then in the list of files on the dashboard, so the command can run every hour.
+
 The exit status is 0 when every named file was read. It is 1 when one has no report or cannot be read. Files without a report in a named folder are counted only.
 
 Examples:
 
     mailhelm dmarc import reports --org bakery
-    mailhelm dmarc import google.com!bakery.example!1795737600!1795823999.zip --json`
+    mailhelm dmarc import google.com!bakery.example!1795737600!1795823999.zip --json
+    mailhelm dmarc import --bucket bakery-mail dmarc/ --org bakery`
 }
 
 // printedImport is the object that `mailhelm dmarc import --json` prints.
@@ -59,6 +74,9 @@ type printedImport struct {
 
 // Run reads the files. It may be repeated.
 func (c *Import) Run(p *cli.Program) error {
+	if c.Bucket != "" {
+		return c.With(p, c.fromBucket)
+	}
 	files, size, err := find(c.Files)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func New(cfg config.Config, s Stores) *Reports {
 		Measuring: newMeasuring(cfg, s), domains: s.Domains, orgs: s.Orgs, public: cfg.InboxDomain != "",
 	}
 	r.Reader = arrivals.NewReader(arrivals.ReaderConfig{
-		Queue: s.Files, Stores: s.Objects, Transactor: s.Transactor, Intake: reading{r.Intake}, Resolver: dns, Clock: cfg.Clock, Log: cfg.Log,
+		Queue: s.Files, Stores: s.Objects, Transactor: s.Transactor, Intake: Intake{r.Intake}, Resolver: dns, Clock: cfg.Clock, Log: cfg.Log,
 	})
 	r.Destination = arrivals.NewDestination(s.Files, cfg.Clock, r.Reader.Wake, cfg.Log)
 	r.Desk = arrivals.Desk{Store: s.Files, Transactor: s.Transactor, Audit: s.Audit, Clock: cfg.Clock, Wake: r.Reader.Wake}
@@ -110,14 +110,14 @@ func (r *Reports) purgeWorker() jobs.Worker[arrivals.PurgeArgs] {
 	return arrivals.PurgeWorker(r.files, r.orgs, r.clock)
 }
 
-// reading is the [arrivals.Intake] of the product.
-type reading struct{ *intake.Reader }
+// Intake is the [arrivals.Intake] of the product.
+type Intake struct{ *intake.Reader }
 
 // ReporterOf returns the name under which a report counts.
-func (reading) ReporterOf(r *report.Report) string { return intake.ReporterOf(r) }
+func (Intake) ReporterOf(r *report.Report) string { return intake.ReporterOf(r) }
 
-// Read reads a file that was mailed to the address of a domain.
-func (x reading) Read(ctx context.Context, f arrivals.File, domain string, open func() (io.ReadCloser, error)) (arrivals.Found, error) {
+// Read reads a file that was mailed to the address of a domain, or that an operator chose.
+func (x Intake) Read(ctx context.Context, f arrivals.File, domain string, open func() (io.ReadCloser, error)) (arrivals.Found, error) {
 	found, err := x.Reader.Read(ctx, intake.Target{OrgID: f.OrgID, Addressed: domain, FileID: f.ID, ReceivedAt: f.ReceivedAt}, open)
 	return arrivals.Found{
 		Counts:   arrivals.Counts{Reports: found.Reports, Duplicates: found.Duplicates, TLSReports: found.TLSReports, Foreign: found.Foreign},
