@@ -68,6 +68,8 @@ var changesFor = map[string]map[string]any{
 	"inbound_domains_create receiving_domain_not_owned": {"domain": "in.unknown.example"},
 	"inbound_webhook_rotate_secret webhook_not_set":     {"domain": domainWithoutWebhook},
 
+	"domain_auth_readiness_acknowledge conflict": {"domain": domainWithoutReports},
+
 	"broadcasts_send no_topic_acknowledgement_required": {"id": draftWithoutTopic},
 }
 

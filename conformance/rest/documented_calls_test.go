@@ -186,6 +186,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 	d.ids[examples.InboxID] = examples.InboxID
 	d.addInbox(t, examples.InboxID, d.Clock.Now().AddDate(0, 1, 0))
 	d.addReceiving(t)
+	d.addDomainAuth(t)
 	return d
 }
 

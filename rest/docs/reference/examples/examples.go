@@ -27,6 +27,8 @@ const (
 	ScheduledID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b103"
 	InboxID     = "01976f3a-5b00-7000-8000-0000000000a1"
 	ReceivedID  = "0198c5a0-0000-7000-8000-00000000b001"
+	SourceID    = "0198c5a0-0000-7000-8000-00000000da01"
+	EventID     = "0198c5a0-0000-7000-8000-00000000de01"
 	Suppressed  = "partner.1@shops.example.net"
 )
 
