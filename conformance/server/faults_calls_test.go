@@ -141,7 +141,7 @@ var listed = append([]call{
 	{"inboxes_delete", "DELETE", "/v1/inboxes/" + deleteInbox, "", untouched},
 	{"inbox_pull_tokens_create", "POST", "/v1/inboxes/" + readInbox + "/pull-tokens", `{"label":"ROUND"}`, untouched},
 	{"inbox_pull_tokens_revoke", "DELETE", "/v1/inboxes/" + readInbox + "/pull-tokens/" + deleteProperty, "", untouched},
-}, slices.Concat(callsOfWorkflows, callsOfReceiving)...)
+}, slices.Concat(callsOfWorkflows, callsOfReceiving, callsOfDomainAuth)...)
 
 // prepared has the names of the contacts that exist at the start of a test round. In the
 // round "slow" the contact "read" has the external id "read-slow".
@@ -164,6 +164,8 @@ type faultScene struct {
 	p     *product.Product
 	agent string
 	round string
+	// source is the id of a source of DMARC reports.
+	source string
 }
 
 func newFaultScene(t *testing.T, opts product.Options) *faultScene {
@@ -228,6 +230,7 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.makeWorkflows(t)
 	s.forgetMints(t)
 	s.makeReceiving(t)
+	s.makeReported(t)
 	s.renewSenders(t)
 	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
@@ -345,7 +348,7 @@ func (s *faultScene) doKeyed(ctx context.Context, c call, key string) answer {
 		method, address, bearer = http.MethodPost, s.p.MCPURL+"/mcp", s.agent
 		body = toolCall("1", c.operation, c.body, metaWithKey(key))
 	}
-	in := strings.NewReplacer("ROUND", url.PathEscape(s.round))
+	in := strings.NewReplacer("ROUND", url.PathEscape(s.round), "SOURCE", s.source)
 	r, err := http.NewRequestWithContext(ctx, method, in.Replace(address), strings.NewReader(in.Replace(body)))
 	if err != nil {
 		return answer{err: err}
