@@ -30,6 +30,8 @@ type attempt struct {
 	name   string
 	to     []string
 	result result
+	// text is the message, "" for one that content makes up.
+	text string
 	// id is the message id in the reply.
 	id string
 }
@@ -39,6 +41,8 @@ type mailer struct {
 	recipients [][]string
 	// least is the number of messages that it sends at least, unless it is stopped.
 	least int
+	// write returns the message with a number for a recipient; nil means that content makes it up.
+	write func(n int, name, to string) string
 	// progress receives a value after an acknowledged message.
 	progress chan struct{}
 
@@ -97,6 +101,9 @@ func (m *mailer) run() {
 	for n, more := m.next(); more; n, more = m.next() {
 		for try := 1; ; try++ {
 			a := attempt{name: fmt.Sprintf("m%06d.%d", n, try), to: m.recipients[n%len(m.recipients)]}
+			if m.write != nil {
+				a.text = m.write(n, a.name, a.to[0])
+			}
 			m.mu.Lock()
 			address, changed := m.address, m.changed
 			m.mu.Unlock()
@@ -194,6 +201,9 @@ func (a *attempt) send(c *textproto.Conn) error {
 
 // content returns a message with an attachment, whose parts are objects.
 func (a *attempt) content() string {
+	if a.text != "" {
+		return a.text
+	}
 	return strings.ReplaceAll(fmt.Sprintf(`From: Ada <ada@example.org>
 To: %s
 Subject: %s

@@ -15,7 +15,7 @@ import (
 // servers.
 type Lookups struct {
 	Resolver lookup.Resolver
-	// Senders has the networks of known senders. Something must refresh them every few minutes.
+	// Senders has the networks of known senders. [Reports.Follow] refreshes them.
 	Senders *lookup.Senders
 	// Reverse finds the names of addresses.
 	Reverse *lookup.Reverse
@@ -36,15 +36,24 @@ func NewLookups(cfg config.Config) Lookups {
 	return Lookups{Resolver: dns, Senders: lookup.NewSenders(dns, cfg.Clock), Reverse: lookup.NewReverse(dns, cfg.Clock)}
 }
 
-// sendersTime bounds how long a file waits until the networks of known senders are known.
-const sendersTime = 45 * time.Second
+// refreshEvery is how often it is looked which networks of known senders are due.
+const refreshEvery = 5 * time.Minute
 
-// senders returns the networks of known senders, nil without DNS.
-func (l Lookups) senders() *sources.SenderNetworks {
+// networks returns a function that returns the networks of known senders, nil without DNS. The first
+// call may wait until ctx ends.
+func (l Lookups) networks(ctx context.Context) func() *sources.SenderNetworks {
 	if l.Senders == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), sendersTime)
-	defer cancel()
-	return l.Senders.Networks(ctx)
+	return func() *sources.SenderNetworks { return l.Senders.Networks(ctx) }
+}
+
+// follow refreshes the networks of known senders until ctx ends.
+func (l Lookups) follow(ctx context.Context) {
+	if l.Senders == nil {
+		return
+	}
+	ticker := time.NewTicker(refreshEvery)
+	defer ticker.Stop()
+	l.Senders.Follow(ctx, ticker.C)
 }

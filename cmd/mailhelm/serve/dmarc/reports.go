@@ -64,13 +64,18 @@ type Reports struct {
 	orgs    func(context.Context) ([]string, error)
 	domain  string
 	// public is true if the domain of addresses is not one of this machine only.
-	public bool
-	clock  core.Clock
+	public  bool
+	clock   core.Clock
+	lookups Lookups
+	// ctx is that of what waits for DNS. end ends it.
+	ctx context.Context //nolint:containedctx // it ends with the parts
+	end context.CancelFunc
 }
 
 // New returns the parts, which do nothing yet.
 func New(cfg config.Config, s Stores) *Reports {
-	settings := intake.Config{Store: s.Reports, Transactor: s.Transactor, Clock: cfg.Clock, Senders: s.Lookups.senders}
+	ctx, end := context.WithCancel(context.Background())
+	settings := intake.Config{Store: s.Reports, Transactor: s.Transactor, Clock: cfg.Clock, Senders: s.Lookups.networks(ctx)}
 	var dns func() dmarc.Resolver
 	if s.Lookups.Resolver != nil {
 		settings.ReverseNames = s.Lookups.Reverse.ReverseNames
@@ -79,6 +84,7 @@ func New(cfg config.Config, s Stores) *Reports {
 	r := &Reports{
 		Router: arrivals.NewRouter(s.Files, cfg.MailDomain(), cfg.Clock), Intake: intake.New(settings), files: s.Files, domain: cfg.MailDomain(), clock: cfg.Clock,
 		Measuring: newMeasuring(cfg, s), domains: s.Domains, orgs: s.Orgs, public: cfg.InboxDomain != "",
+		lookups: s.Lookups, ctx: ctx, end: end,
 	}
 	r.Reader = arrivals.NewReader(arrivals.ReaderConfig{
 		Queue: s.Files, Stores: s.Objects, Transactor: s.Transactor, Intake: Intake{r.Intake}, Resolver: dns, Clock: cfg.Clock, Log: cfg.Log,
@@ -92,15 +98,15 @@ func New(cfg config.Config, s Stores) *Reports {
 func (r *Reports) Address(token string) string { return arrivals.AddressOf(token, r.domain) }
 
 // Follow starts the reader unless the process only answers calls. The returned function stops it
-// and waits for the end of its attempts, which it interrupts.
+// and waits for the end of its attempts, which it interrupts. Call it once.
 func (r *Reports) Follow(role config.Role) func() {
-	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	if role != config.API {
-		running.Go(func() { r.Reader.Run(ctx) })
+		running.Go(func() { r.Reader.Run(r.ctx) })
+		running.Go(func() { r.lookups.follow(r.ctx) })
 	}
 	return func() {
-		cancel()
+		r.end()
 		running.Wait()
 	}
 }
