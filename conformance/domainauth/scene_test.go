@@ -27,28 +27,35 @@ import (
 // database, and whose records are polled.
 type scene struct {
 	*testing.T
-	db   *storage.DB
-	org  string
-	id   string // of the domain
-	now  time.Time
-	zone history.Zone
-	ops  []core.Operation
-	in   *intake.Reader
-	of   *measuring.Measuring
+	db  *storage.DB
+	org string
+	// domain is the name of the domain, and id its id.
+	domain, id string
+	now        time.Time
+	zone       history.Zone
+	ops        []core.Operation
+	in         *intake.Reader
+	of         *measuring.Measuring
 	// imported says that all files come at once, so that what they show is known now.
 	imported bool
 	// names has the names of the sources by their ids.
 	names map[string]string
 }
 
-// newScene adds an organization with a domain, and polls the domain.
+// newScene adds an organization with the domain of a history, and polls the domain.
 func newScene(t *testing.T, db *storage.DB, h *history.History, now time.Time) *scene {
 	t.Helper()
-	s := &scene{T: t, db: db, org: core.NewID(), now: now, zone: maps.Clone(h.Zone), names: map[string]string{}}
+	return newSceneOf(t, db, history.Domain, h.Zone, db.Channels(), now)
+}
+
+// newSceneOf adds an organization with a domain, and polls the domain.
+func newSceneOf(t *testing.T, db *storage.DB, domain string, zone history.Zone, tokens measuring.Tokens, now time.Time) *scene {
+	t.Helper()
+	s := &scene{T: t, db: db, org: core.NewID(), domain: domain, now: now, zone: maps.Clone(zone), names: map[string]string{}}
 	s.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: s.org, Name: "Org", Slug: "org-" + s.org, Tier: "team", RetentionDays: 30}))
 	store, polled := db.DomainAuth(), db.DomainMeasuring()
-	s.must(store.AddDomain(t.Context(), s.org, history.Domain, now))
-	d, err := store.Domain(t.Context(), s.org, history.Domain)
+	s.must(store.AddDomain(t.Context(), s.org, domain, now))
+	d, err := store.Domain(t.Context(), s.org, domain)
 	s.must(err)
 	s.id = d.ID
 	clock := func() time.Time { return s.now }
@@ -57,7 +64,7 @@ func newScene(t *testing.T, db *storage.DB, h *history.History, now time.Time) *
 		Store: db.DMARCReports(), Transactor: db, Clock: clock, Senders: func() *sources.SenderNetworks { return senders.Networks(t.Context()) },
 	})
 	s.of = measuring.New(measuring.Config{
-		Polls: polled, Refreshes: polled, Purges: polled, Enroller: store, Tokens: db.Channels(), Resolver: s.zone, Queue: noQueue{},
+		Polls: polled, Refreshes: polled, Purges: polled, Enroller: store, Tokens: tokens, Resolver: s.zone, Queue: noQueue{},
 		IsPolled: func(context.Context, string) (bool, error) { return true, nil },
 		RowDays:  domainauth.RowDays, KeptDays: domainauth.RetentionDays,
 		Orgs:  func(context.Context) ([]string, error) { return []string{s.org}, nil },
@@ -117,7 +124,7 @@ func (s *scene) read(files []history.File, inOrder bool) {
 func (s *scene) call(name, arguments string, out any) {
 	s.Helper()
 	op := s.ops[slices.IndexFunc(s.ops, func(o core.Operation) bool { return o.Info().Name == name })]
-	in, err := op.Decode(core.REST, []byte(`{"domain":"`+history.Domain+`"`+arguments+`}`))
+	in, err := op.Decode(core.REST, []byte(`{"domain":"`+s.domain+`"`+arguments+`}`))
 	s.must(err)
 	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: s.org}, UserID: "0198c5a0-0000-7000-8000-000000000001"}, Surface: core.REST, Now: s.now}
 	defer c.Finish()

@@ -64,7 +64,7 @@ func (h *Room) showDomains(w http.ResponseWriter, r *http.Request, v people.Visi
 		data.Rows = append(data.Rows, row)
 	}
 	h.Show(w, r, v, status, frame.Screen{Page: "domains", Title: "Domain authentication", Problem: problem, Data: data, Head: frame.Head{
-		Lead: "Who sends mail in the name of your domains, by the reports of receivers, and whether a stricter DMARC policy would lose mail you want.",
+		Lead:    "Who sends mail in the name of your domains, by the reports of receivers, and whether a stricter DMARC policy would lose mail you want.",
 		Actions: []frame.Action{{Path: ReceivedPath, Name: "View received reports"}},
 	}})
 }
