@@ -113,7 +113,7 @@ func activityCalls(o ownedObjects, org string) map[string]storeCall {
 func summaryCalls(o ownedObjects, org string) map[string]storeCall {
 	store := func(db *storage.DB) activities.Store { return db.Activities() }
 	return map[string]storeCall{
-		"Summaries": func(t *testing.T, db *storage.DB) (any, error) {
+		"activities.Store.Summaries": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).Summaries(t.Context(), org, o.contact.ID, activities.Since{})
 		},
 		"DailyCounts": func(t *testing.T, db *storage.DB) (any, error) {

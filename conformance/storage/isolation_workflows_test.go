@@ -79,7 +79,7 @@ func (o ownedObjects) workflowState(t *testing.T, db *storage.DB) []any {
 	var seen []any
 	for _, method := range []string{
 		"Workflow", "Version", "workflows.Store.Versions", "Cap", "Runs", "Timeline", "Held", "Due", "AllLive", "workflows.EntryStore.Entries", "Mailed",
-		"workflows.MailStore.Send", "workflows.MailStore.Recipients", "Sends",
+		"workflows.MailStore.Send", "workflows.MailStore.Recipients", "workflows.RunStore.Sends",
 	} {
 		found, err := calls[method](t, db)
 		must(t, err)
@@ -145,12 +145,12 @@ func runCalls(o ownedObjects, org string) map[string]storeCall {
 		"Runs": func(t *testing.T, db *storage.DB) (any, error) {
 			return on(db).Runs(t.Context(), org, workflows.RunFilter{WorkflowID: id, Limit: 10})
 		},
-		"Run":      func(t *testing.T, db *storage.DB) (any, error) { return on(db).Run(t.Context(), org, id, run.ID) },
-		"Timeline": func(t *testing.T, db *storage.DB) (any, error) { return on(db).Timeline(t.Context(), org, id, run.ID) },
-		"Exits":    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Exits(t.Context(), org, id, 0) },
-		"Nodes":    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Nodes(t.Context(), org, id, 1) },
-		"Sends":    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Sends(t.Context(), org, id, 1) },
-		"At":       func(t *testing.T, db *storage.DB) (any, error) { return on(db).At(t.Context(), org, id, 1) },
+		"Run":                      func(t *testing.T, db *storage.DB) (any, error) { return on(db).Run(t.Context(), org, id, run.ID) },
+		"Timeline":                 func(t *testing.T, db *storage.DB) (any, error) { return on(db).Timeline(t.Context(), org, id, run.ID) },
+		"Exits":                    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Exits(t.Context(), org, id, 0) },
+		"Nodes":                    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Nodes(t.Context(), org, id, 1) },
+		"workflows.RunStore.Sends": func(t *testing.T, db *storage.DB) (any, error) { return on(db).Sends(t.Context(), org, id, 1) },
+		"At":                       func(t *testing.T, db *storage.DB) (any, error) { return on(db).At(t.Context(), org, id, 1) },
 		"Started": func(t *testing.T, db *storage.DB) (any, error) {
 			return on(db).Started(t.Context(), org, id, start.Add(-time.Hour))
 		},
