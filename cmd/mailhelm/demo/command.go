@@ -22,7 +22,7 @@ type Command struct {
 
 // Help returns the text that --help shows below the summary.
 func (Command) Help() string {
-	return `Starts the whole service on the loopback with SQLite and a simulated sending account, which sends nothing. It creates an invented organization with 500 contacts, 90 days of mail and received mail, and prints credentials and commands to paste. A second start with the same folder keeps all data; remove the folder to start over.
+	return `Starts the whole service on the loopback with SQLite and a simulated sending account, which sends nothing. It creates an invented organization with 500 contacts, 90 days of mail and DMARC reports, and received mail, and prints credentials and commands to paste. A second start with the same folder keeps all data; remove the folder to start over.
 
 Examples:
 
@@ -51,7 +51,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return explainStart(err)
 	}
-	if err := c.show(p, h, in); err != nil {
+	if err := c.show(p, h, in, cfg.MailDomain()); err != nil {
 		return h.Abandon(err)
 	}
 	// Creating the demo's data needed much memory. TuneMemory returns unused memory to the
@@ -72,13 +72,16 @@ func explainStart(err error) error {
 // show creates the demo's data if it is missing, checks that the server answers at each of
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
-func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn) error {
+func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, mailDomain string) error {
 	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
 	}
 	if err := makePast(p, h, credentials.OrgID); err != nil {
 		return err
+	}
+	if err := addReports(p.Ctx, h, credentials, mailDomain); err != nil {
+		return fmt.Errorf("DMARC reports of the demo: %w", err)
 	}
 	if err := h.Probe(p.Ctx); err != nil {
 		return err

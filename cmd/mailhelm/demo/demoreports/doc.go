@@ -3,8 +3,8 @@
 // web shop that is missing in the SPF record, forwarders, and attackers who forge mail. The policy of
 // the domain went from none to quarantine.
 //
-// The reports are files, which the product reads as any others. The receivers and their mail are
-// invented: their domains are below example.com, example.net and example.org, and their addresses in
-// the networks for documentation (RFC 5737, RFC 3849) and benchmarks (RFC 2544). The same day gives
-// the same reports.
+// The reports are files, which the product reads as any others. So are the records of the domain,
+// which the product polls at times in the past. The receivers and their mail are invented: their
+// domains end in .example (RFC 2606), and their addresses are in the networks for documentation (RFC
+// 5737, RFC 3849) and benchmarks (RFC 2544). The same day gives the same reports.
 package demoreports

@@ -33,10 +33,10 @@ type reporter struct {
 }
 
 var reporters = []reporter{
-	{org: "northmail.example.net", email: "noreply-dmarc@northmail.example.net", format: compose.RFC7489, share: 50, late: true},
-	{org: "Meadow Mail", email: "dmarc-reports@meadow.example.org", format: compose.RFC9990, share: 27},
-	{org: "Harbour Hosting", email: "postmaster@harbour.example.net", format: compose.RFC7489, share: 15, begins: -2 * time.Hour},
-	{org: "Lakeside College", email: "dmarc@lakeside.example.org", format: compose.RFC9990, share: 8, weekly: true},
+	{org: "northmail.example", email: "noreply-dmarc@northmail.example", format: compose.RFC7489, share: 50, late: true},
+	{org: "Meadow Mail", email: "dmarc-reports@meadow.example", format: compose.RFC9990, share: 27},
+	{org: "Harbour Hosting", email: "postmaster@harbour.example", format: compose.RFC7489, share: 15, begins: -2 * time.Hour},
+	{org: "Lakeside College", email: "dmarc@lakeside.example", format: compose.RFC9990, share: 8, weekly: true},
 }
 
 const day = 24 * time.Hour
@@ -167,7 +167,7 @@ func (w *writer) report(r *reporter, begin, end time.Time, seen map[recordKey]ui
 		known = known.Add(-day)
 	}
 	policy := "none"
-	if w.today.Sub(known) < PolicyDay*day { // the record was published at the beginning of its day
+	if !known.Before(w.today.Add(-PolicyDay*day + changeTime)) {
 		policy = "quarantine"
 	}
 	metadata := report.Report{

@@ -20,7 +20,12 @@ const (
 	SignedDay = 52
 	// PolicyDay is the day on which the policy went from none to quarantine.
 	PolicyDay = 40
+	// SPFDay is the day since which the SPF record says that other servers are not authorized.
+	SPFDay = 75
 )
+
+// changeTime is the time of day at which records change.
+const changeTime = 8 * time.Hour
 
 // The SPF records of the services that the organization uses, with invented networks.
 const (
@@ -29,21 +34,21 @@ const (
 	helpdeskNetwork  = "198.51.100.128/26" // Freshdesk
 )
 
-// Policy returns the DMARC record of the domain a number of days ago.
-func Policy(ago int) string {
-	policy := "none"
-	if ago < PolicyDay {
+// Records returns the TXT records of the domain and of the services that it uses, by their names, at
+// a time. address receives the reports.
+func Records(now, at time.Time, address string) map[string]string {
+	today := now.UTC().Truncate(day)
+	policy, others := "none", "?all"
+	if !at.Before(today.Add(-PolicyDay*day + changeTime)) {
 		policy = "quarantine"
 	}
-	return "v=DMARC1; p=" + policy + "; rua=mailto:postmaster@" + Domain
-}
-
-// Records returns the TXT records of the domain and of the services that it uses, by their names.
-func Records() map[string]string {
+	if !at.Before(today.Add(-SPFDay*day + changeTime)) {
+		others = "~all"
+	}
 	return map[string]string{
-		"_dmarc." + Domain: Policy(0),
+		"_dmarc." + Domain: "v=DMARC1; p=" + policy + "; rua=mailto:" + address,
 		// The mail of the demo's own senders comes from the loopback.
-		Domain:                "v=spf1 ip4:127.0.0.1 ip6:::1 ip4:192.0.2.16/28 include:_spf.google.com ~all",
+		Domain:                "v=spf1 ip4:127.0.0.1 ip6:::1 ip4:192.0.2.16/28 include:_spf.google.com " + others,
 		"amazonses.com":       "v=spf1 ip4:" + accountNetwork + " -all",
 		"_spf.google.com":     "v=spf1 ip4:" + workspaceNetwork + " ~all",
 		"email.freshdesk.com": "v=spf1 ip4:" + helpdeskNetwork + " -all",
@@ -163,7 +168,7 @@ func helpdesk() sender {
 
 // webShop returns the server of the wholesale shop, which is missing in the SPF record.
 func webShop() sender {
-	const bounces = "srv12.hosting.example.net"
+	const bounces = "srv12.cheaphosting.example"
 	return sender{
 		address: netip.MustParseAddr("203.0.113.12"), hosts: 1, perDay: each(8, 2),
 		kinds: same(kind{weight: 1, envelope: bounces, results: mailFrom(bounces, "pass")}),
@@ -181,7 +186,7 @@ func mailbox(selector string) sender {
 
 // list returns a mailing list of baristas, which adds a footer to each message.
 func list() sender {
-	const bounces = "lists.baristas.example.org"
+	const bounces = "lists.baristas.example"
 	k := kind{
 		weight: 2, exempt: true, envelope: bounces, signatures: []report.Signature{passes(bounces, "ls"), broken(Domain, "google")}, results: mailFrom(bounces, "pass"),
 		reasons: []report.Reason{{Type: "mailing_list"}},
