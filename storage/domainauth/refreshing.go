@@ -36,8 +36,9 @@ var (
 		ORDER BY 1`)
 	identitiesOfSources = engine.Register("identities of sources of a domain", `
 		SELECT id, key, name, provider, classification FROM domainauth_sources WHERE org_id = $1 AND domain_id = $2`)
+	// Cells of figures are at most intake.MaxMessages, so their sums do not overflow.
 	dailyBySource = engine.Register("daily figures of a domain by source", `
-		SELECT source, day, `+strings.Join(columns, ", ")+` FROM domainauth_daily
+		SELECT source, day, `+strings.Join([]string{sumMessages, sumAligned, sumSPF, sumDKIM}, ", ")+` FROM domainauth_daily
 		WHERE org_id = $1 AND domain_id = $2 ORDER BY source, day`)
 	findingsOfDomain = engine.Register("all findings of a domain", `
 		SELECT source, code, opened_day, closed_day, detail, announced FROM domainauth_findings WHERE org_id = $1 AND domain_id = $2`)
@@ -141,38 +142,16 @@ func (s Measuring) Sources(ctx context.Context, d measuring.DomainRef) ([]measur
 func (s Measuring) EachDay(ctx context.Context, d measuring.DomainRef, f func(source string, day sources.Day)) error {
 	var source string
 	var number int64
-	counts := make([]int64, len(columns))
-	targets := []any{&source, &number}
-	for i := range counts {
-		targets = append(targets, &counts[i])
-	}
+	var day sources.Day
+	targets := []any{&source, &number, &day.Messages, &day.Passing, &day.SPFAligned, &day.DKIMAligned}
 	return s.db.Each(ctx, dailyBySource, []any{d.OrgID, d.ID}, func(rows *sqlx.Rows) error {
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		f(source, dayOf(number, counts))
+		day.Date = dayTime(number)
+		f(source, day)
 		return nil
 	})
-}
-
-// dayOf returns the figures of a day. counts has the columns of figures. The sums are made here
-// because they saturate, which those of databases do not.
-func dayOf(number int64, counts []int64) sources.Day {
-	day := sources.Day{Date: dayTime(number)}
-	for i, n := range counts {
-		day.Messages = figures.Add(day.Messages, n)
-		outcome := outcomes[i%len(outcomes)]
-		if outcome == "both" || outcome == "dkim" {
-			day.DKIMAligned = figures.Add(day.DKIMAligned, n)
-		}
-		if outcome == "both" || outcome == "spf" {
-			day.SPFAligned = figures.Add(day.SPFAligned, n)
-		}
-		if outcome == "both" || outcome == "dkim" || outcome == "spf" {
-			day.Passing = figures.Add(day.Passing, n)
-		}
-	}
-	return day
 }
 
 // storedFinding is a row of domainauth_findings.

@@ -93,8 +93,10 @@ func TestEventsGo(t *testing.T) {
 }
 
 // texts of the drawn histories. An empty text is no record.
-var policyTexts = []string{"", none, quarantine, reject, none + "; fo=1", quarantine + "; sp=none"}
-var spfTexts = []string{"", "v=spf1 -all", "v=spf1 mx -all"}
+var (
+	policyTexts = []string{"", none, quarantine, reject, none + "; fo=1", quarantine + "; sp=none"}
+	spfTexts    = []string{"", "v=spf1 -all", "v=spf1 mx -all"}
+)
 
 // drawnRecord is a record with what a plain loop knows of its polls.
 type drawnRecord struct {
@@ -104,8 +106,7 @@ type drawnRecord struct {
 
 	seen bool
 	last string
-	runs []string // the last run without its end
-	end  string
+	runs []string
 }
 
 // poll notes an answer to a poll in the way of a plain loop, and returns an event or "".
