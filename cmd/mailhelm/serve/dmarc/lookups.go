@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/lookup"
 	reports "github.com/mailhelm/mailhelm/core/domainauth/resolver"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
+	"github.com/mailhelm/mailhelm/core/mailauth/verify"
 )
 
 // Lookups ask DNS about domains and senders. All fields are nil if the configuration has no name
@@ -22,6 +23,7 @@ type Lookups struct {
 }
 
 // NewLookups returns Lookups through the configured name servers. They make no query yet.
+// Answers are remembered for seconds, because many domains include the same SPF records.
 func NewLookups(cfg config.Config) Lookups {
 	if cfg.NoDNS() {
 		return Lookups{}
@@ -32,7 +34,7 @@ func NewLookups(cfg config.Config) Lookups {
 	}
 	standard := resolver.Through(cfg.DNSServers...)
 	standard.StrictErrors = true // a failed query is not an answer without records
-	dns := reports.New(standard, existence)
+	dns := reports.New(verify.Remember(standard, existence, cfg.Clock), existence)
 	return Lookups{Resolver: dns, Senders: lookup.NewSenders(dns, cfg.Clock), Reverse: lookup.NewReverse(dns, cfg.Clock)}
 }
 

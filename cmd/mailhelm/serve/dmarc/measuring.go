@@ -30,7 +30,7 @@ type MeasuringStore interface {
 func newMeasuring(cfg config.Config, s Stores) *measuring.Measuring {
 	return measuring.New(measuring.Config{
 		Polls: s.Measuring, Refreshes: s.Measuring, Purges: s.Measuring, Enroller: s.Domains, Tokens: s.Tokens, Resolver: s.Lookups.Resolver,
-		IsPolled: isReal{s.Connections}.isReal, RowDays: domainauth.RowDays, KeptDays: domainauth.RetentionDays,
+		IsPolled: polled{connections: s.Connections, named: len(cfg.DNSServers) > 0}.isPolled, RowDays: domainauth.RowDays, KeptDays: domainauth.RetentionDays,
 		Queue: s.Queue, Orgs: s.Orgs, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
@@ -53,13 +53,21 @@ func (r *Reports) AddWorkers(queue *engine.Jobs) {
 	engine.AddWorker(queue, r.Measuring.PurgeWorker())
 }
 
-// isReal knows which organizations send through a real account.
-type isReal struct{ connections sending.Connections }
+// polled knows about which organizations DNS is asked.
+type polled struct {
+	connections sending.Connections
+	// named reports whether the operator named the name servers.
+	named bool
+}
 
-// isReal reports whether an organization has a sending account that is not simulated. Domains of a
-// simulated account are made up, so DNS is not asked about them.
-func (r isReal) isReal(ctx context.Context, orgID string) (bool, error) {
-	c, err := r.connections.Connection(ctx, orgID)
+// isPolled reports whether DNS is asked about the domains of an organization. Domains of a
+// simulated account are made up, so the name servers of the system are not asked about them.
+// Those that the operator named are, for demonstrations.
+func (p polled) isPolled(ctx context.Context, orgID string) (bool, error) {
+	if p.named {
+		return true, nil
+	}
+	c, err := p.connections.Connection(ctx, orgID)
 	if core.IsNotFound(err) {
 		return false, nil
 	}
