@@ -524,6 +524,275 @@ CREATE TABLE denied_tokens (
 
 CREATE INDEX denied_tokens_expiry ON denied_tokens (expires_at);
 
+CREATE TABLE domainauth_daily (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	source bytetext NOT NULL,
+	none_both bigint NOT NULL,
+	none_dkim bigint NOT NULL,
+	none_spf bigint NOT NULL,
+	none_fail bigint NOT NULL,
+	none_relayed bigint NOT NULL,
+	quarantine_both bigint NOT NULL,
+	quarantine_dkim bigint NOT NULL,
+	quarantine_spf bigint NOT NULL,
+	quarantine_fail bigint NOT NULL,
+	quarantine_relayed bigint NOT NULL,
+	reject_both bigint NOT NULL,
+	reject_dkim bigint NOT NULL,
+	reject_spf bigint NOT NULL,
+	reject_fail bigint NOT NULL,
+	reject_relayed bigint NOT NULL,
+	PRIMARY KEY (org_id, domain_id, day, source)
+);
+
+CREATE INDEX domainauth_daily_by_source ON domainauth_daily (org_id, domain_id, source, day);
+
+CREATE TABLE domainauth_domains (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain bytetext NOT NULL,
+	token bytetext NOT NULL,
+	snapshot text NOT NULL,
+	measured_at bigint,
+	measure_at bigint NOT NULL,
+	requested_at bigint,
+	refresh_at bigint,
+	refreshed_at bigint,
+	last_report_at bigint,
+	acknowledgement text NOT NULL,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX domainauth_domains_measure ON domainauth_domains (measure_at);
+
+CREATE UNIQUE INDEX domainauth_domains_name ON domainauth_domains (org_id, domain);
+
+CREATE INDEX domainauth_domains_refresh ON domainauth_domains (refresh_at) WHERE refresh_at IS NOT NULL;
+
+CREATE UNIQUE INDEX domainauth_domains_token ON domainauth_domains (token);
+
+CREATE TABLE domainauth_events (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	origin bytetext NOT NULL,
+	subject bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	observed_at bigint NOT NULL,
+	sightings bigint NOT NULL,
+	old_record text,
+	new_record text,
+	title text NOT NULL,
+	note text NOT NULL,
+	actor bytetext NOT NULL,
+	PRIMARY KEY (org_id, domain_id, id)
+);
+
+CREATE INDEX domainauth_events_newest ON domainauth_events (org_id, domain_id, occurred_at, id);
+
+CREATE TABLE domainauth_files (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	origin bytetext NOT NULL,
+	name text NOT NULL,
+	message_id bytetext NOT NULL,
+	sender text NOT NULL,
+	reporter bytetext NOT NULL,
+	verdicts text NOT NULL,
+	state bytetext NOT NULL,
+	problem text NOT NULL,
+	store_id bytetext NOT NULL,
+	object_key bytetext NOT NULL,
+	in_text boolean NOT NULL DEFAULT FALSE,
+	others text NOT NULL DEFAULT '[]',
+	size bigint NOT NULL,
+	reports bigint NOT NULL,
+	duplicates bigint NOT NULL,
+	tls_reports bigint NOT NULL,
+	foreign_reports bigint NOT NULL,
+	attempts bigint NOT NULL,
+	due_at bigint,
+	received_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX domainauth_files_due ON domainauth_files (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX domainauth_files_newest ON domainauth_files (org_id, received_at, id);
+
+CREATE INDEX domainauth_files_objects ON domainauth_files (org_id, message_id) WHERE object_key <> '';
+
+CREATE INDEX domainauth_files_of_reporter ON domainauth_files (org_id, reporter, state);
+
+CREATE TABLE domainauth_findings (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	source bytetext NOT NULL,
+	code bytetext NOT NULL,
+	opened_day bigint NOT NULL,
+	closed_day bigint,
+	detail text NOT NULL,
+	announced boolean NOT NULL,
+	PRIMARY KEY (org_id, domain_id, source, code, opened_day)
+);
+
+CREATE TABLE domainauth_monthly (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	month bigint NOT NULL,
+	source bytetext NOT NULL,
+	none_both bigint NOT NULL,
+	none_dkim bigint NOT NULL,
+	none_spf bigint NOT NULL,
+	none_fail bigint NOT NULL,
+	none_relayed bigint NOT NULL,
+	quarantine_both bigint NOT NULL,
+	quarantine_dkim bigint NOT NULL,
+	quarantine_spf bigint NOT NULL,
+	quarantine_fail bigint NOT NULL,
+	quarantine_relayed bigint NOT NULL,
+	reject_both bigint NOT NULL,
+	reject_dkim bigint NOT NULL,
+	reject_spf bigint NOT NULL,
+	reject_fail bigint NOT NULL,
+	reject_relayed bigint NOT NULL,
+	PRIMARY KEY (org_id, domain_id, month, source)
+);
+
+CREATE TABLE domainauth_records (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	subject bytetext NOT NULL,
+	first_seen_at bigint NOT NULL,
+	last_seen_at bigint NOT NULL,
+	kind bytetext NOT NULL,
+	text text,
+	PRIMARY KEY (org_id, domain_id, subject, first_seen_at)
+);
+
+CREATE TABLE domainauth_reporter_days (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	reporter bytetext NOT NULL,
+	PRIMARY KEY (org_id, domain_id, day, reporter)
+);
+
+CREATE TABLE domainauth_reporters (
+	org_id bytetext NOT NULL,
+	reporter bytetext NOT NULL,
+	decision bytetext NOT NULL,
+	decided_at bigint NOT NULL,
+	decided_by bytetext NOT NULL,
+	PRIMARY KEY (org_id, reporter)
+);
+
+CREATE TABLE domainauth_reports (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	file_id bytetext NOT NULL,
+	identity bytetext NOT NULL,
+	reporter bytetext NOT NULL,
+	organization text NOT NULL,
+	report_id text NOT NULL,
+	begins_at bigint NOT NULL,
+	ends_at bigint NOT NULL,
+	day bigint NOT NULL,
+	policy text NOT NULL,
+	state bytetext NOT NULL,
+	records bigint NOT NULL,
+	messages bigint NOT NULL,
+	passing bigint NOT NULL,
+	warnings text NOT NULL,
+	received_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE UNIQUE INDEX domainauth_reports_identity ON domainauth_reports (org_id, domain_id, identity);
+
+CREATE INDEX domainauth_reports_newest ON domainauth_reports (org_id, domain_id, received_at, id);
+
+CREATE INDEX domainauth_reports_of_file ON domainauth_reports (org_id, file_id);
+
+CREATE TABLE domainauth_rows (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	report bytetext NOT NULL,
+	n bigint NOT NULL,
+	source bytetext NOT NULL,
+	ip bytetext NOT NULL,
+	messages bigint NOT NULL,
+	disposition bytetext NOT NULL,
+	dkim boolean NOT NULL,
+	spf boolean NOT NULL,
+	relayed boolean NOT NULL,
+	header_from text NOT NULL,
+	envelope_from text NOT NULL,
+	details text NOT NULL,
+	PRIMARY KEY (org_id, domain_id, day, report, n)
+);
+
+CREATE TABLE domainauth_sources (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	key bytetext NOT NULL,
+	name text NOT NULL,
+	provider bytetext NOT NULL,
+	classification bytetext NOT NULL,
+	support text NOT NULL,
+	decision bytetext NOT NULL,
+	decided_at bigint,
+	decided_by bytetext NOT NULL,
+	first_day bigint NOT NULL,
+	last_day bigint NOT NULL,
+	sample_ips text NOT NULL,
+	PRIMARY KEY (org_id, domain_id, id)
+);
+
+CREATE UNIQUE INDEX domainauth_sources_key ON domainauth_sources (org_id, domain_id, key);
+
+CREATE TABLE domainauth_subscriptions (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	alerts boolean NOT NULL,
+	digest_at bigint,
+	PRIMARY KEY (org_id, domain_id, user_id)
+);
+
+CREATE INDEX domainauth_subscriptions_due ON domainauth_subscriptions (digest_at) WHERE digest_at IS NOT NULL;
+
+CREATE TABLE domainauth_totals (
+	org_id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	none_both bigint NOT NULL,
+	none_dkim bigint NOT NULL,
+	none_spf bigint NOT NULL,
+	none_fail bigint NOT NULL,
+	none_relayed bigint NOT NULL,
+	quarantine_both bigint NOT NULL,
+	quarantine_dkim bigint NOT NULL,
+	quarantine_spf bigint NOT NULL,
+	quarantine_fail bigint NOT NULL,
+	quarantine_relayed bigint NOT NULL,
+	reject_both bigint NOT NULL,
+	reject_dkim bigint NOT NULL,
+	reject_spf bigint NOT NULL,
+	reject_fail bigint NOT NULL,
+	reject_relayed bigint NOT NULL,
+	PRIMARY KEY (org_id, domain_id, day)
+);
+
 CREATE TABLE grants (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
