@@ -1,49 +1,41 @@
 package domainauth
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demoreports"
-	"github.com/mailhelm/mailhelm/conformance/domainauth/history"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // guide is the file of the guide "From none to reject".
 var guide = filepath.Join("..", "..", "rest", "docs", "guides", "none-to-reject.md")
 
-// demoTokens has the DKIM selector of the demo's sending account.
-type demoTokens struct{ selector string }
-
-func (t demoTokens) Tokens(context.Context, string, []string) (map[string][]string, error) {
-	return map[string][]string{demoreports.Domain: {t.selector}}, nil
-}
-
-// TestGoldenGuideFigures reads the reports of the demo, decides about their sources as the guide "From
-// none to reject" says, and compares the figures with those in the guide.
+// TestGoldenGuideFigures seeds the demo's reports, decides about the sources that are left as the
+// guide "From none to reject" says, and compares the figures with those in the guide.
 func TestGoldenGuideFigures(t *testing.T) {
 	t.Parallel()
-	const selector = "k3token"
-	zone := history.Zone{}
-	for name, record := range demoreports.Records() {
-		zone[name] = []string{record}
+	db := storagetest.SQLite(t)
+	s := newSceneOf(t, db, demoreports.Domain, nil, noon)
+	s.must(db.Channels().Mirror(t.Context(), s.org, channels.Seen{
+		Sync:       channels.Sync{Account: s.org, Region: "eu-central-1", At: noon},
+		Identities: []sending.Identity{{Identity: demoreports.Domain, Verification: sending.Success, DKIMTokens: []string{"k3token"}}},
+	}))
+	seeder := demoreports.Seeder{
+		DB: db, OrgID: s.org, UserID: core.NewID(), Clock: func() time.Time { return noon },
+		Address: func(string) string { return "dmarc-abcdefghijklmnopqrstuvwxyz@inbox.localhost" },
 	}
-	s := newSceneOf(t, storagetest.SQLite(t), demoreports.Domain, zone, demoTokens{selector}, noon)
-	reports, err := demoreports.Reports(noon, selector)
-	s.must(err)
-	files := make([]history.File, len(reports))
-	for i, f := range reports {
-		files[i] = history.File{Name: f.Name, Content: f.Content, ArrivedAt: f.ArrivedAt, Reports: 1}
-	}
-	s.read(files, true)
+	s.must(seeder.Ensure(t.Context()))
 	blocks := []string{s.sourcesOfGuide(), s.conditionsOfGuide(), s.comparisonOfGuide()}
 	s.decideOfGuide(figures.Confirmed)
 	if r := s.readinessNow(); r.Ready || r.ReadyPendingAcknowledgement || !unmet(r, "no_unaligned_sending") {
@@ -99,10 +91,9 @@ func (s *scene) sourcesOfGuide() string {
 	var page core.Envelope[domainauth.Source]
 	s.call("domain_auth_sources_list", "", &page)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-31s%-12s%8s  %6s\n", "source", "kind", "messages", "failed")
+	fmt.Fprintf(&b, "%-35s%-12s%8s  %6s  %s\n", "source", "kind", "messages", "failed", "decision")
 	for _, source := range page.Data {
-		s.names[source.Name] = source.ID
-		fmt.Fprintf(&b, "%-31s%-12s%8d  %6d\n", source.Name, source.Classification, source.MessageCount, source.FailingCount)
+		fmt.Fprintf(&b, "%-35s%-12s%8d  %6d  %s\n", source.Name, source.Classification, source.MessageCount, source.FailingCount, source.Decision)
 	}
 	return b.String()
 }

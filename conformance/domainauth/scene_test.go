@@ -45,11 +45,13 @@ type scene struct {
 // newScene adds an organization with the domain of a history, and polls the domain.
 func newScene(t *testing.T, db *storage.DB, h *history.History, now time.Time) *scene {
 	t.Helper()
-	return newSceneOf(t, db, history.Domain, h.Zone, db.Channels(), now)
+	s := newSceneOf(t, db, history.Domain, h.Zone, now)
+	s.poll()
+	return s
 }
 
-// newSceneOf adds an organization with a domain, and polls the domain.
-func newSceneOf(t *testing.T, db *storage.DB, domain string, zone history.Zone, tokens measuring.Tokens, now time.Time) *scene {
+// newSceneOf adds an organization with a domain.
+func newSceneOf(t *testing.T, db *storage.DB, domain string, zone history.Zone, now time.Time) *scene {
 	t.Helper()
 	s := &scene{T: t, db: db, org: core.NewID(), domain: domain, now: now, zone: maps.Clone(zone), names: map[string]string{}}
 	s.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: s.org, Name: "Org", Slug: "org-" + s.org, Tier: "team", RetentionDays: 30}))
@@ -64,14 +66,13 @@ func newSceneOf(t *testing.T, db *storage.DB, domain string, zone history.Zone, 
 		Store: db.DMARCReports(), Transactor: db, Clock: clock, Senders: func() *sources.SenderNetworks { return senders.Networks(t.Context()) },
 	})
 	s.of = measuring.New(measuring.Config{
-		Polls: polled, Refreshes: polled, Purges: polled, Enroller: store, Tokens: tokens, Resolver: s.zone, Queue: noQueue{},
+		Polls: polled, Refreshes: polled, Purges: polled, Enroller: store, Tokens: db.Channels(), Resolver: s.zone, Queue: noQueue{},
 		IsPolled: func(context.Context, string) (bool, error) { return true, nil },
 		RowDays:  domainauth.RowDays, KeptDays: domainauth.RetentionDays,
 		Orgs:  func(context.Context) ([]string, error) { return []string{s.org}, nil },
 		Clock: clock, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0 },
 	})
 	s.ops = domainauth.New(domainauth.Config{Store: store, Figures: store, Sources: store, Timeline: store}).Operations()
-	s.poll()
 	return s
 }
 
