@@ -74,6 +74,9 @@ type Options struct {
 	// NoMailHost starts the product without the host name that MX records of receiving domains
 	// name, so that it receives no mail for domains.
 	NoMailHost bool
+	// InboxDomain is the domain of temporary inboxes and of the addresses for DMARC reports; ""
+	// means inbox.localhost, to which no receiver of mail can report.
+	InboxDomain string
 	// ReceiveRegions are the regions in which Amazon SES receives mail for domains.
 	ReceiveRegions []string
 	// LoopbackBuckets lets organizations keep received mail in buckets on the loopback interface.
@@ -210,6 +213,7 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.DNS != "" {
 		cfg.DNSServers = []string{opts.DNS}
 	}
+	cfg.InboxDomain = opts.InboxDomain
 	cfg.MailHost, cfg.ReceiveSESRegions = opts.mailHost(), opts.ReceiveRegions
 	cfg.RspamdURL, cfg.Clamd = opts.RspamdURL, opts.Clamd
 	if opts.LoopbackBuckets {

@@ -80,7 +80,7 @@ var conditions = map[readiness.Name]describe{
 	},
 	readiness.NoUnalignedSending: func(c domainauth.Criterion, _ domainauth.Readiness, path string) condition {
 		return condition{
-			Name: "No sender of yours always fails", Measured: measured(c, "All mail of 1 sender of yours fails.", "All mail of # senders of yours fails.", "At most @ are acceptable."),
+			Name: "No sender of yours always fails", Measured: noneOr(c, "All mail of 1 sender of yours fails.", "All mail of # senders of yours fails.", "At most @ are acceptable."),
 			Repair: "Turn on domain authentication (DKIM) for your domain at these senders, or reject them if you do not use them.",
 			Link:   &frame.Link{Path: path + tabSources, Name: "Open sources"},
 		}
@@ -99,7 +99,7 @@ var conditions = map[readiness.Name]describe{
 	readiness.NoNewUnknownSources: func(c domainauth.Criterion, _ domainauth.Readiness, path string) condition {
 		return condition{
 			Name:     "No new sender waits for a decision",
-			Measured: measured(c, "1 unknown source is new in these days and has no decision.", "# unknown sources are new in these days and have no decision.", "At most @ are acceptable."),
+			Measured: noneOr(c, "1 unknown source is new in these days and has no decision.", "# unknown sources are new in these days and have no decision.", "At most @ are acceptable."),
 			Repair:   "Confirm or reject them.",
 			Link:     &frame.Link{Path: path + tabSources + "?decision=unreviewed&classification=unknown", Name: "Open unknown sources"},
 		}
@@ -158,6 +158,14 @@ func measured(c domainauth.Criterion, one, many, needed string) string {
 		text += " " + strings.Replace(needed, "@", amount(*c.Threshold), 1)
 	}
 	return text
+}
+
+// noneOr returns what measured does, and a short sentence for the value 0.
+func noneOr(c domainauth.Criterion, one, many, needed string) string {
+	if c.Value != nil && *c.Value == 0 {
+		return "There is none."
+	}
+	return measured(c, one, many, needed)
 }
 
 // amount formats an amount with at most one decimal. An amount that is not whole is rounded up,

@@ -6,6 +6,7 @@ package dmarc
 import (
 	"context"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
@@ -83,7 +84,7 @@ func New(cfg config.Config, s Stores) *Reports {
 	}
 	r := &Reports{
 		Router: arrivals.NewRouter(s.Files, cfg.MailDomain(), cfg.Clock), Intake: intake.New(settings), files: s.Files, domain: cfg.MailDomain(), clock: cfg.Clock,
-		Measuring: newMeasuring(cfg, s), domains: s.Domains, orgs: s.Orgs, public: cfg.InboxDomain != "",
+		Measuring: newMeasuring(cfg, s), domains: s.Domains, orgs: s.Orgs, public: !strings.HasSuffix("."+cfg.MailDomain(), ".localhost"),
 		lookups: s.Lookups, ctx: ctx, end: end,
 	}
 	r.Reader = arrivals.NewReader(arrivals.ReaderConfig{
