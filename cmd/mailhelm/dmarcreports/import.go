@@ -225,7 +225,9 @@ func (i *importing) print() error {
 		n    int
 		what string
 	}{
-		{p.Duplicates, "known already"}, {p.OtherDomains, "about domains that are not of the organization"}, {p.Unusable, "about no usable period, or one more than two years ago"},
+		{p.Duplicates, "known already"},
+		{p.OtherDomains, "about domains that are not of the organization"},
+		{p.Unusable, "about no usable period, or one more than two years ago"},
 		{p.TLSReports, "about SMTP TLS"},
 	} {
 		if left.n > 0 {
