@@ -3,7 +3,9 @@ package arrivals_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -348,7 +350,7 @@ func TestGivingUp(t *testing.T) {
 	w := newWorld(t, storagetest.SQLite(t))
 	w.verdicts = passed
 	w.receive(mail("dmarc@reporter.example", gz(usual("1"))))
-	w.intake.during = func() { panic("a mistake") }
+	w.intake.during = func(context.Context) { panic("a mistake") }
 	w.intake.fail = nil
 	for range 100 {
 		w.read()
@@ -368,7 +370,7 @@ func TestOtherProcess(t *testing.T) {
 		w := newWorld(t, db)
 		w.verdicts = passed
 		w.receive(mail("dmarc@reporter.example", gz(usual("1"))))
-		w.intake.during = func() {
+		w.intake.during = func(context.Context) {
 			w.intake.during = nil
 			w.advance(2 * time.Minute) // the lease ends
 			claimed, err := db.ReportArrivals().ClaimFiles(t.Context(), w.clock(), w.clock().Add(time.Minute), 10)
@@ -384,6 +386,41 @@ func TestOtherProcess(t *testing.T) {
 		w.advance(2 * time.Minute)
 		w.read()
 		w.want(arrivals.Read, one, "")
+	})
+}
+
+// TestLeasesAreExtended reads a file for longer than its lease. No other process may claim it. When
+// another one has claimed it all the same, the attempt must end.
+func TestLeasesAreExtended(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.verdicts, w.reader = passed, w.newReader(time.Millisecond)
+		w.receive(mail("dmarc@reporter.example", gz(usual("1"))))
+		w.intake.during = func(context.Context) {
+			w.advance(50 * time.Second)
+			for w.only().DueAt.Before(w.clock().Add(time.Minute)) { // the lease is extended every millisecond
+				runtime.Gosched()
+			}
+			w.advance(50 * time.Second)
+			if claimed, err := db.ReportArrivals().ClaimFiles(t.Context(), w.clock(), w.clock(), 10); len(claimed) != 0 || err != nil {
+				t.Errorf("claimed %+v, %v", claimed, err)
+			}
+		}
+		w.read()
+		w.want(arrivals.Read, one, "")
+		w.receive(mail("dmarc@reporter.example", gz(usual("2"))))
+		w.intake.during = func(ctx context.Context) {
+			if _, err := db.Writer().ExecContext(t.Context(), `UPDATE domainauth_files SET attempts = attempts + 1 WHERE org_id = $1`, w.org); err != nil {
+				t.Error(err)
+			}
+			<-ctx.Done()
+		}
+		w.intake.fail = context.Canceled
+		w.read()
+		if f := w.files()[0]; f.State != arrivals.Waiting && w.files()[1].State != arrivals.Waiting {
+			t.Errorf("%+v", f)
+		}
 	})
 }
 

@@ -1,12 +1,14 @@
 package arrivals
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -36,7 +38,8 @@ const (
 	maxAttempts              = 100
 )
 
-// ReaderConfig configures a [Reader]. All fields are required except Resolver.
+// ReaderConfig configures a [Reader]. All fields are required, unless their comments say what the
+// zero value means.
 type ReaderConfig struct {
 	Queue      Queue
 	Stores     objects.Stores
@@ -45,23 +48,33 @@ type ReaderConfig struct {
 	// Resolver returns what asks DNS for one file. It is nil without DNS; then the From domain must be
 	// that of the reporter.
 	Resolver func() dmarc.Resolver
-	Clock    core.Clock
-	Log      *slog.Logger
+	// ExtendEvery is how often the lease of a file is extended; 0 means every 15 seconds.
+	ExtendEvery time.Duration
+	Clock       core.Clock
+	Log         *slog.Logger
 }
 
 // Reader reads files that arrived. Every process with workers has one; several share the queue.
 type Reader struct {
-	*workpool.Pool[*File]
+	*workpool.Pool[*claimed]
 	cfg ReaderConfig
+}
+
+// claimed is a file that this process has claimed.
+type claimed struct {
+	File
+	// unextended ends the extension of the lease, and waits until it has ended. Otherwise an
+	// extension could replace the time at which the file is due next.
+	unextended func()
 }
 
 // NewReader returns a Reader that does nothing yet.
 func NewReader(cfg ReaderConfig) *Reader {
 	r := &Reader{cfg: cfg}
-	r.Pool = workpool.New(workpool.Config[*File]{
+	r.Pool = workpool.New(workpool.Config[*claimed]{
 		Limit: maxReading, RetryAfter: time.Second, Find: r.find, Do: r.do, Clock: cfg.Clock, Log: cfg.Log,
 		FindFailed: "DMARC reports that arrived could not be looked for", DoFailed: "a DMARC report that arrived could not be put off",
-		Attributes: func(f *File) []any { return []any{"org_id", f.OrgID, "file_id", f.ID} },
+		Attributes: func(f *claimed) []any { return []any{"org_id", f.OrgID, "file_id", f.ID} },
 	})
 	return r
 }
@@ -83,19 +96,19 @@ func (r *Reader) ReadDue(ctx context.Context) error {
 
 // find claims files. The end of ctx does not interrupt it: a claim without a holder would delay
 // the file.
-func (r *Reader) find(ctx context.Context, room int) ([]*File, error) {
+func (r *Reader) find(ctx context.Context, room int) ([]*claimed, error) {
 	now := r.cfg.Clock()
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
 	defer cancel()
 	files, err := r.cfg.Queue.ClaimFiles(lasting, now, now.Add(lease), room)
-	claimed := make([]*File, len(files))
+	all := make([]*claimed, len(files))
 	for i := range files {
-		claimed[i] = &files[i]
+		all[i] = &claimed{File: files[i]}
 	}
 	if len(files) == room {
 		r.Wake() // there may be more
 	}
-	return claimed, err
+	return all, err
 }
 
 // errClaimedAgain means that another process has claimed the file, because this one was slow.
@@ -103,7 +116,7 @@ var errClaimedAgain = errors.New("domainauth: the file was claimed again")
 
 // do reads a file. After a failure it is due again later. One that the end of the process
 // interrupted is due at once.
-func (r *Reader) do(ctx context.Context, f *File) (time.Time, error) {
+func (r *Reader) do(ctx context.Context, f *claimed) (time.Time, error) {
 	err := r.guarded(ctx, f)
 	if err == nil || errors.Is(err, errClaimedAgain) {
 		return time.Time{}, nil
@@ -111,16 +124,16 @@ func (r *Reader) do(ctx context.Context, f *File) (time.Time, error) {
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
 	defer cancel()
 	if ctx.Err() != nil {
-		_, err = r.cfg.Queue.PutOff(lasting, *f, r.cfg.Clock())
+		_, err = r.cfg.Queue.PutOff(lasting, f.File, r.cfg.Clock())
 		return time.Time{}, err
 	}
 	delay := delayAfter(f.Attempts)
 	r.cfg.Log.ErrorContext(ctx, "a DMARC report that arrived could not be read; it is tried again",
 		"org_id", f.OrgID, "file_id", f.ID, "attempts", f.Attempts, "next_in", delay, "error", err)
 	if f.Attempts >= maxAttempts {
-		return time.Time{}, r.giveUp(lasting, *f)
+		return time.Time{}, r.giveUp(lasting, f.File)
 	}
-	_, err = r.cfg.Queue.PutOff(lasting, *f, r.cfg.Clock().Add(delay))
+	_, err = r.cfg.Queue.PutOff(lasting, f.File, r.cfg.Clock().Add(delay))
 	return time.Time{}, err
 }
 
@@ -145,32 +158,35 @@ func delayAfter(attempts int) time.Duration {
 }
 
 // guarded reads a file while it extends the lease. A panic becomes an error.
-func (r *Reader) guarded(ctx context.Context, f *File) (err error) {
+func (r *Reader) guarded(ctx context.Context, f *claimed) (err error) {
 	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	bounded, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	extended, claimed := make(chan struct{}), *f
-	go func() {
-		defer close(extended)
-		r.extend(bounded, claimed, end)
-	}()
+	leased, unlease := context.WithCancel(bounded)
+	defer unlease()
+	var extending sync.WaitGroup
+	file := f.File
+	extending.Go(func() { r.extend(leased, file, end) })
+	f.unextended = func() {
+		unlease()
+		extending.Wait()
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			err = errors.New(core.PanicText(v))
 		}
+		f.unextended()
 		if errors.Is(context.Cause(ctx), errClaimedAgain) {
 			err = errClaimedAgain
 		}
-		cancel()
-		end(nil)
-		<-extended
 	}()
 	return r.read(bounded, f)
 }
 
 // extend extends the lease of a file until ctx ends. If the lease was lost, it ends the attempt.
 func (r *Reader) extend(ctx context.Context, f File, end context.CancelCauseFunc) {
-	ticker := time.NewTicker(extendEvery)
+	ticker := time.NewTicker(cmp.Or(r.cfg.ExtendEvery, extendEvery))
 	defer ticker.Stop()
 	for {
 		select {
@@ -187,10 +203,11 @@ func (r *Reader) extend(ctx context.Context, f File, end context.CancelCauseFunc
 }
 
 // read decides about a file, reads it and deletes its objects.
-func (r *Reader) read(ctx context.Context, f *File) error {
+func (r *Reader) read(ctx context.Context, f *claimed) error {
 	switch {
 	case f.State == Read || f.State == Failed: // only its objects are left
-		return r.discard(ctx, *f)
+		f.unextended()
+		return r.discard(ctx, f.File)
 	case !r.cfg.Clock().Before(f.ReceivedAt.Add(Kept)):
 		return r.finish(ctx, f, Failed, "The reporter was not accepted within 90 days, so the file was deleted.")
 	}
@@ -201,7 +218,7 @@ func (r *Reader) read(ctx context.Context, f *File) error {
 	if err != nil {
 		return err
 	}
-	answer, err := r.admission(ctx, *f, domain)
+	answer, err := r.admission(ctx, f.File, domain)
 	if core.IsNotFound(err) {
 		return r.finish(ctx, f, Failed, "This file is not in the storage of received mail any more.")
 	}
@@ -239,14 +256,15 @@ func (r *Reader) admission(ctx context.Context, f File, domain string) (admissio
 
 // hold keeps a file for a decision. If a person accepted the reporter in the same moment, it is due
 // at once.
-func (r *Reader) hold(ctx context.Context, f *File, problem string) error {
+func (r *Reader) hold(ctx context.Context, f *claimed, problem string) error {
+	f.unextended()
 	return r.cfg.Transactor.InTx(ctx, func(ctx context.Context) error {
 		now := r.cfg.Clock()
 		decision, err := r.cfg.Queue.LockDecision(ctx, f.OrgID, f.Reporter, now)
 		if err != nil {
 			return err
 		}
-		held := *f
+		held := f.File
 		held.State, held.Problem, held.UpdatedAt, held.DueAt = Held, problem, now, f.ReceivedAt.Add(Kept)
 		if decision == Accepted {
 			held.DueAt = now
@@ -256,15 +274,15 @@ func (r *Reader) hold(ctx context.Context, f *File, problem string) error {
 }
 
 // take passes a file to the intake, and stores what it had.
-func (r *Reader) take(ctx context.Context, f *File, domain string) error {
-	found, err := r.cfg.Intake.Read(ctx, *f, domain, func() (io.ReadCloser, error) {
-		return open(ctx, r.cfg.Stores, *f)
+func (r *Reader) take(ctx context.Context, f *claimed, domain string) error {
+	found, err := r.cfg.Intake.Read(ctx, f.File, domain, func() (io.ReadCloser, error) {
+		return open(ctx, r.cfg.Stores, f.File)
 	})
 	problem := problemOf(err)
 	if err != nil && problem == "" {
 		return err
 	}
-	if f.Counts, err = countsOf(ctx, r.cfg.Queue, *f, found); err != nil {
+	if f.Counts, err = countsOf(ctx, r.cfg.Queue, f.File, found); err != nil {
 		return err
 	}
 	state, problem := conclude(f.Counts, found.Unusable, problem)
@@ -317,13 +335,14 @@ func problemOf(err error) string {
 
 // finish stores the result of a file, and deletes its objects. If the process ends in between, the
 // file is due again.
-func (r *Reader) finish(ctx context.Context, f *File, s State, problem string) error {
-	next, now := *f, r.cfg.Clock()
+func (r *Reader) finish(ctx context.Context, f *claimed, s State, problem string) error {
+	f.unextended()
+	next, now := f.File, r.cfg.Clock()
 	next.State, next.Problem, next.UpdatedAt, next.DueAt = s, problem, now, now.Add(lease)
 	if err := saved(r.cfg.Queue.SaveFile(ctx, next)); err != nil {
 		return err
 	}
-	*f = next // a failure below must not undo it
+	f.File = next // a failure below must not undo it
 	return r.discard(ctx, next)
 }
 

@@ -71,9 +71,7 @@ func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 	w.addDomain(w.id, domain, token)
 	w.intake = &reading{Reader: intake.New(intake.Config{Store: db.DMARCReports(), Transactor: db, Clock: w.clock})}
 	store := db.ReportArrivals()
-	w.reader = arrivals.NewReader(arrivals.ReaderConfig{
-		Queue: store, Stores: w.stores, Transactor: db, Intake: w.intake, Resolver: func() dmarc.Resolver { return w.zone }, Clock: w.clock, Log: log,
-	})
+	w.reader = w.newReader(0)
 	w.router = arrivals.NewRouter(store, mailHosts, w.clock)
 	w.desk = arrivals.Desk{Store: store, Transactor: db, Audit: db.Audit(), Clock: w.clock}
 	w.destination = arrivals.NewDestination(store, w.clock, w.reader.Wake, log)
@@ -85,6 +83,14 @@ func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 		Destinations: map[inbound.Kind]inbound.Destination{inbound.ToReports: w.destination},
 	})
 	return w
+}
+
+// newReader returns a reader that extends leases so often.
+func (w *world) newReader(extend time.Duration) *arrivals.Reader {
+	return arrivals.NewReader(arrivals.ReaderConfig{
+		Queue: w.db.ReportArrivals(), Stores: w.stores, Transactor: w.db, Intake: w.intake, Resolver: func() dmarc.Resolver { return w.zone },
+		ExtendEvery: extend, Clock: w.clock, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 func (w *world) addDomain(id, name, token string) {
@@ -209,7 +215,7 @@ type reading struct {
 	// fail is the error of the next calls, after they have read the file.
 	fail error
 	// during is called after a file was read.
-	during func()
+	during func(context.Context)
 }
 
 func (*reading) ReporterOf(r *report.Report) string { return intake.ReporterOf(r) }
@@ -217,7 +223,7 @@ func (*reading) ReporterOf(r *report.Report) string { return intake.ReporterOf(r
 func (x *reading) Read(ctx context.Context, f arrivals.File, domain string, open func() (io.ReadCloser, error)) (arrivals.Found, error) {
 	found, err := x.Reader.Read(ctx, intake.Target{OrgID: f.OrgID, Addressed: domain, FileID: f.ID, ReceivedAt: f.ReceivedAt}, open)
 	if x.during != nil {
-		x.during()
+		x.during(ctx)
 	}
 	if x.fail != nil {
 		return arrivals.Found{}, x.fail
