@@ -66,8 +66,8 @@ type Options struct {
 	// Mail starts an SMTP server that receives the product's mail to its users. The messages
 	// are in [Product.Mailbox].
 	Mail bool
-	// DNS is the address of the name server for the checks of received mail; "" means that
-	// they are not made.
+	// DNS is the address of the name server for the checks of received mail, and for the records
+	// of domains whose DMARC reports are read; "" means that neither is asked for.
 	DNS string
 	// RspamdURL and Clamd are the addresses of the scanners of received mail; "" means none.
 	RspamdURL, Clamd string
@@ -211,7 +211,7 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
 	cfg.DNSServers = []string{"none"}
 	if opts.DNS != "" {
-		cfg.DNSServers = []string{opts.DNS}
+		cfg.DNSServers, cfg.PollSimulated = []string{opts.DNS}, true
 	}
 	cfg.InboxDomain = opts.InboxDomain
 	cfg.MailHost, cfg.ReceiveSESRegions = opts.mailHost(), opts.ReceiveRegions

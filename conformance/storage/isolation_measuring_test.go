@@ -46,7 +46,8 @@ func (o *ownedObjects) ownMeasured(t *testing.T, db *storage.DB) {
 	must(t, err)
 	o.measured.domain, err = store.DomainToPoll(ctx, o.org, d.ID)
 	must(t, err)
-	must(t, store.SavePoll(ctx, o.org, d.ID, o.measured.poll("v=DMARC1; p=none", start)))
+	_, err = store.SavePoll(ctx, o.org, d.ID, o.measured.poll("v=DMARC1; p=none", start))
+	must(t, err)
 	day := start.Unix() / (24 * 60 * 60)
 	for _, statement := range []string{
 		`INSERT INTO domainauth_reports (org_id, id, domain_id, file_id, identity, reporter, organization, report_id, begins_at, ends_at, day, policy,
@@ -106,7 +107,7 @@ func measuringCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.DomainMeasuring().ClaimPoll(t.Context(), stolen, later(9))
 		},
 		"SavePoll": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.DomainMeasuring().SavePoll(t.Context(), org, mine.domain.ID, mine.poll("v=DMARC1; p=reject", later(1)))
+			return db.DomainMeasuring().SavePoll(t.Context(), org, mine.domain.ID, mine.poll("v=DMARC1; p=reject", later(1)))
 		},
 		"measuring.PollStore.Request": func(t *testing.T, db *storage.DB) (any, error) {
 			queued, _, err := db.DomainMeasuring().Request(t.Context(), org, mine.domain.ID, later(1), start)

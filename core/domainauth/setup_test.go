@@ -195,7 +195,7 @@ func (w *world) publish(t testing.TB, record string) {
 	if claimed, err := w.db.DomainMeasuring().ClaimPoll(t.Context(), due, lease); err != nil || !claimed {
 		t.Fatalf("claimed %t, %v", claimed, err)
 	}
-	err = w.db.DomainMeasuring().SavePoll(t.Context(), w.org.ID, d.ID, measuring.Poll{
+	_, err = w.db.DomainMeasuring().SavePoll(t.Context(), w.org.ID, d.ID, measuring.Poll{
 		Lease: lease, Next: w.now.Add(time.Hour),
 		Snapshot: lookup.Snapshot{At: w.now, LookedAt: w.now.Add(time.Duration(w.polls)), Discovery: found, Records: []lookup.Record{{Name: "_dmarc." + domain, Kind: timeline.PolicyChange, Text: text, Fresh: true}}},
 	})

@@ -98,12 +98,14 @@ func (s Measuring) ClaimPoll(ctx context.Context, d measuring.Domain, until time
 }
 
 // SavePoll implements [measuring.PollStore].
-func (s Measuring) SavePoll(ctx context.Context, orgID, domainID string, p measuring.Poll) error {
+func (s Measuring) SavePoll(ctx context.Context, orgID, domainID string, p measuring.Poll) (bool, error) {
 	snapshot, err := json.Marshal(p.Snapshot)
 	if err != nil {
-		return fmt.Errorf("storage: snapshot of domain: %w", err)
+		return false, fmt.Errorf("storage: snapshot of domain: %w", err)
 	}
-	return s.db.InTx(ctx, func(ctx context.Context) error {
+	var refreshAt *engine.Time
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		refreshAt = nil
 		row, err := engine.One[polledRow](ctx, s.db, "domain", lockPolled, orgID, domainID)
 		if core.IsNotFound(err) {
 			return nil
@@ -114,7 +116,6 @@ func (s Measuring) SavePoll(ctx context.Context, orgID, domainID string, p measu
 		if stored, err := row.domain(); err != nil || !stored.Snapshot.LookedAt.Before(p.Snapshot.LookedAt) {
 			return err
 		}
-		var refreshAt, measuredAt *engine.Time
 		for _, r := range p.Snapshot.Records {
 			changed, err := s.saveRecord(ctx, orgID, domainID, r, p.Snapshot.LookedAt)
 			if err != nil {
@@ -124,12 +125,14 @@ func (s Measuring) SavePoll(ctx context.Context, orgID, domainID string, p measu
 				refreshAt = engine.OptionalAt(&p.Snapshot.LookedAt)
 			}
 		}
+		var measuredAt *engine.Time
 		if !p.Snapshot.At.IsZero() {
 			measuredAt = engine.OptionalAt(&p.Snapshot.At)
 		}
 		_, err = s.db.Exec(ctx, savePoll, string(snapshot), measuredAt, engine.At(p.Lease), engine.At(p.Next), refreshAt, orgID, domainID)
 		return err
 	})
+	return refreshAt != nil, err
 }
 
 // saveRecord stores the text of a record if it is fresh, and reports whether it is another one

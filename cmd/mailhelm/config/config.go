@@ -121,6 +121,9 @@ type Config struct {
 	// DNSServers are the name servers for the checks of received mail, as host:port. If it is
 	// empty, those of the system are asked; see NoDNS.
 	DNSServers []string
+	// PollSimulated also asks the name servers about the domains of simulated sending accounts,
+	// for their DMARC records. These domains are made up, so no flag sets it.
+	PollSimulated bool
 	// MailHost is the host name that MX records of receiving domains name. SMTPName is the host
 	// name in the greeting of the SMTP server for incoming mail; see ReceiverName.
 	MailHost, SMTPName string

@@ -78,13 +78,14 @@ func publish(t testing.TB, db *storage.DB, orgID string, d domainauth.Domain, no
 	subject, record := "_dmarc."+d.Domain, Record
 	found, err := dmarc.Discover(t.Context(), zone{subject: record}, d.Domain)
 	must(t, err)
-	must(t, db.DomainMeasuring().SavePoll(t.Context(), orgID, d.ID, measuring.Poll{
+	_, err = db.DomainMeasuring().SavePoll(t.Context(), orgID, d.ID, measuring.Poll{
 		Lease: now, Next: now.Add(time.Hour),
 		Snapshot: lookup.Snapshot{
 			At: now, LookedAt: now, Discovery: found,
 			Records: []lookup.Record{{Name: subject, Kind: timeline.PolicyChange, Text: &record, Fresh: true}},
 		},
-	}))
+	})
+	must(t, err)
 }
 
 // reportOf returns a report about one day.

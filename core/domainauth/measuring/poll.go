@@ -40,10 +40,10 @@ type PollStore interface {
 	// ClaimPoll moves the next poll of a domain to a later time, so that no other process polls
 	// it now. The result is false if another process did that first.
 	ClaimPoll(ctx context.Context, d Domain, until time.Time) (bool, error)
-	// SavePoll stores the snapshot and the texts of its fresh records, in one transaction. If a
-	// record has another text than before, the domain is to be refreshed. A poll that began
-	// before the last one that was stored has no effect.
-	SavePoll(ctx context.Context, orgID, domainID string, p Poll) error
+	// SavePoll stores the snapshot and the texts of its fresh records, in one transaction. The
+	// result is true if a record has another text than before; the domain is then due for a
+	// refresh. A poll that began before the last one that was stored has no effect.
+	SavePoll(ctx context.Context, orgID, domainID string, p Poll) (bool, error)
 	// Request has a domain polled and refreshed now, unless that was requested after a time. It
 	// returns whether it did, and when it was requested last. Of concurrent calls, one succeeds.
 	Request(ctx context.Context, orgID, domainID string, now, after time.Time) (bool, time.Time, error)
@@ -141,7 +141,8 @@ func (m *Measuring) pollAll(ctx context.Context, due []Domain, unanswered *atomi
 	return <-failures
 }
 
-// poll asks DNS about a domain, unless another process does. It reports whether DNS answered
+// poll asks DNS about a domain, unless another process does, and refreshes the domain if a record
+// changed. It reports whether DNS answered
 // about the DMARC record, or was not asked.
 func (m *Measuring) poll(ctx context.Context, d Domain) (bool, error) {
 	now := m.Clock()
@@ -176,7 +177,11 @@ func (m *Measuring) poll(ctx context.Context, d Domain) (bool, error) {
 		}
 		outage = max(now.Sub(since), firstBackoff)
 	}
-	return answered, m.Polls.SavePoll(ctx, d.OrgID, d.ID, Poll{Snapshot: snapshot, Lease: lease, Next: m.nextPoll(now, outage)})
+	changed, err := m.Polls.SavePoll(ctx, d.OrgID, d.ID, Poll{Snapshot: snapshot, Lease: lease, Next: m.nextPoll(now, outage)})
+	if err == nil && changed { // people wait for this event, and it is rare
+		err = m.Refresh(ctx, d.OrgID, d.ID)
+	}
+	return answered, err
 }
 
 // nextPoll returns the time of the next poll. outage is the time for which DNS has not answered,

@@ -52,7 +52,6 @@ func TestPoll(t *testing.T) {
 		if d := cmp.Diff(want, w.runs()); d != "" {
 			t.Error(d)
 		}
-		w.must(w.measuring.RefreshDue(t.Context()))
 		if d := cmp.Diff([]string{"policy_change dns 2 1: The policy went from none to quarantine"}, w.events()); d != "" {
 			t.Error(d)
 		}
@@ -245,7 +244,7 @@ func TestEarlierPollIsIgnored(t *testing.T) {
 		store := db.DomainMeasuring()
 		snapshot := *w.domain().Snapshot
 		snapshot.LookedAt, snapshot.At = start.Add(-time.Minute), start.Add(-time.Minute)
-		w.must(store.SavePoll(t.Context(), w.org, w.id(), measuring.Poll{Snapshot: snapshot, Lease: w.measureAt(), Next: start}))
+		w.save(measuring.Poll{Snapshot: snapshot, Lease: w.measureAt(), Next: start})
 		if got := w.domain(); !got.MeasuredAt.Equal(start) || !w.measureAt().Equal(start.Add(time.Hour)) {
 			t.Errorf("measured at %s, next poll at %s", got.MeasuredAt, w.measureAt())
 		}
@@ -263,7 +262,7 @@ func TestEarlierPollIsIgnored(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		snapshot.LookedAt, snapshot.At = start.Add(time.Hour), start.Add(time.Hour)
-		w.must(store.SavePoll(t.Context(), w.org, d.ID, measuring.Poll{Snapshot: snapshot, Lease: lease, Next: start.Add(9 * time.Hour)}))
+		w.save(measuring.Poll{Snapshot: snapshot, Lease: lease, Next: start.Add(9 * time.Hour)})
 		if got := w.domain(); !got.MeasuredAt.Equal(start.Add(time.Hour)) || !w.measureAt().Equal(requested) {
 			t.Errorf("measured at %s, next poll at %s", got.MeasuredAt, w.measureAt())
 		}

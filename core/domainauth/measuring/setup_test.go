@@ -108,6 +108,14 @@ func (w *world) poll() {
 	w.must(w.measuring.PollDue(w.t.Context()))
 }
 
+// save stores a poll without a change.
+func (w *world) save(p measuring.Poll) {
+	w.t.Helper()
+	if changed, err := w.db.DomainMeasuring().SavePoll(w.t.Context(), w.org, w.id(), p); changed || err != nil {
+		w.t.Fatal(changed, err)
+	}
+}
+
 // refresh refreshes the domain, whether it is due or not.
 func (w *world) refresh() {
 	w.t.Helper()

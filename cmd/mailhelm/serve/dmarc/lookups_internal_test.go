@@ -29,15 +29,15 @@ func (c connections) Connection(_ context.Context, orgID string) (sending.Connec
 	return sending.Connection{}, core.NotFound("connection")
 }
 
-// TestMadeUpDomainsAreNotPolled checks that the name servers of the system are asked about
-// domains of real accounts only.
+// TestMadeUpDomainsAreNotPolled checks that name servers are asked about domains of real accounts
+// only, unless the configuration says otherwise.
 func TestMadeUpDomainsAreNotPolled(t *testing.T) {
 	t.Parallel()
 	known := connections{of: map[string]sending.Connection{"real": {Provider: sending.SES}, "simulated": {Provider: sending.Simulated}}}
-	for _, named := range []bool{false, true} {
+	for _, all := range []bool{false, true} {
 		for org, want := range map[string]bool{"real": true, "simulated": false, "none": false} {
-			if got, err := (polled{known, named}).isPolled(t.Context(), org); got != (want || named) || err != nil {
-				t.Errorf("named name servers %v, %s: %v, %v", named, org, got, err)
+			if got, err := (polled{known, all}).isPolled(t.Context(), org); got != (want || all) || err != nil {
+				t.Errorf("all %v, %s: %v, %v", all, org, got, err)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ type MeasuringStore interface {
 func newMeasuring(cfg config.Config, s Stores) *measuring.Measuring {
 	return measuring.New(measuring.Config{
 		Polls: s.Measuring, Refreshes: s.Measuring, Purges: s.Measuring, Enroller: s.Domains, Tokens: s.Tokens, Resolver: s.Lookups.Resolver,
-		IsPolled: polled{connections: s.Connections, named: len(cfg.DNSServers) > 0}.isPolled, RowDays: domainauth.RowDays, KeptDays: domainauth.RetentionDays,
+		IsPolled: polled{connections: s.Connections, simulated: cfg.PollSimulated}.isPolled, RowDays: domainauth.RowDays, KeptDays: domainauth.RetentionDays,
 		Queue: s.Queue, Orgs: s.Orgs, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
@@ -56,15 +56,14 @@ func (r *Reports) AddWorkers(queue *engine.Jobs) {
 // polled knows about which organizations DNS is asked.
 type polled struct {
 	connections sending.Connections
-	// named reports whether the operator named the name servers.
-	named bool
+	// simulated reports whether DNS is asked about the domains of simulated accounts too.
+	simulated bool
 }
 
 // isPolled reports whether DNS is asked about the domains of an organization. Domains of a
-// simulated account are made up, so the name servers of the system are not asked about them.
-// Those that the operator named are, for demonstrations.
+// simulated account are made up.
 func (p polled) isPolled(ctx context.Context, orgID string) (bool, error) {
-	if p.named {
+	if p.simulated {
 		return true, nil
 	}
 	c, err := p.connections.Connection(ctx, orgID)
