@@ -36,10 +36,8 @@ func domainAuthCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.DomainAuth().Coverage(t.Context(), org, id, around)
 		},
 		"domainauth.SourceStore.Sources": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.DomainAuth().Sources(t.Context(), org, id, filter, nil, 10)
-		},
-		"CountSources": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.DomainAuth().CountSources(t.Context(), org, id, filter)
+			all, _, err := db.DomainAuth().Sources(t.Context(), org, id, filter, nil, 10)
+			return all, err
 		},
 		"Source": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.DomainAuth().Source(t.Context(), org, id, "same", around)

@@ -78,7 +78,7 @@ func (a *DomainAuth) listSources(ctx context.Context, c *core.Call, in ListSourc
 		return page, err
 	}
 	limit := core.Limit(in.Limit)
-	if page.Items, err = a.Sources.Sources(ctx, org, d.ID, f, after, limit+1); err != nil {
+	if page.Items, page.Total, err = a.Sources.Sources(ctx, org, d.ID, f, after, limit+1); err != nil {
 		return page, err
 	}
 	if len(page.Items) > limit {
@@ -86,8 +86,7 @@ func (a *DomainAuth) listSources(ctx context.Context, c *core.Call, in ListSourc
 		last := page.Items[limit-1]
 		page.Next = core.EncodeCursor(filter, strconv.FormatInt(last.MessageCount, 10), last.ID)
 	}
-	page.Total, err = a.Sources.CountSources(ctx, org, d.ID, f)
-	return page, err
+	return page, nil
 }
 
 // boundText returns a bound of a period as text, so that a cursor is refused in a list with

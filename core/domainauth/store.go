@@ -41,10 +41,8 @@ type FigureStore interface {
 // SourceStore stores the sources of domains.
 type SourceStore interface {
 	// Sources returns sources with messages in a window, those with most messages first, then by
-	// id.
-	Sources(ctx context.Context, orgID, domainID string, f SourceFilter, after *SourcePlace, limit int) ([]Source, error)
-	// CountSources returns the number of sources that the filter selects.
-	CountSources(ctx context.Context, orgID, domainID string, f SourceFilter) (int, error)
+	// id, and the number of all that the filter selects, which is 0 after the last one.
+	Sources(ctx context.Context, orgID, domainID string, f SourceFilter, after *SourcePlace, limit int) ([]Source, int, error)
 	// Source returns one source with its messages in the window, also without messages.
 	Source(ctx context.Context, orgID, domainID, id string, w Days) (Source, error)
 	// Decide stores a decision about a source.

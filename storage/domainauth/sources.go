@@ -28,16 +28,19 @@ var partSums = sumMessages + ` AS messages, ` + sumAligned + ` AS aligned, ` + s
 const sourceColumns = `s.id, s.name, s.provider, s.classification, s.decision, s.first_day, s.last_day, s.sample_ips`
 
 var (
-	listSources = engine.Register("sources of a domain", `
-		SELECT `+sourceColumns+`, w.messages, w.aligned, w.spf, w.dkim FROM (`+sourceSums+`) AS w
-		JOIN domainauth_sources AS s ON s.org_id = $1 AND s.domain_id = $2 AND s.id = w.source
-		WHERE w.messages > 0 AND ($9 = '' OR s.decision = $9) AND ($10 = '' OR s.classification = $10)
-			AND (w.messages < $11 OR w.messages = $11 AND s.id > $12)
-		ORDER BY w.messages DESC, s.id LIMIT $13`)
-	countSources = engine.Register("count sources of a domain", `
-		SELECT count(*) FROM (`+sourceSums+`) AS w
-		JOIN domainauth_sources AS s ON s.org_id = $1 AND s.domain_id = $2 AND s.id = w.source
-		WHERE w.messages > 0 AND ($9 = '' OR s.decision = $9) AND ($10 = '' OR s.classification = $10)`)
+	// sourcesByVolume has the selected sources with their number. The sources are not joined,
+	// and OR makes PostgreSQL read them once: without statistics, as after a first import, it
+	// would read all of them for each row.
+	sourcesByVolume = engine.Register("sources of a domain by messages", `
+		SELECT source, messages, aligned, spf, dkim, number FROM (
+			SELECT source, messages, aligned, spf, dkim, count(*) OVER () AS number FROM (`+sourceSums+`) AS w
+			WHERE messages > 0 AND ($9 = '' AND $10 = '' OR source IN (SELECT s.id FROM domainauth_sources AS s
+				WHERE s.org_id = $1 AND s.domain_id = $2 AND ($9 = '' OR s.decision = $9) AND ($10 = '' OR s.classification = $10)))) AS chosen
+		WHERE messages < $11 OR messages = $11 AND source > $12
+		ORDER BY messages DESC, source LIMIT $13`)
+	sourcesByID = engine.Register("sources of a domain by id", `
+		SELECT `+sourceColumns+` FROM domainauth_sources AS s
+		WHERE s.org_id = $1 AND s.domain_id = $2 AND s.id IN (SELECT j.atom FROM json_each($3) AS j)`)
 	sourceByID = engine.Register("source of a domain by id", `
 		SELECT `+sourceColumns+`, w.messages, w.aligned, w.spf, w.dkim FROM domainauth_sources AS s CROSS JOIN (
 			SELECT COALESCE(`+total(sumMessages)+`, 0) AS messages, COALESCE(`+total(sumAligned)+`, 0) AS aligned,
@@ -95,25 +98,64 @@ func windowParts(w domainauth.Days) []any {
 	return []any{from, first, first, last, last, to}
 }
 
+// volumeRow has the messages of a source in a window, and the number of sources.
+type volumeRow struct {
+	Source   string `db:"source"`
+	Messages int64  `db:"messages"`
+	Aligned  int64  `db:"aligned"`
+	SPF      int64  `db:"spf"`
+	DKIM     int64  `db:"dkim"`
+	Number   int    `db:"number"`
+}
+
 // Sources implements [domainauth.SourceStore].
-func (s Store) Sources(ctx context.Context, orgID, domainID string, f domainauth.SourceFilter, after *domainauth.SourcePlace, limit int) ([]domainauth.Source, error) {
+func (s Store) Sources(ctx context.Context, orgID, domainID string, f domainauth.SourceFilter, after *domainauth.SourcePlace, limit int) ([]domainauth.Source, int, error) {
 	place := domainauth.SourcePlace{Messages: math.MaxInt64}
 	if after != nil {
 		place = *after
 	}
 	args := append([]any{orgID, domainID}, windowParts(f.Days)...)
 	args = append(args, string(f.Decision), string(f.Classification), place.Messages, place.ID, limit)
-	all, err := engine.ListParsed(ctx, s.db, sourceRow.source, listSources, args...)
+	volumes, err := engine.List[volumeRow](ctx, s.db, sourcesByVolume, args...)
+	if err != nil || len(volumes) == 0 {
+		return nil, 0, err
+	}
+	known, err := s.sourceRows(ctx, orgID, domainID, volumes)
+	if err != nil {
+		return nil, 0, err
+	}
+	all := make([]domainauth.Source, 0, len(volumes))
+	for _, v := range volumes {
+		row, found := known[v.Source]
+		if !found { // deleted in between
+			continue
+		}
+		row.Messages, row.Aligned, row.SPF, row.DKIM = v.Messages, v.Aligned, v.SPF, v.DKIM
+		source, err := row.source()
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, source)
+	}
+	return all, volumes[0].Number, s.addFindings(ctx, orgID, domainID, all)
+}
+
+// sourceRows returns the sources without their messages, by their ids.
+func (s Store) sourceRows(ctx context.Context, orgID, domainID string, volumes []volumeRow) (map[string]sourceRow, error) {
+	ids := make([]string, len(volumes))
+	for i, v := range volumes {
+		ids[i] = v.Source
+	}
+	parameter, err := engine.EncodeTexts(ids)
 	if err != nil {
 		return nil, err
 	}
-	return all, s.addFindings(ctx, orgID, domainID, all)
-}
-
-// CountSources implements [domainauth.SourceStore].
-func (s Store) CountSources(ctx context.Context, orgID, domainID string, f domainauth.SourceFilter) (int, error) {
-	args := append([]any{orgID, domainID}, windowParts(f.Days)...)
-	return count(ctx, s.db, countSources, append(args, string(f.Decision), string(f.Classification))...)
+	rows, err := engine.List[sourceRow](ctx, s.db, sourcesByID, orgID, domainID, parameter)
+	known := make(map[string]sourceRow, len(rows))
+	for _, r := range rows {
+		known[r.ID] = r
+	}
+	return known, err
 }
 
 // Source implements [domainauth.SourceStore].

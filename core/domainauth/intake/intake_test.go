@@ -108,7 +108,7 @@ func (w *world) figuresOf(t testing.TB) string {
 	s, ctx := w.db.DomainAuth(), t.Context()
 	totals, err := s.Totals(ctx, org, w.domain.ID, all)
 	rows, err2 := s.Rows(ctx, org, w.domain.ID, all)
-	listed, err3 := s.Sources(ctx, org, w.domain.ID, domainauth.SourceFilter{Days: all}, nil, 1000)
+	listed, _, err3 := s.Sources(ctx, org, w.domain.ID, domainauth.SourceFilter{Days: all}, nil, 1000)
 	if err := errors.Join(err, err2, err3); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func (w *world) compare(rt *rapid.T, own string, want map[string]domainauth.Day,
 	for _, r := range rows {
 		byRows += r.Messages
 	}
-	listed, err := w.db.DomainAuth().Sources(ctx, own, w.domain.ID, domainauth.SourceFilter{Days: all}, nil, 100)
+	listed, _, err := w.db.DomainAuth().Sources(ctx, own, w.domain.ID, domainauth.SourceFilter{Days: all}, nil, 100)
 	if err != nil {
 		rt.Fatal(err)
 	}
