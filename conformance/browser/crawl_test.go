@@ -16,7 +16,7 @@ const maxPages = 150
 
 // ownWord matches a segment of a path that belongs to a page, not to the name of a record.
 var ownWord = regexp.MustCompile(`^(new|~new|edit|source|versions|compare|preview|rules|import|file|properties|activity|activities|messages|segments|members|account|connect|disconnect|events-key|` +
-	`invite|scopes|rotate|revoke|secret|archive|delete|export|add|pause|resume|restore|security|password|send|test|cancel|unschedule)$`)
+	`invite|scopes|rotate|revoke|secret|archive|delete|export|add|pause|resume|restore|security|password|send|test|cancel|unschedule|sources|policy|timeline|setup|received)$`)
 
 // kindOf returns a path in which the names of records are stars, and whether the address has
 // a query. Pages of one kind come from one template.

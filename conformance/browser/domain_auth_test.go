@@ -23,25 +23,24 @@ func TestDomainAuthentication(t *testing.T) {
 	for name, options := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			scripts := !options.NoScript
 			s, tab := newScene(t, product.Options{InboxDomain: mailDomain, StartsAt: time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)}), browser.Open(t, options)
 			s.addReports()
 			s.openSignedIn(tab, "/dashboard/domain-auth")
 			tab.Expect(http.StatusOK, demoreports.Domain, "30 of 30")
-			tab.Picture("domain-auth")
-			tab.ExpectReachable()
+			s.look(tab, "domain-auth", scripts)
 			tab.Submit("tbody th a")
 			tab.Expect(http.StatusOK, "Passed and failed", "What receivers did")
-			tab.Picture("domain-auth-overview")
-			tab.ExpectReachable()
+			s.look(tab, "domain-auth-overview", scripts)
 			tab.Go(s.domainPage("?days=365"))
 			tab.Expect(http.StatusOK, "No reports", "The policy went from none to quarantine")
 			tab.Picture("domain-auth-overview-year")
-			s.decideAboutSources(tab)
-			s.writeNote(tab)
-			s.compareSides(tab)
-			s.acceptCost(tab)
-			s.readRecords(tab)
-			s.decideAboutReporter(tab)
+			s.decideAboutSources(tab, scripts)
+			s.writeNote(tab, scripts)
+			s.compareSides(tab, scripts)
+			s.acceptCost(tab, scripts)
+			s.readRecords(tab, scripts)
+			s.decideAboutReporter(tab, scripts)
 			s.viewAsMember(tab)
 		})
 	}
@@ -50,6 +49,17 @@ func TestDomainAuthentication(t *testing.T) {
 // domainPage returns the address of a page of the demo's domain.
 func (s *scene) domainPage(rest string) string {
 	return s.p.AppURL + "/dashboard/domain-auth/" + demoreports.Domain + rest
+}
+
+// look checks a page: its width, that every control is reached by the keyboard, and with scripts
+// the rules of axe-core.
+func (s *scene) look(tab *browser.Tab, name string, scripts bool) {
+	s.t.Helper()
+	tab.Picture(name)
+	tab.ExpectReachable()
+	if scripts {
+		tab.Accessible("#side")
+	}
 }
 
 // mailDomain is the domain of report addresses in the product of tests.
@@ -77,15 +87,14 @@ func (s *scene) must(err error) {
 
 // decideAboutSources rejects the sources that block the next policy, with a filter that stays,
 // and takes a decision back and repeats it.
-func (s *scene) decideAboutSources(tab *browser.Tab) {
+func (s *scene) decideAboutSources(tab *browser.Tab, scripts bool) {
 	s.t.Helper()
 	tab.Go(s.domainPage("/policy"))
 	tab.Expect(http.StatusOK, "Not ready for reject", "1 condition is not met", "Decide first about each source")
 	tab.Picture("domain-auth-policy-not-ready")
 	tab.Go(s.domainPage("/sources"))
 	tab.Expect(http.StatusOK, "cheaphosting.example", "spoofing", "What the kinds mean")
-	tab.Picture("domain-auth-sources")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-sources", scripts)
 	tab.Unfold(".detail li")
 	tab.Picture("domain-auth-sources-details")
 	tab.Go(s.domainPage("/sources?decision=unreviewed&classification=spoofing"))
@@ -108,12 +117,11 @@ func (s *scene) decideAboutSources(tab *browser.Tab) {
 }
 
 // writeNote adds a note with markup to the timeline.
-func (s *scene) writeNote(tab *browser.Tab) {
+func (s *scene) writeNote(tab *browser.Tab, scripts bool) {
 	s.t.Helper()
 	tab.Go(s.domainPage("/timeline"))
 	tab.Expect(http.StatusOK, "The policy went from none to quarantine", "was confirmed")
-	tab.Picture("domain-auth-timeline")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-timeline", scripts)
 	tab.Unfold("#note")
 	tab.Fill("#note", "The shop moved to <b>another</b> server.")
 	tab.Choose("#day", s.p.Clock.Now().UTC().AddDate(0, 0, -3).Format(time.DateOnly))
@@ -124,13 +132,12 @@ func (s *scene) writeNote(tab *browser.Tab) {
 }
 
 // compareSides compares before and after the last change of the policy.
-func (s *scene) compareSides(tab *browser.Tab) {
+func (s *scene) compareSides(tab *browser.Tab, scripts bool) {
 	s.t.Helper()
 	tab.Go(s.domainPage("/timeline?kind=policy_change"))
 	tab.Submit("ol.timeline li a")
 	tab.Expect(http.StatusOK, "Before and after", "Less mail passes", "Failing messages by source")
-	tab.Picture("domain-auth-comparison")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-comparison", scripts)
 	tab.Submit("ul.windows li:last-child a")
 	tab.Expect(http.StatusOK, "30 days")
 	tab.Go(s.domainPage("/timeline?kind=setup_change"))
@@ -140,35 +147,36 @@ func (s *scene) compareSides(tab *browser.Tab) {
 }
 
 // acceptCost accepts the mail that the next policy loses, and copies the record to publish.
-func (s *scene) acceptCost(tab *browser.Tab) {
+func (s *scene) acceptCost(tab *browser.Tab, scripts bool) {
 	s.t.Helper()
 	tab.Go(s.domainPage("/policy"))
 	tab.Expect(http.StatusOK, "Ready for reject, except for one decision", "Forwarded mail that would be lost")
-	tab.Picture("domain-auth-policy-pending")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-policy-pending", scripts)
 	tab.Fill("#note", "The baristas know.")
 	tab.Submit("form[action$='/acknowledge'] button")
 	tab.Expect(http.StatusOK, "You accepted the cost of this step", "Ready for reject", "v=DMARC1; p=reject; sp=reject")
-	tab.Picture("domain-auth-policy-ready")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-policy-ready", scripts)
 	if record := tab.Read(".snippet code"); !strings.HasPrefix(record, "v=DMARC1; p=reject") {
 		s.t.Errorf("the record to publish is %q", record)
+	}
+	if scripts {
+		tab.Mark(".snippet button.copy")
+		tab.Await(".snippet button.copy[data-done]")
 	}
 }
 
 // readRecords looks at the records that reports need, and asks for a new look at DNS.
-func (s *scene) readRecords(tab *browser.Tab) {
+func (s *scene) readRecords(tab *browser.Tab, scripts bool) {
 	s.t.Helper()
 	tab.Go(s.domainPage("/setup"))
 	tab.Expect(http.StatusOK, "Reports are sent here", "found", "@"+mailDomain)
-	tab.Picture("domain-auth-records")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-records", scripts)
 	tab.Submit("form[action$='/remeasure'] button")
 	tab.Expect(http.StatusOK, "The records are read again within about a minute", "You can ask again at")
 }
 
 // decideAboutReporter rejects a reporter whose file is held.
-func (s *scene) decideAboutReporter(tab *browser.Tab) {
+func (s *scene) decideAboutReporter(tab *browser.Tab, scripts bool) {
 	s.t.Helper()
 	tab.Go(s.p.AppURL + "/dashboard/domain-auth/received")
 	tab.Expect(http.StatusOK, "No report came by mail")
@@ -189,8 +197,7 @@ func (s *scene) decideAboutReporter(tab *browser.Tab) {
 	}))
 	tab.Go(s.p.AppURL + "/dashboard/domain-auth/received")
 	tab.Expect(http.StatusOK, "Who may report", "small-receiver.example", "waits for a decision")
-	tab.Picture("domain-auth-received")
-	tab.ExpectReachable()
+	s.look(tab, "domain-auth-received", scripts)
 	tab.Submit("button[value=rejected]")
 	tab.Expect(http.StatusOK, "The reporter is rejected")
 }

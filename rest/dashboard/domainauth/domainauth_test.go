@@ -278,7 +278,7 @@ func TestReadArguments(t *testing.T) {
 	o := newOffice(t, nil)
 	for path, want := range map[string]string{
 		domainauth.ListPath: `domain_auth_domains_list {"limit":50}`,
-		page + "?days=90":   `domain_auth_timeseries_get {"domain":"bakery.example","from":"2025-12-13T00:00:00Z"}`,
+		page + "?days=90":   `domain_auth_timeseries_get {"domain":"bakery.example","from":"2025-12-12T00:00:00Z","to":"2026-03-12T00:00:00Z"}`,
 		page + "/sources?decision=rejected&classification=own&cursor=c&from=51": `domain_auth_sources_list {"classification":"own","cursor":"c","decision":"rejected","domain":"bakery.example","limit":50}`,
 		page + "/timeline?kind=note&cursor=c&from=51":                           `domain_auth_timeline_list {"cursor":"c","domain":"bakery.example","kind":"note","limit":50}`,
 		page + "/timeline/" + eventID + "?days=7":                               `domain_auth_comparison_get {"annotation_id":"` + eventID + `","domain":"bakery.example","window_days":7}`,

@@ -83,11 +83,12 @@ func figuresOf(p domainauth.Posture, path string) []figure {
 	}
 }
 
-// drawCharts adds the charts of the days up to today, with the events in them.
+// drawCharts adds the charts of the complete days before today, with the events in them. Those are
+// the days of the figures above them.
 func (h *Room) drawCharts(r *http.Request, v people.Visitor, data *overviewPage) error {
-	from := figures.AddDays(h.Clock(), 1-data.Days)
+	from, to := figures.AddDays(h.Clock(), -data.Days), figures.DayOf(h.Clock())
 	arguments := named(r)
-	arguments["from"] = from
+	arguments["from"], arguments["to"] = from, to
 	var outcomes core.Collection[domainauth.DayOutcomes]
 	if err := h.Read(r, v, "domain_auth_timeseries_get", arguments, &outcomes); err != nil {
 		return err
