@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/inbound/parse"
@@ -41,7 +43,7 @@ func (c Import) Validate() error {
 func (Import) Help() string {
 	return `Stores DMARC aggregate reports of an organization. Their messages then are in the figures of the domains, on the dashboard and in the API, like those of reports that come by mail.
 
-Reports are taken about domains from which the organization may send: a verified domain of its sending account, or a name below one. Reports about others are counted and left out, and so are those about a period more than two years ago. A report that is known already counts once, so the command can be repeated, also after an interruption.
+Reports are taken about domains from which the organization may send: a verified domain of its sending account, or a name below one. Reports about others are counted and left out, and so are those about a period more than two years ago. A report that is known already counts once, so the command can be repeated, also after an interruption. Files with new reports are then in the list of files on the dashboard.
 
 Files are the same as for 'mailhelm dmarc show': XML, gzip or zip, also in base64, or a mail (.eml) with such an attachment. A server may run at the same time. Memory use does not depend on the size of the reports.
 
@@ -111,7 +113,13 @@ type importing struct {
 	line    *cli.Progress
 	printed printedImport
 	// results are those of files whose reports may not be stored yet.
-	results []*intake.Result
+	results []fileResult
+}
+
+// fileResult is the result of a part of a file.
+type fileResult struct {
+	*intake.Result
+	file arrivals.File
 }
 
 // all reads files. Those that were read before an error stay.
@@ -141,8 +149,28 @@ func (i *importing) settle(ctx context.Context) error {
 		p.Reports, p.Records, p.Messages, p.Duplicates = p.Reports+r.Reports, p.Records+r.Records, p.Messages+r.Messages, p.Duplicates+r.Duplicates
 		p.TLSReports, p.OtherDomains, p.Unusable, p.Warnings = p.TLSReports+r.TLSReports, p.OtherDomains+r.Foreign, p.Unusable+r.Unusable, p.Warnings+r.Warnings
 	}
+	return i.list(ctx)
+}
+
+// list adds the files whose reports were taken to the list of files of the organization.
+func (i *importing) list(ctx context.Context) error {
+	var files []arrivals.File
+	for _, r := range i.results {
+		if r.Reports == 0 {
+			continue
+		}
+		if last := len(files) - 1; last < 0 || files[last].ID != r.file.ID {
+			files = append(files, r.file)
+		}
+		counts := &files[len(files)-1].Counts
+		counts.Reports, counts.Duplicates, counts.TLSReports, counts.Foreign = counts.Reports+r.Reports, counts.Duplicates+r.Duplicates, counts.TLSReports+r.TLSReports, counts.Foreign+r.Foreign
+	}
 	i.results = nil
-	return nil
+	if len(files) == 0 {
+		return nil
+	}
+	_, err := i.session.DB.ReportArrivals().AddFiles(ctx, i.org.ID, files)
+	return err
 }
 
 // read reads one file. It fails only if the import cannot go on.
@@ -152,10 +180,13 @@ func (i *importing) read(ctx context.Context, file found) error {
 		i.printed.Failures = append(i.printed.Failures, printedFailure{file.name, err.Error()})
 		return nil
 	}
-	found := 0
+	found, now := 0, i.session.Config.Clock()
+	entry := arrivals.File{
+		OrgID: i.org.ID, ID: core.NewID(), Origin: arrivals.Import, Name: filepath.Base(file.name), State: arrivals.Read, Size: file.size, ReceivedAt: now, UpdatedAt: now,
+	}
 	for _, open := range parts {
-		result, err := i.batch.Add(ctx, intake.Target{OrgID: i.org.ID, ReceivedAt: i.session.Config.Clock()}, open)
-		i.results = append(i.results, result)
+		result, err := i.batch.Add(ctx, intake.Target{OrgID: i.org.ID, FileID: entry.ID, ReceivedAt: now}, open)
+		i.results = append(i.results, fileResult{result, entry})
 		found += result.Found
 		switch {
 		case err == nil:
@@ -173,7 +204,7 @@ func (i *importing) read(ctx context.Context, file found) error {
 	default:
 		i.printed.Failures = append(i.printed.Failures, printedFailure{file.name, report.ErrNotReport.Error()})
 	}
-	if len(i.results) >= 10_000 {
+	if len(i.results) >= 1000 {
 		return i.settle(ctx)
 	}
 	return nil

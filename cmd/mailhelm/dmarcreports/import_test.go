@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/domainauth"
+	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -96,6 +97,15 @@ func TestImport(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	files, err := db.ReportArrivals().Files(t.Context(), org.ID, arrivals.FileFilter{}, nil, 10)
+	if err != nil || len(files) != 4 {
+		t.Errorf("the list has %d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		if f.Origin != arrivals.Import || f.Counts.Reports != 1 || filepath.Base(f.Name) != f.Name {
+			t.Errorf("%+v", f)
+		}
+	}
 	for name, want := range map[string]int64{"example.com": 3 * 1241, "news.example.com": 1241} {
 		d, err := db.DomainAuth().Domain(t.Context(), org.ID, name)
 		if err != nil {

@@ -15,6 +15,8 @@ const (
 	Mail = "mail"
 	// Bucket is that of objects in a bucket of the organization.
 	Bucket = "bucket"
+	// Import is that of files that an operator imported.
+	Import = "import"
 )
 
 // State is what was done with a file.
