@@ -23,7 +23,7 @@ func ReporterOf(r *report.Report) string {
 	}
 	name := strings.Join(strings.Fields(strings.ToLower(r.Org)), " ")
 	if len(name) > maxReporter {
-		name = strings.ToValidUTF8(name[:maxReporter], "")
+		name = strings.TrimSpace(strings.ToValidUTF8(name[:maxReporter], ""))
 	}
 	if name == "" {
 		return "unknown"
