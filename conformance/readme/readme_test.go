@@ -233,6 +233,7 @@ func (d *demo) checkReports(t *testing.T) {
 	d.checkGuide(t, "dmarc-reports", [][]string{
 		{Blocks(d.guide(t, "dmarc-reports"), "text")[0]},
 		{"2 reports, 896 messages: 824 (91.9 %) passed, 72 (8.0 %) failed\n1 copy of a report left out\n", `{"reports":2,"tls_reports":0,"other_files":0,"copies":1,"messages":896,"passed":824,"failed":72,`},
+		{"1 report imported, with 448 messages in 2 records\n", "0 reports imported, with 0 messages in 0 records\n1 report left out: known already\n"},
 	})
 }
 
