@@ -172,7 +172,7 @@ func points(v float64) string {
 	if text == "0" {
 		return text
 	}
-	return text + " points"
+	return text + "\u00a0points"
 }
 
 // groupRows returns the failing messages of both sides by kind and decision of the sources.

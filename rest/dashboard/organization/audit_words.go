@@ -65,6 +65,8 @@ var actionWords = map[string]string{
 	"segment.restored":             "Segment restored",
 	"segment.resumed":              "Segment resumed",
 	"segment.updated":              "Segment changed",
+	"dmarc_reporter.accepted":      "Reporter of DMARC reports accepted",
+	"dmarc_reporter.rejected":      "Reporter of DMARC reports rejected",
 	"tag.created":                  "Tag created",
 	"tag.deleted":                  "Tag deleted",
 	"tag.updated":                  "Tag changed",
