@@ -30,7 +30,11 @@ func detailSPF(s Identity, f sums) string {
 
 // share says how many messages have something.
 func (f sums) share(s Identity, aligned int64, what string) string {
-	return fmt.Sprintf("Only %d of %s from %s in %s %s. ", aligned, messages(f.Messages), s.Name, f.window(), what)
+	some := fmt.Sprintf("Only %d", aligned)
+	if aligned == 0 {
+		some = "None"
+	}
+	return fmt.Sprintf("%s of %s from %s in %s %s. ", some, messages(f.Messages), s.Name, f.window(), what)
 }
 
 func detailNew(s Identity, f sums) string {

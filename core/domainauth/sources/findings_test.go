@@ -138,7 +138,7 @@ func TestDetails(t *testing.T) {
 		{sources.Spoofing, sources.FailingVolume, repeat(9, day(20, 0)), "nothing shows that they are yours."},
 		{sources.Forwarder, sources.FailingVolume, repeat(9, day(20, 0)), "You cannot repair this."},
 		{sources.Authorised, sources.UnalignedDKIM, repeat(2, sources.Day{Messages: 10, Passing: 10, SPFAligned: 10, DKIMAligned: 1}), "Only 2 of 20 messages from acme.example in the last 2 days with reports have a signature (DKIM) of your domain."},
-		{sources.Authorised, sources.UnalignedSPF, repeat(2, sources.Day{Messages: 10, Passing: 10, DKIMAligned: 10}), "Only 0 of 20 messages from acme.example in the last 2 days with reports have a return address of your domain that SPF confirms."},
+		{sources.Authorised, sources.UnalignedSPF, repeat(2, sources.Day{Messages: 10, Passing: 10, DKIMAligned: 10}), "None of 20 messages from acme.example in the last 2 days with reports have a return address of your domain that SPF confirms."},
 		{sources.Unknown, sources.NewSource, append(quiet, day(11, 11)), "acme.example sent mail in the name of your domain for the first time on 16 March 2026, 11 messages so far. It is not authorized."},
 		{sources.Authorised, sources.NewSource, append(quiet, day(11, 11)), "It is authorized."},
 	} {
