@@ -34,9 +34,9 @@ var notLedByOrg = map[string]bool{
 	"receiving_domains(domain)": true, "receiving_domains(check_at)": true, "receiving_domains(publish_at)": true,
 	"receiving_routes(domain)": true, "receiving_routes(version)": true,
 	// Mail to the address for reports names the token. Jobs look for the domains to measure and to
-	// compute again, the files to read and the digests to send of all organizations.
+	// compute again, the files to read, the digests that are due and the mails to send of all organizations.
 	"domainauth_domains(token)": true, "domainauth_domains(measure_at)": true, "domainauth_domains(refresh_at)": true,
-	"domainauth_files(due_at)": true, "domainauth_subscriptions(digest_at)": true,
+	"domainauth_files(due_at)": true, "domainauth_subscriptions(digest_at)": true, "domainauth_notices(due_at)": true,
 	// The dispatcher looks for the broadcasts of all organizations that it starts or drives.
 	"broadcasts(state,schedule_at)": true,
 	// The processes look for the received mail of all organizations.

@@ -336,3 +336,8 @@ func (db *DB) DMARCReports() domainauthstore.Intake { return domainauthstore.New
 
 // DomainMeasuring returns the store of polls, findings and events of domain authentication.
 func (db *DB) DomainMeasuring() domainauthstore.Measuring { return domainauthstore.NewMeasuring(db.DB) }
+
+// DomainNotices returns the store of mails about domains to members.
+func (db *DB) DomainNotices() domainauthstore.Subscriptions {
+	return domainauthstore.NewSubscriptions(db.DB)
+}

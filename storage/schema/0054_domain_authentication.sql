@@ -291,3 +291,25 @@ CREATE TABLE domainauth_subscriptions (
 	PRIMARY KEY (org_id, domain_id, user_id)
 );
 CREATE INDEX domainauth_subscriptions_due ON domainauth_subscriptions (digest_at) WHERE digest_at IS NOT NULL;
+
+-- Mails to members about a domain. The id is also that of a send, whose only recipient is in
+-- handover_recipients. day is the UTC day on which the mail was decided. The texts are "" once the
+-- mail has ended. due_at is the time of the next attempt, NULL after the end.
+CREATE TABLE domainauth_notices (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	day bigint NOT NULL,
+	subject text NOT NULL,
+	plain text NOT NULL,
+	html text NOT NULL,
+	attempts bigint NOT NULL,
+	due_at bigint,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+CREATE UNIQUE INDEX domainauth_notices_once ON domainauth_notices (org_id, domain_id, user_id, kind, day);
+CREATE INDEX domainauth_notices_due ON domainauth_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX domainauth_findings_news ON domainauth_findings (org_id, domain_id) WHERE NOT announced;

@@ -74,11 +74,8 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	return catalogue.Domains{
 		DomainAuth: s.reports.Operations(), Receiving: s.received.Operations, Account: sendingAccount, Messages: recorded,
 		Reports: figures, Suppression: judged,
-		Channels:   through,
-		Templates:  written,
-		Workflows:  newWorkflows(cfg, s),
-		Broadcasts: mailed,
-		Approvals:  &approving.Desk{Gate: gate, Broadcasts: mailed},
+		Channels: through, Templates: written, Workflows: newWorkflows(cfg, s), Broadcasts: mailed,
+		Approvals: &approving.Desk{Gate: gate, Broadcasts: mailed},
 		TemplateTests: testsends.NewTemplates(testsends.TemplatesConfig{
 			Sends: tests, Content: outgoing.NewestTemplate(written), Finish: finish, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links},
 		}),

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/webhooks"
+	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -58,7 +59,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 		Store: s.db.ReceivedDeliveries(), Routing: s.db.ReceivingRoutes(), Objects: s.incoming.Stores, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, s.incoming.SweepWorker(s.db.Orgs().OrgIDs, s.db.ReceivedMail(), s.db.Inboxes(), s.db.ReceivedDeliveries(), s.db.ReportArrivals()))
-	s.reports.AddWorkers(queue)
+	s.reports.AddWorkers(queue, s.handover, public.App+domainauth.ListPath)
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))

@@ -19,7 +19,8 @@ func newReceived(cfg config.Config, s *stores) *mailin.Domains {
 // newReports returns what reads DMARC reports and measures domains.
 func newReports(cfg config.Config, s *stores) *dmarc.Reports {
 	return dmarc.New(cfg, dmarc.Stores{
-		Files: s.db.ReportArrivals(), Reports: s.db.DMARCReports(), Objects: s.incoming.Stores, Transactor: s.db, Audit: s.db.Audit(), Lookups: dmarc.NewLookups(cfg),
+		Files: s.db.ReportArrivals(), Reports: s.db.DMARCReports(), Objects: s.incoming.Stores, Transactor: s.db, Audit: s.db.Audit(), Lookups: dmarc.NewLookups(cfg), Recipients: s.db.Handover(),
+		Notices: s.db.DomainNotices(), Readers: dmarc.Readers{Members: s.db.Members(), Users: s.db.Users()}, Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()},
 		Domains: s.db.DomainAuth(), Measuring: s.db.DomainMeasuring(), Tokens: s.db.Channels(), Connections: s.connections, Queue: s.queue, Orgs: s.db.Orgs().OrgIDs,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
+	"github.com/mailhelm/mailhelm/core/domainauth/notices"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -44,8 +45,10 @@ func (r *Reports) Operations() *domainauth.DomainAuth {
 	return domainauth.New(c)
 }
 
-// AddWorkers adds the jobs.
-func (r *Reports) AddWorkers(queue *engine.Jobs) {
+// AddWorkers adds the jobs. Mails to members leave through steps. pages is the address of the
+// dashboard's list of domains, to whose pages they link.
+func (r *Reports) AddWorkers(queue *engine.Jobs, steps notices.Steps, pages string) {
+	engine.AddWorker(queue, r.notices(steps, pages).Worker())
 	engine.AddWorker(queue, r.purgeWorker())
 	engine.AddWorker(queue, r.Measuring.EnrolWorker())
 	engine.AddWorker(queue, r.Measuring.PollWorker())

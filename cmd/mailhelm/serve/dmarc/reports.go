@@ -6,6 +6,7 @@ package dmarc
 import (
 	"context"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
+	"github.com/mailhelm/mailhelm/core/domainauth/notices"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/mailauth/dmarc"
@@ -41,6 +43,12 @@ type Stores struct {
 	Lookups    Lookups
 	Domains    DomainStore
 	Measuring  MeasuringStore
+	// Notices has what members are mailed, Recipients the recipients of mail, Readers who may see
+	// domains, and Senders from which address an organization sends.
+	Notices    NoticeStore
+	Recipients notices.Recipients
+	Readers    notices.Readers
+	Senders    notices.Senders
 	// Tokens has the DKIM tokens of sending domains.
 	Tokens      measuring.Tokens
 	Connections sending.Connections
@@ -60,6 +68,7 @@ type Reports struct {
 	// Measuring polls DNS, and computes findings and events.
 	Measuring *measuring.Measuring
 
+	stores  Stores
 	files   FileStore
 	domains DomainStore
 	orgs    func(context.Context) ([]string, error)
@@ -67,6 +76,7 @@ type Reports struct {
 	// public is true if the domain of addresses is not one of this machine only.
 	public  bool
 	clock   core.Clock
+	log     *slog.Logger
 	lookups Lookups
 	// ctx is that of what waits for DNS. end ends it.
 	ctx context.Context //nolint:containedctx // it ends with the parts
@@ -83,7 +93,7 @@ func New(cfg config.Config, s Stores) *Reports {
 		dns = func() dmarc.Resolver { return s.Lookups.Resolver }
 	}
 	r := &Reports{
-		Router: arrivals.NewRouter(s.Files, cfg.MailDomain(), cfg.Clock), Intake: intake.New(settings), files: s.Files, domain: cfg.MailDomain(), clock: cfg.Clock,
+		Router: arrivals.NewRouter(s.Files, cfg.MailDomain(), cfg.Clock), Intake: intake.New(settings), stores: s, files: s.Files, domain: cfg.MailDomain(), clock: cfg.Clock, log: cfg.Log,
 		Measuring: newMeasuring(cfg, s), domains: s.Domains, orgs: s.Orgs, public: !strings.HasSuffix("."+cfg.MailDomain(), ".localhost"),
 		lookups: s.Lookups, ctx: ctx, end: end,
 	}
