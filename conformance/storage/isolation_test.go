@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
+	"github.com/mailhelm/mailhelm/core/domainauth/notices"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -82,6 +83,7 @@ type ownedObjects struct {
 	received ownedMail
 	arrived  ownedFile
 	measured ownedDomain
+	noticed  notices.Notice
 }
 
 // remembered returns the idempotency key of a call that the owner has completed.
@@ -145,6 +147,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownReceiving(t, db)
 	o.ownFile(t, db)
 	o.ownMeasured(t, db)
+	o.ownNotice(t, db)
 	return o
 }
 
@@ -213,7 +216,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.broadcastState(t, db)...)
 	seen = append(seen, o.webhookState(t, db)...)
 	seen = append(seen, o.inboxState(t, db)...)
-	seen = append(seen, slices.Concat(o.workflowState(t, db), o.receivingState(t, db), o.fileState(t, db), o.measuredState(t, db))...)
+	seen = append(seen, slices.Concat(o.workflowState(t, db), o.receivingState(t, db), o.fileState(t, db), o.measuredState(t, db), o.noticeState(t, db))...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
 	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
@@ -226,7 +229,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -405,6 +408,7 @@ var exempt = []string{
 	"inboxes.Store.Address", "InboxByToken", // find an inbox by its address and by the hash of a secret
 	"Busy", "Touched", "OpenSends", // return the workflows, organizations and sends of all organizations that have work
 	"DomainsToPoll", "DomainsToRefresh", // return domains of all organizations
+	"DueDigests", "DomainsWithNews", "DueNotices", "AddNotice", // the same of digests, news and mails; the last inserts a row for the given organization
 	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
 
@@ -427,6 +431,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[webhooks.Store](), reflect.TypeFor[approvals.Store](), reflect.TypeFor[approvals.PolicyStore](),
 	reflect.TypeFor[workflows.Store](), reflect.TypeFor[workflows.RunStore](), reflect.TypeFor[workflows.HoldStore](), reflect.TypeFor[workflows.TimerStore](),
 	reflect.TypeFor[measuring.PollStore](), reflect.TypeFor[measuring.RefreshStore](), reflect.TypeFor[measuring.PurgeStore](),
+	reflect.TypeFor[notices.DigestStore](), reflect.TypeFor[notices.AlertStore](), reflect.TypeFor[notices.NoticeStore](),
 	reflect.TypeFor[arrivals.RouteStore](), reflect.TypeFor[arrivals.FileStore](), reflect.TypeFor[arrivals.Queue](), reflect.TypeFor[arrivals.DeskStore](), reflect.TypeFor[arrivals.PurgeStore](),
 	reflect.TypeFor[domainauth.Store](), reflect.TypeFor[domainauth.FigureStore](), reflect.TypeFor[domainauth.SourceStore](), reflect.TypeFor[domainauth.TimelineStore](), reflect.TypeFor[intake.Store](),
 	reflect.TypeFor[workflows.EntryStore](), reflect.TypeFor[workflows.ChangeStore](), reflect.TypeFor[workflows.MailStore](),

@@ -3,6 +3,7 @@ package notices
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
@@ -110,7 +111,11 @@ func (m *mail) findings(domain, heading string, found []Finding) {
 		if !f.ClosedAt.IsZero() {
 			text = over(f.Code) + " (" + f.ClosedAt.Format("2 January") + ")"
 		}
-		items = append(items, item{m.name(f.Name, domain), text})
+		name := m.name(f.Name, domain)
+		if strings.HasPrefix(text, name) {
+			name = "" // the text says it
+		}
+		items = append(items, item{name, text})
 	}
 	m.list(items)
 	if more := len(found) - MaxFindings; more > 0 {
@@ -166,18 +171,19 @@ func alertMail(domain, page string, news []Finding) *mail {
 	for _, f := range news {
 		senders[f.Source] = true
 	}
-	m := &mail{subject: domain + ": an unknown sender uses your domain"}
+	m, who, these := &mail{subject: domain + ": an unknown sender uses your domain"}, "from a sender", "this sender"
 	if len(senders) > 1 {
 		m.subject = fmt.Sprintf("%s: %d unknown senders use your domain", domain, len(senders))
+		who, these = "from senders", "these senders"
 	}
 	if failing {
-		m.paragraph("Much mail in the name of " + domain + " fails the check (DMARC), and comes from a sender about which you did not decide yet.")
+		m.paragraph("Mail in the name of " + domain + " fails the check (DMARC) in quantity. It comes " + who + " about which you did not decide yet.")
 	} else {
-		m.paragraph("A sender that was not seen before sends mail in the name of " + domain + ".")
+		m.paragraph("Mail in the name of " + domain + " comes " + who + " not seen before.")
 	}
 	m.findings(domain, "What reports say", news)
 	m.heading("What to do next")
-	m.paragraph("Do you use this sender, for example for newsletters or invoices? Then confirm it, and let it sign its mail for your domain. If you do not know it, reject it: once your policy is stricter, receivers stop its mail. Decide here:")
+	m.paragraph("Do you use " + these + ", for example for newsletters or invoices? Then confirm, and turn on signatures (DKIM) for your domain there. If you do not, reject: once your policy is stricter, receivers stop such mail. Decide here:")
 	m.link(page + "/sources")
 	m.end(domain, page)
 	return m

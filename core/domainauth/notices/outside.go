@@ -43,26 +43,31 @@ func (m *mail) harmless(word, own string) string {
 	}, word)
 	parts := strings.Fields(word)
 	for i, part := range parts {
-		core := strings.TrimFunc(part, unicode.IsPunct)
-		if !strings.Contains(core, ".") || strings.Trim(core, "0123456789.") == "" {
-			parts[i] = strings.ReplaceAll(part, ":", " ")
-			if strings.HasSuffix(part, ":") {
-				parts[i] = strings.TrimRight(parts[i], " ") + ":"
-			}
+		inner := strings.TrimFunc(part, unicode.IsPunct)
+		if inner == "" {
 			continue
 		}
-		safe := core
-		if ascii, ok := dmarc.Name(core); ok {
-			safe = ascii
-		}
-		if safe == own || strings.HasSuffix(safe, "."+own) {
-			parts[i] = strings.Replace(part, core, safe, 1)
-			continue
-		}
-		m.defanged = true
-		parts[i] = strings.Replace(part, core, strings.ReplaceAll(strings.ReplaceAll(safe, ":", " "), ".", "[.]"), 1)
+		before, after, _ := strings.Cut(part, inner)
+		parts[i] = before + m.harmlessName(inner, own) + after
 	}
 	return strings.Join(parts, " ")
+}
+
+// harmlessName returns a word without punctuation around it that no mail program makes a link of.
+func (m *mail) harmlessName(word, own string) string {
+	name, isName := dmarc.Name(word)
+	switch {
+	case !strings.Contains(word, "."):
+		return strings.ReplaceAll(word, ":", " ")
+	case strings.Trim(word, "0123456789.") == "":
+		return word
+	case isName && (name == own || strings.HasSuffix(name, "."+own)):
+		return name
+	case isName:
+		word = name
+	}
+	m.defanged = true
+	return strings.NewReplacer(":", " ", ".", "[.]").Replace(word)
 }
 
 // explainDots says why names have [.], if one has.
