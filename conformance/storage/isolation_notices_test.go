@@ -54,7 +54,8 @@ func noticeCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.DomainNotices().MoveDigest(t.Context(), notices.Due{Ref: d, UserID: "same", At: later(60)}, later(9))
 		},
 		"Week": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.DomainNotices().Week(t.Context(), d, from, to)
+			w, err := db.DomainNotices().Week(t.Context(), d, from, to)
+			return int(w.Messages) + w.Unreviewed + len(w.Senders) + len(w.Findings) + len(w.Changes), err
 		},
 		"LockNews": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.DomainNotices().LockNews(t.Context(), d, later(9))

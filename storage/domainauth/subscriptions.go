@@ -15,9 +15,10 @@ import (
 type Subscriptions struct{ db *engine.DB }
 
 var (
-	_ notices.DigestStore = Subscriptions{}
-	_ notices.AlertStore  = Subscriptions{}
-	_ notices.NoticeStore = Subscriptions{}
+	_ notices.SubscriptionStore = Subscriptions{}
+	_ notices.DigestStore       = Subscriptions{}
+	_ notices.AlertStore        = Subscriptions{}
+	_ notices.NoticeStore       = Subscriptions{}
 )
 
 // NewSubscriptions returns the store of package notices on the database.

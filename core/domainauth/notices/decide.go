@@ -54,7 +54,7 @@ func (n *Notices) decideDigest(ctx context.Context, d Due) error {
 		if err != nil || !moved {
 			return err
 		}
-		address, ok, err := n.reader(ctx, n.Digests, d.Ref, d.UserID)
+		address, ok, err := n.reader(ctx, d.Ref, d.UserID)
 		if err != nil || !ok {
 			return err
 		}
@@ -75,10 +75,10 @@ func (n *Notices) decideDigest(ctx context.Context, d Due) error {
 
 // reader returns the address of a member who may still read about the domain. It deletes the
 // subscription of others, who have to ask for mails again if they come back.
-func (n *Notices) reader(ctx context.Context, store SubscriptionStore, d Ref, userID string) (address string, ok bool, err error) {
+func (n *Notices) reader(ctx context.Context, d Ref, userID string) (address string, ok bool, err error) {
 	address, ok, err = n.Readers.Address(ctx, d.OrgID, userID)
 	if err == nil && !ok {
-		err = store.SaveSubscription(ctx, d.OrgID, d.DomainID, userID, Subscription{})
+		err = n.Subscriptions.SaveSubscription(ctx, d.OrgID, d.DomainID, userID, Subscription{})
 	}
 	return address, ok, err
 }
@@ -138,7 +138,7 @@ func (n *Notices) announce(ctx context.Context, d Ref) error {
 			return err
 		}
 		for _, userID := range members {
-			address, ok, err := n.reader(ctx, n.Alerts, d, userID)
+			address, ok, err := n.reader(ctx, d, userID)
 			if err != nil {
 				return err
 			}

@@ -24,9 +24,10 @@ import (
 
 // Config configures [Notices]. All fields are required.
 type Config struct {
-	Digests DigestStore
-	Alerts  AlertStore
-	Queue   NoticeStore
+	Subscriptions SubscriptionStore
+	Digests       DigestStore
+	Alerts        AlertStore
+	Queue         NoticeStore
 	// Recipients has the one recipient of each mail.
 	Recipients Recipients
 	Steps      Steps

@@ -74,7 +74,7 @@ func (w *world) process(name string) *notices.Notices {
 		Rate: func(context.Context, string) (float64, error) { return 0, nil }, Wait: func(context.Context, time.Time) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	return notices.New(notices.Config{
-		Digests: store, Alerts: store, Queue: store, Recipients: w.db.Handover(), Steps: steps, Transactor: w.db, Readers: w, Senders: w,
+		Subscriptions: store, Digests: store, Alerts: store, Queue: store, Recipients: w.db.Handover(), Steps: steps, Transactor: w.db, Readers: w, Senders: w,
 		PageURL: func(domain string) string { return "https://mail.example/dashboard/domain-auth/" + domain }, Clock: w.time, Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -84,7 +84,6 @@ const (
 // DigestStore finds digests that are due, and reads what is in them. Every method takes part in
 // the transaction of its context.
 type DigestStore interface {
-	SubscriptionStore
 	// DueDigests returns digests of all organizations that are due, the oldest first.
 	DueDigests(ctx context.Context, now time.Time, limit int) ([]Due, error)
 	// MoveDigest sets the time of the next digest. The result is false, and nothing was changed,
@@ -97,7 +96,6 @@ type DigestStore interface {
 // AlertStore finds findings about which no member got a mail yet. Every method takes part in the
 // transaction of its context.
 type AlertStore interface {
-	SubscriptionStore
 	// DomainsWithNews returns domains of all organizations with findings that are not announced,
 	// without those about which an alert was stored on the UTC day.
 	DomainsWithNews(ctx context.Context, day time.Time, limit int) ([]Ref, error)

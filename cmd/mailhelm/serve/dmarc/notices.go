@@ -12,6 +12,7 @@ import (
 
 // NoticeStore stores what members are mailed.
 type NoticeStore interface {
+	notices.SubscriptionStore
 	notices.DigestStore
 	notices.AlertStore
 	notices.NoticeStore
@@ -21,7 +22,7 @@ type NoticeStore interface {
 func (r *Reports) notices(steps notices.Steps, pages string) *notices.Notices {
 	s := r.stores
 	return notices.New(notices.Config{
-		Digests: s.Notices, Alerts: s.Notices, Queue: s.Notices, Recipients: s.Recipients, Steps: steps, Transactor: s.Transactor, Readers: s.Readers, Senders: s.Senders,
+		Subscriptions: s.Notices, Digests: s.Notices, Alerts: s.Notices, Queue: s.Notices, Recipients: s.Recipients, Steps: steps, Transactor: s.Transactor, Readers: s.Readers, Senders: s.Senders,
 		PageURL: func(domain string) string { return pages + "/" + url.PathEscape(domain) }, Clock: r.clock, Log: r.log,
 	})
 }
