@@ -85,7 +85,7 @@ func newDashboard(
 	b.add(b.developers(principals))
 	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
-	b.add(domainauth.New(around, domainauth.Config{Store: s.db.DomainAuth(), Arrivals: s.db.ReportArrivals()}))
+	b.add(domainauth.New(around, domainauth.Config{Store: s.db.DomainAuth(), Arrivals: s.db.ReportArrivals(), Subscriptions: s.db.DomainNotices()}))
 	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
+	mails "github.com/mailhelm/mailhelm/core/domainauth/notices"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -41,6 +42,8 @@ type Config struct {
 	Store Store
 	// Arrivals has the files that were received, and decisions about reporters.
 	Arrivals arrivals.DeskStore
+	// Subscriptions has what members are mailed about domains.
+	Subscriptions mails.SubscriptionStore
 }
 
 // Room has the pages about domain authentication; see dashboard.Room.
@@ -84,6 +87,7 @@ func (h *Room) Routes() []frame.Route {
 		{Path: "/domain-auth/{domain}/timeline/notes", Needs: manage, Post: events.createNote},
 		{Path: "/domain-auth/{domain}/timeline/{event}", Needs: view, Get: events.showComparison},
 		{Path: "/domain-auth/{domain}/setup", Needs: view, Get: setup.showSetup},
+		{Path: "/domain-auth/{domain}/mails", Needs: view, Post: setup.chooseMails},
 		{Path: "/domain-auth/{domain}/remeasure", Needs: manage, Post: setup.remeasure},
 	}
 }
@@ -98,6 +102,7 @@ var notices = frame.Notices{
 	"queued":            "The records are read again within about a minute. Reload the page then.",
 	"reporter_accepted": "The reporter is accepted. Its held files are read within a minute, and later ones count.",
 	"reporter_rejected": "The reporter is rejected. Its mailed files are held.",
+	"mails_chosen":      "Your choice is stored. It is about mails to you only.",
 	"early":             "The records were read again less than an hour ago. Nothing was queued.",
 }
 

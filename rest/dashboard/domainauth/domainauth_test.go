@@ -144,7 +144,7 @@ func newOffice(t *testing.T, requestedAt *time.Time) *office {
 		frame.Area{Path: domainauth.ListPath, Name: "Domain authentication"}, frame.Area{Path: frame.Path + "/account", Name: "Sending account", Needs: members.MayViewAccount})}
 	o.operations = &frametest.Operations{T: t, Results: results(), Errors: map[string]*core.Error{}}
 	o.Frame.Operations = o.operations
-	room, err := domainauth.New(o.Frame, domainauth.Config{Store: stored{requestedAt}, Arrivals: db.ReportArrivals()})
+	room, err := domainauth.New(o.Frame, domainauth.Config{Store: stored{requestedAt}, Arrivals: db.ReportArrivals(), Subscriptions: db.DomainNotices()})
 	o.Must(err)
 	o.pages = o.Open(room)
 	return o

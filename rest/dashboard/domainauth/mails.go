@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/domainauth/notices"
+	mails "github.com/mailhelm/mailhelm/core/domainauth/notices"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -19,10 +19,10 @@ type mailing struct {
 
 // mailDesk returns the desk for a visitor, and the domain with a name. The desk checks inside its
 // transactions that the visitor may still see the domain.
-func (h setupPages) mailDesk(r *http.Request, v people.Visitor, name string) (notices.Desk, notices.Ref, error) {
+func (h setupPages) mailDesk(r *http.Request, v people.Visitor, name string) (mails.Desk, mails.Ref, error) {
 	d, err := h.Store.Domain(r.Context(), v.Org.ID, name)
-	desk := notices.Desk{Store: h.Subscriptions, Transactor: h.TransactorWith(v, members.MayViewDomainAuth), Audit: h.Audit, Clock: h.Clock}
-	return desk, notices.Ref{OrgID: v.Org.ID, DomainID: d.ID, Domain: d.Domain}, err
+	desk := mails.Desk{Store: h.Subscriptions, Transactor: h.TransactorWith(v, members.MayViewDomainAuth), Audit: h.Audit, Clock: h.Clock}
+	return desk, mails.Ref{OrgID: v.Org.ID, DomainID: d.ID, Domain: d.Domain}, err
 }
 
 // mailingOf returns the form with what the visitor chose before.
@@ -39,7 +39,7 @@ func (h setupPages) mailingOf(r *http.Request, v people.Visitor, name string) (m
 func (h setupPages) chooseMails(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	desk, domain, err := h.mailDesk(r, v, r.PathValue("domain"))
 	if err == nil {
-		err = desk.Choose(r.Context(), access.ActorOf(v.User.ID), domain, notices.Choice{Digest: r.PostForm.Get("digest") != "", Alerts: r.PostForm.Get("alerts") != ""})
+		err = desk.Choose(r.Context(), access.ActorOf(v.User.ID), domain, mails.Choice{Digest: r.PostForm.Get("digest") != "", Alerts: r.PostForm.Get("alerts") != ""})
 	}
 	if err != nil {
 		h.Fail(w, r, v, err)

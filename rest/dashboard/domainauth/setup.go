@@ -83,6 +83,7 @@ type setupPage struct {
 	Address  string
 	Needed   []neededRecord
 	Measured remeasuring
+	Mails    mailing
 	Guide    *frame.Link
 }
 
@@ -106,7 +107,10 @@ func (h setupPages) showSetup(w http.ResponseWriter, r *http.Request, v people.V
 		data.Needed = append(data.Needed, needed)
 	}
 	var err error
-	if data.Measured, err = h.remeasuringOf(r, v, p.Domain); err != nil {
+	if data.Measured, err = h.remeasuringOf(r, v, p.Domain); err == nil {
+		data.Mails, err = h.mailingOf(r, v, p.Domain)
+	}
+	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
