@@ -642,6 +642,8 @@ CREATE TABLE domainauth_findings (
 	PRIMARY KEY (org_id, domain_id, source, code, opened_day)
 );
 
+CREATE INDEX domainauth_findings_news ON domainauth_findings (org_id, domain_id) WHERE NOT announced;
+
 CREATE TABLE domainauth_monthly (
 	org_id bytetext NOT NULL,
 	domain_id bytetext NOT NULL,
@@ -664,6 +666,26 @@ CREATE TABLE domainauth_monthly (
 	reject_relayed bigint NOT NULL,
 	PRIMARY KEY (org_id, domain_id, month, source)
 );
+
+CREATE TABLE domainauth_notices (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain_id bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	day bigint NOT NULL,
+	subject text NOT NULL,
+	plain text NOT NULL,
+	html text NOT NULL,
+	attempts bigint NOT NULL,
+	due_at bigint,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX domainauth_notices_due ON domainauth_notices (due_at) WHERE due_at IS NOT NULL;
+
+CREATE UNIQUE INDEX domainauth_notices_once ON domainauth_notices (org_id, domain_id, user_id, kind, day);
 
 CREATE TABLE domainauth_records (
 	org_id bytetext NOT NULL,
