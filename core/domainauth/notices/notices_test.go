@@ -272,9 +272,9 @@ func TestFirstDigest(t *testing.T) {
 
 var links = regexp.MustCompile(`(?:https?://|href=")[^\s"<]*`)
 
-// TestMails compares both mails with their golden files. Names and records of outsiders bring no
+// TestGoldenMails compares both mails with their golden files. Names and records of outsiders bring no
 // markup, lines or links into them.
-func TestMails(t *testing.T) {
+func TestGoldenMails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
 	w.choose(w.join("ada"), notices.Choice{Digest: true, Alerts: true})
