@@ -431,8 +431,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[webhooks.Store](), reflect.TypeFor[approvals.Store](), reflect.TypeFor[approvals.PolicyStore](),
 	reflect.TypeFor[workflows.Store](), reflect.TypeFor[workflows.RunStore](), reflect.TypeFor[workflows.HoldStore](), reflect.TypeFor[workflows.TimerStore](),
 	reflect.TypeFor[measuring.PollStore](), reflect.TypeFor[measuring.RefreshStore](), reflect.TypeFor[measuring.PurgeStore](),
-	reflect.TypeFor[notices.SubscriptionStore](), reflect.TypeFor[notices.DigestStore](), reflect.TypeFor[notices.AlertStore](), reflect.TypeFor[notices.NoticeStore](),
-	reflect.TypeFor[arrivals.RouteStore](), reflect.TypeFor[arrivals.FileStore](), reflect.TypeFor[arrivals.Queue](), reflect.TypeFor[arrivals.DeskStore](), reflect.TypeFor[arrivals.PurgeStore](),
+	reflect.TypeFor[notices.SubscriptionStore](), reflect.TypeFor[notices.DigestStore](), reflect.TypeFor[notices.AlertStore](), reflect.TypeFor[notices.NoticeStore](), reflect.TypeFor[arrivals.RouteStore](), reflect.TypeFor[arrivals.FileStore](), reflect.TypeFor[arrivals.Queue](), reflect.TypeFor[arrivals.DeskStore](), reflect.TypeFor[arrivals.PurgeStore](),
 	reflect.TypeFor[domainauth.Store](), reflect.TypeFor[domainauth.FigureStore](), reflect.TypeFor[domainauth.SourceStore](), reflect.TypeFor[domainauth.TimelineStore](), reflect.TypeFor[intake.Store](),
 	reflect.TypeFor[workflows.EntryStore](), reflect.TypeFor[workflows.ChangeStore](), reflect.TypeFor[workflows.MailStore](),
 }

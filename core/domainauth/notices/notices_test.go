@@ -159,8 +159,8 @@ func TestAlerts(t *testing.T) {
 	})
 }
 
-// TestOnlyMembersAreMailed checks that a former member gets no mail, also none that was decided
-// before, and that a member without the permission gets none.
+// TestOnlyMembersAreMailed checks that a former member gets no mail, even if it was decided
+// before, and that a member without the permission gets no mail either.
 func TestOnlyMembersAreMailed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		gone, blind, late := w.join("gone"), w.join("blind"), w.join("late")

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 )
 
-// TestMailChoice turns mails on and off with the form, as a member who may only view. A member
+// TestGoldenMailChoice turns mails on and off with the form, as a member who may only view. A member
 // without the permission cannot.
-func TestMailChoice(t *testing.T) {
+func TestGoldenMailChoice(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.Allow(members.MayViewDomainAuth)
