@@ -71,7 +71,7 @@ func (c *chunk) add(r *report.Record) {
 	text, _ := json.Marshal(details{e.DKIM, e.SPF, e.Overrides}) // marshaling strings never fails
 	messages := int64(MaxMessages)
 	if r.Count < MaxMessages {
-		messages = int64(r.Count) //nolint:gosec // smaller than MaxMessages
+		messages = int64(r.Count)
 	}
 	p := &c.p.report
 	c.evidence, c.passed = append(c.evidence, e), append(c.passed, r.Passed())
