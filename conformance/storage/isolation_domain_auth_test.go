@@ -78,7 +78,7 @@ func reportIntakeCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.DMARCReports().Sends(t.Context(), org, "same.example")
 		},
 		"Stored": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.DMARCReports().Stored(t.Context(), org, id, []string{"same"})
+			return db.DMARCReports().Stored(t.Context(), org, id, "same")
 		},
 		"Discard": func(t *testing.T, db *storage.DB) (any, error) {
 			_, err := db.DMARCReports().Discard(t.Context(), org, intake.Stored{ID: "report", DomainID: id, Day: day}, 10)

@@ -24,9 +24,8 @@ var (
 		SELECT count(*) FROM identities WHERE org_id = $1 AND verification = 'success' AND identity_key IN (SELECT j.atom FROM json_each($2) AS j)`)
 	lockDomains = engine.Register("lock domains of reports", `
 		SELECT id FROM domainauth_domains WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each($2) AS j) ORDER BY id /*pg FOR UPDATE*/`)
-	reportsByIdentity = engine.Register("reports by identity", `
-		SELECT id, domain_id, identity, day, state FROM domainauth_reports
-		WHERE org_id = $1 AND domain_id = $2 AND identity IN (SELECT j.atom FROM json_each($3) AS j)`)
+	reportByIdentity = engine.RegisterPoint("report by identity", `
+		SELECT id, domain_id, day, state FROM domainauth_reports WHERE org_id = $1 AND domain_id = $2 AND identity = $3`)
 	discardRows = engine.Register("discard records of a report", `
 		DELETE FROM domainauth_rows WHERE org_id = $1 AND domain_id = $2 AND day = $3 AND report = $4
 			AND n < (SELECT MIN(r.n) + $5 FROM domainauth_rows AS r WHERE r.org_id = $1 AND r.domain_id = $2 AND r.day = $3 AND r.report = $4)`)
@@ -120,23 +119,14 @@ func (s Intake) Sends(ctx context.Context, orgID, name string) (bool, error) {
 type storedRow struct {
 	ID       string `db:"id"`
 	DomainID string `db:"domain_id"`
-	Identity string `db:"identity"`
 	Day      int64  `db:"day"`
 	State    string `db:"state"`
 }
 
 // Stored implements [intake.Store].
-func (s Intake) Stored(ctx context.Context, orgID, domainID string, identities []string) (map[string]intake.Stored, error) {
-	parameter, err := engine.EncodeTexts(identities)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := engine.List[storedRow](ctx, s.db, reportsByIdentity, orgID, domainID, parameter)
-	all := make(map[string]intake.Stored, len(rows))
-	for _, r := range rows {
-		all[r.Identity] = intake.Stored{ID: r.ID, DomainID: r.DomainID, Day: dayTime(r.Day), Counted: r.State == stateCounted}
-	}
-	return all, err
+func (s Intake) Stored(ctx context.Context, orgID, domainID, identity string) (intake.Stored, error) {
+	r, err := engine.One[storedRow](ctx, s.db, "report", reportByIdentity, orgID, domainID, identity)
+	return intake.Stored{ID: r.ID, DomainID: r.DomainID, Day: dayTime(r.Day), Counted: r.State == stateCounted}, err
 }
 
 // The states of reports.

@@ -199,13 +199,12 @@ func (b *Batch) enrol(ctx context.Context, t Target, name string) (Domain, error
 
 // isStored reports whether a report is counted. It removes one that was interrupted.
 func (b *Batch) isStored(ctx context.Context, orgID, domainID, identity string) (bool, error) {
-	stored, err := b.reader.Store.Stored(ctx, orgID, domainID, []string{identity})
-	if err != nil {
-		return false, err
-	}
-	s, ok := stored[identity]
-	if !ok || s.Counted {
-		return ok, nil
+	s, err := b.reader.Store.Stored(ctx, orgID, domainID, identity)
+	switch {
+	case core.IsNotFound(err):
+		return false, nil
+	case err != nil || s.Counted:
+		return err == nil, err
 	}
 	for gone := false; !gone; {
 		if gone, err = b.reader.Store.Discard(ctx, orgID, s, maxRows); err != nil {

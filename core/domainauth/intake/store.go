@@ -20,8 +20,8 @@ type Store interface {
 	// AddDomain enrols a domain, unless it is there.
 	AddDomain(ctx context.Context, orgID, name string, now time.Time) error
 
-	// Stored returns what is stored of reports about a domain, by their identities.
-	Stored(ctx context.Context, orgID, domainID string, identities []string) (map[string]Stored, error)
+	// Stored returns what is stored of a report about a domain, or a NotFound error.
+	Stored(ctx context.Context, orgID, domainID, identity string) (Stored, error)
 	// Discard removes at most limit records of a report that was not counted, and the report when
 	// none is left. It returns whether the report is gone.
 	Discard(ctx context.Context, orgID string, s Stored, limit int) (bool, error)
