@@ -22,13 +22,20 @@ var (
 	findingsOfDomains = engine.Register("numbers of open findings of domains", `
 		SELECT domain_id, count(*) AS number FROM domainauth_findings
 		WHERE org_id = $1 AND domain_id IN (SELECT j.atom FROM json_each($2) AS j) AND closed_day IS NULL GROUP BY domain_id`)
+	// totalsByDay has covered days without messages too. A join would take long on PostgreSQL
+	// while it has no statistics, as after a first import.
 	totalsByDay = engine.Register("messages of a domain by day", `
-		SELECT d.day, COALESCE(`+sumOf(dispositions, []string{"both"})+`, 0) AS passed_both, COALESCE(`+sumOf(dispositions, []string{"dkim"})+`, 0) AS dkim_only,
-			COALESCE(`+sumOf(dispositions, []string{"spf"})+`, 0) AS spf_only, COALESCE(`+sumOf(dispositions, []string{"fail", "relayed"})+`, 0) AS failing,
-			COALESCE(`+sumOf([]string{"none"}, outcomes)+`, 0) AS accepted, COALESCE(`+sumOf([]string{"quarantine"}, outcomes)+`, 0) AS quarantined,
-			COALESCE(`+sumOf([]string{"reject"}, outcomes)+`, 0) AS rejected
-		FROM (SELECT DISTINCT day FROM domainauth_reporter_days WHERE org_id = $1 AND domain_id = $2 AND day >= $3 AND day < $4) AS d
-		LEFT JOIN domainauth_totals AS t ON t.org_id = $1 AND t.domain_id = $2 AND t.day = d.day ORDER BY d.day`)
+		SELECT day, `+total("passed_both")+` AS passed_both, `+total("dkim_only")+` AS dkim_only, `+total("spf_only")+` AS spf_only, `+total("failing")+` AS failing,
+			`+total("accepted")+` AS accepted, `+total("quarantined")+` AS quarantined, `+total("rejected")+` AS rejected
+		FROM (
+			SELECT DISTINCT day, 0 AS passed_both, 0 AS dkim_only, 0 AS spf_only, 0 AS failing, 0 AS accepted, 0 AS quarantined, 0 AS rejected
+			FROM domainauth_reporter_days WHERE org_id = $1 AND domain_id = $2 AND day >= $3 AND day < $4
+			UNION ALL
+			SELECT day, `+sumOf(dispositions, []string{"both"})+`, `+sumOf(dispositions, []string{"dkim"})+`, `+sumOf(dispositions, []string{"spf"})+`,
+				`+sumOf(dispositions, []string{"fail", "relayed"})+`, `+sumOf([]string{"none"}, outcomes)+`, `+sumOf([]string{"quarantine"}, outcomes)+`,
+				`+sumOf([]string{"reject"}, outcomes)+`
+			FROM domainauth_totals WHERE org_id = $1 AND domain_id = $2 AND day >= $3 AND day < $4) AS parts
+		GROUP BY day ORDER BY day`)
 	rowsOfDomain = engine.Register("messages of a domain by day and source", `
 		SELECT day, source, `+sumAligned+` AS aligned, `+sumFail+` AS failing, `+sumRelayed+` AS relayed FROM domainauth_daily
 		WHERE org_id = $1 AND domain_id = $2 AND day >= $3 AND day < $4`)
