@@ -3,6 +3,7 @@ package domainauth
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,13 +74,13 @@ var (
 func addFiguresTo(table string, keys ...string) string {
 	values, sets := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {
-		values[i] = "COALESCE(CAST(v ->> '" + c + "' AS bigint), 0)"
+		values[i] = "CAST(v ->> " + strconv.Itoa(i+2+len(keys)-1) + " AS bigint)"
 		sum := table + "." + c + " + excluded." + c
 		sets[i] = c + " = CASE WHEN " + sum + " > 1099511627776 THEN 1099511627776 ELSE " + sum + " END"
 	}
 	named := make([]string, len(keys))
 	for i, k := range keys {
-		named[i] = "v ->> '" + k + "'"
+		named[i] = "v ->> " + strconv.Itoa(i+1)
 		if k != "source" {
 			named[i] = "CAST(" + named[i] + " AS bigint)"
 		}
@@ -87,7 +88,7 @@ func addFiguresTo(table string, keys ...string) string {
 	all := strings.Join(keys, ", ")
 	return `
 		INSERT INTO ` + table + ` (org_id, domain_id, ` + all + `, ` + strings.Join(columns, ", ") + `)
-		SELECT $1, v ->> 'domain', ` + strings.Join(named, ", ") + `, ` + strings.Join(values, ", ") + ` FROM ` + engine.ParameterRows(`$2`) + ` WHERE TRUE
+		SELECT $1, v ->> 0, ` + strings.Join(named, ", ") + `, ` + strings.Join(values, ", ") + ` FROM ` + engine.ParameterRows(`$2`) + ` WHERE TRUE
 		ON CONFLICT (org_id, domain_id, ` + all + `) DO UPDATE SET ` + strings.Join(sets, ", ")
 }
 
@@ -323,10 +324,9 @@ func (s Intake) AddFigures(ctx context.Context, orgID string, f intake.Figures) 
 	}
 	for _, t := range []struct {
 		statement *engine.Statement
-		day       string
 		rows      map[figuresKey]intake.Cells
-	}{{addDaily, "day", daily}, {addMonthly, "month", monthly}, {addTotals, "day", totals}} {
-		if err := engine.ExecRows(ctx, s.db, t.statement, orgID, figureRows(t.rows, t.day)); err != nil {
+	}{{addDaily, daily}, {addMonthly, monthly}, {addTotals, totals}} {
+		if err := engine.ExecRows(ctx, s.db, t.statement, orgID, figureRows(t.rows, t.statement != addTotals)); err != nil {
 			return err
 		}
 	}
@@ -342,13 +342,20 @@ func addTo(rows map[figuresKey]intake.Cells, key figuresKey, cells intake.Cells)
 	}
 }
 
-// figureRows returns rows of figures as a parameter. day is the name of the column of the day.
-func figureRows(rows map[figuresKey]intake.Cells, day string) []map[string]any {
-	all := make([]map[string]any, 0, len(rows))
+// figureRows returns rows of figures as arrays: the domain, the day, the source if the table has
+// one, and the columns.
+func figureRows(rows map[figuresKey]intake.Cells, bySource bool) [][]any {
+	all := make([][]any, 0, len(rows))
 	for key, cells := range rows {
-		row := map[string]any{"domain": key.domain, day: key.day, "source": key.source}
-		for c, n := range cells {
-			row[c.Disposition+"_"+c.Outcome] = n
+		row := make([]any, 0, len(columns)+3) //nolint:mnd // the key
+		row = append(row, key.domain, key.day)
+		if bySource {
+			row = append(row, key.source)
+		}
+		for _, d := range dispositions {
+			for _, o := range outcomes {
+				row = append(row, cells[intake.Cell{Disposition: d, Outcome: o}])
+			}
 		}
 		all = append(all, row)
 	}

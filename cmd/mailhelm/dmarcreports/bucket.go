@@ -12,7 +12,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/dmarc"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
-	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/objects"
 )
 
@@ -36,7 +35,7 @@ func (c *Import) fromBucket(ctx context.Context, s *installation.Session) error 
 	store := s.DB.ReportArrivals()
 	collector := arrivals.Collector{
 		Deposits: objects.Deposits{Buckets: s.DB.MailBuckets(master), Opener: buckets}, Files: store, Queue: store, Clock: cfg.Clock,
-		Intake: dmarc.Intake{Reader: intake.New(intake.Config{Store: s.DB.DMARCReports(), Transactor: s.DB, Clock: cfg.Clock, Limits: limits})},
+		Intake: dmarc.Intake{Reader: newReader(s)},
 	}
 	printed := printedBucket{Organization: org.Slug, Bucket: c.Bucket, Failures: []printedFailure{}}
 	prefixes := c.Files

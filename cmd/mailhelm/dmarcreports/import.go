@@ -89,7 +89,7 @@ func (c *Import) Run(p *cli.Program) error {
 			return err
 		}
 		i := importing{
-			batch:   intake.New(intake.Config{Store: s.DB.DMARCReports(), Transactor: s.DB, Clock: s.Config.Clock, Limits: limits}).Batch(),
+			batch:   newReader(s).Batch(),
 			session: s, org: org, line: cli.NewProgress(s.Stderr, size, s.Config.Clock),
 			printed: printedImport{Organization: org.Slug, Failures: []printedFailure{}},
 		}
@@ -103,6 +103,15 @@ func (c *Import) Run(p *cli.Program) error {
 		}
 		return err
 	})
+}
+
+// newReader returns what reads files into the database.
+func newReader(s *installation.Session) *intake.Reader {
+	c := intake.Config{Store: s.DB.DMARCReports(), Transactor: s.DB, Clock: s.Config.Clock, Limits: limits}
+	if s.Config.DatabaseURL != "" {
+		c.Portion = 10_000 // no other writer waits for it
+	}
+	return intake.New(c)
 }
 
 // importing is a running import.

@@ -16,10 +16,8 @@ import (
 
 // Limits of batches and reports.
 const (
-	// maxRows is the number of records that are stored in one transaction.
-	maxRows = 2000
 	// maxReports is the number of reports that are stored in one transaction.
-	maxReports = 200
+	maxReports = 1000
 	// keptDays is the number of days for which figures are kept.
 	keptDays = 731
 	// maxCovered is the number of days that one report may cover.
@@ -207,7 +205,7 @@ func (b *Batch) isStored(ctx context.Context, orgID, domainID, identity string) 
 		return err == nil, err
 	}
 	for gone := false; !gone; {
-		if gone, err = b.reader.Store.Discard(ctx, orgID, s, maxRows); err != nil {
+		if gone, err = b.reader.Store.Discard(ctx, orgID, s, b.reader.Portion); err != nil {
 			return false, err
 		}
 	}
@@ -220,7 +218,7 @@ func (b *Batch) read(ctx context.Context, t Target, d document, from io.Reader, 
 	chunk := newChunk(p)
 	r, err := report.Parse(from, func(r *report.Record) error {
 		chunk.add(r)
-		if len(chunk.evidence) < maxRows {
+		if len(chunk.evidence) < b.reader.Portion {
 			return nil
 		}
 		b.identify(ctx, chunk)
@@ -232,7 +230,7 @@ func (b *Batch) read(ctx context.Context, t Target, d document, from io.Reader, 
 	b.identify(ctx, chunk)
 	p.report.Warnings = r.Warnings
 	b.pending, b.rows = append(b.pending, p), b.rows+len(p.rows)
-	if b.rows >= maxRows || len(b.pending) >= maxReports {
+	if b.rows >= b.reader.Portion || len(b.pending) >= maxReports {
 		return b.Flush(ctx)
 	}
 	return err

@@ -19,6 +19,9 @@ type Config struct {
 	Clock      core.Clock
 	// Limits bounds files. The zero value is report.DefaultLimits.
 	Limits report.Limits
+	// Portion is the number of records that are stored in one transaction. The zero value is
+	// 2000, for which SQLite's writer is held for some tenths of a second.
+	Portion int
 	// Senders returns the networks of known senders; nil means that they are not known.
 	Senders func() *sources.SenderNetworks
 	// ReverseNames returns the confirmed reverse names of addresses, as far as they are known
@@ -33,6 +36,9 @@ type Reader struct{ Config }
 func New(cfg Config) *Reader {
 	if cfg.Limits == (report.Limits{}) {
 		cfg.Limits = report.DefaultLimits
+	}
+	if cfg.Portion == 0 {
+		cfg.Portion = 2000
 	}
 	return &Reader{cfg}
 }
