@@ -33,7 +33,6 @@ func TestGoldenGuideFigures(t *testing.T) {
 	}))
 	seeder := demoreports.Seeder{
 		DB: db, OrgID: s.org, UserID: core.NewID(), Clock: func() time.Time { return noon },
-		Address: func(string) string { return "dmarc-abcdefghijklmnopqrstuvwxyz@inbox.localhost" },
 	}
 	s.must(seeder.Ensure(t.Context()))
 	blocks := []string{s.sourcesOfGuide(), s.conditionsOfGuide(), s.comparisonOfGuide()}

@@ -80,7 +80,7 @@ func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, mailDomain stri
 	if err := makePast(p, h, credentials.OrgID); err != nil {
 		return err
 	}
-	if err := addReports(p.Ctx, h, credentials, mailDomain); err != nil {
+	if err := addReports(p.Ctx, h, credentials); err != nil {
 		return fmt.Errorf("DMARC reports of the demo: %w", err)
 	}
 	if err := h.Probe(p.Ctx); err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -28,9 +27,7 @@ type Seeder struct {
 	OrgID string
 	// UserID is the person who decides about sources.
 	UserID string
-	// Address returns the address that receives the reports of the domain with a token.
-	Address func(token string) string
-	Clock   core.Clock
+	Clock  core.Clock
 }
 
 // Ensure polls the records of the domain as they were in the past, reads the reports, and decides
@@ -50,7 +47,7 @@ func (s Seeder) Ensure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	z := &zone{now: now, at: now, address: s.Address(d.Token), tokens: tokens[Domain]}
+	z := &zone{now: now, at: now, tokens: tokens[Domain]}
 	m := s.measuring(z)
 	if err := s.poll(ctx, m, z, d.ID); err != nil {
 		return err
@@ -176,18 +173,13 @@ func (s Seeder) event(ctx context.Context, domainID string, e domainauth.Event) 
 // zone has the records of DNS at a time.
 type zone struct {
 	now, at time.Time
-	address string
 	// tokens are the selectors of the sending account.
 	tokens []string
 }
 
-// TXT returns the TXT records of a name. The host of the report address agrees to receive reports.
+// TXT returns the TXT records of a name.
 func (z *zone) TXT(_ context.Context, name string) ([]string, error) {
-	_, host, _ := strings.Cut(z.address, "@")
-	if name == Domain+"._report._dmarc."+host {
-		return []string{"v=DMARC1"}, nil
-	}
-	if text, found := Records(z.now, z.at, z.address)[name]; found {
+	if text, found := Records(z.now, z.at)[name]; found {
 		return []string{text}, nil
 	}
 	return nil, nil
