@@ -149,7 +149,8 @@ func TestPersonBoundOperations(t *testing.T) {
 			t.Errorf("a refused call left events: %v", events)
 		}
 		for _, accepted := range []core.Principal{
-			person, {Org: w.org, Credential: core.Credential{Kind: core.APIKey, ID: core.NewID()}, KeyOwner: core.NewID()},
+			person,
+			{Org: w.org, Credential: core.Credential{Kind: core.APIKey, ID: core.NewID()}, KeyOwner: core.NewID()},
 			{Org: w.org, UserID: core.NewID(), Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID()}},
 		} {
 			w.caller = accepted

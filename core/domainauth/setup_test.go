@@ -118,13 +118,13 @@ func (w *world) want(t testing.TB, name, arguments string) map[string]any {
 }
 
 // refuse runs an operation that must fail with the code, and returns the error.
-func (w *world) refuse(t testing.TB, name, arguments string, code core.Code) *core.Error {
+func (w *world) refuse(t testing.TB, name, arguments string, code core.Code) core.Error {
 	t.Helper()
 	_, err := w.call(t.Context(), name, arguments)
 	if err == nil || err.Code != code {
 		t.Fatalf("%s(%s) = %v, want %s", name, arguments, err, code)
 	}
-	return err
+	return *err
 }
 
 // daysAgo returns the UTC day n days before start.

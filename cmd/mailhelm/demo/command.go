@@ -51,7 +51,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return explainStart(err)
 	}
-	if err := c.show(p, h, in, cfg.MailDomain()); err != nil {
+	if err := c.show(p, h, in); err != nil {
 		return h.Abandon(err)
 	}
 	// Creating the demo's data needed much memory. TuneMemory returns unused memory to the
@@ -72,7 +72,7 @@ func explainStart(err error) error {
 // show creates the demo's data if it is missing, checks that the server answers at each of
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
-func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, mailDomain string) error {
+func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn) error {
 	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
