@@ -202,7 +202,8 @@ func (s *scene) decideAboutReporter(tab *browser.Tab, scripts bool) {
 	tab.Expect(http.StatusOK, "The reporter is rejected")
 }
 
-// viewAsMember opens the pages as a member who may not change anything.
+// viewAsMember opens the pages as a member who may not change anything of the organization, and
+// turns on mails to oneself.
 func (s *scene) viewAsMember(tab *browser.Tab) {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
@@ -211,8 +212,14 @@ func (s *scene) viewAsMember(tab *browser.Tab) {
 	for _, path := range []string{"/sources", "/policy", "/timeline", "/setup"} {
 		tab.Go(s.domainPage(path))
 		tab.Expect(http.StatusOK)
-		if forms := tab.ReadAll(".page form[method=post]"); len(forms) > 0 {
+		if forms := tab.ReadAll(".page form[method=post]:not([action$='/mails'])"); len(forms) > 0 {
 			s.t.Errorf("%s shows forms to a member who may only view: %q", path, forms)
 		}
+	}
+	tab.Mark("input[name=digest]")
+	tab.Submit("form[action$='/mails'] button[type=submit]")
+	tab.Expect(http.StatusOK, "Mails to you")
+	if on := tab.ReadAll("li:has(input[name=digest]:checked)"); len(on) != 1 {
+		s.t.Errorf("the digest is not on: %q", on)
 	}
 }

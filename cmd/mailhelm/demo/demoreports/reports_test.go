@@ -73,7 +73,7 @@ func reports(t *testing.T, now time.Time) []demoreports.File {
 func identifier(t *testing.T) *sources.Identifier {
 	t.Helper()
 	expand := func(name string) sources.Expansion {
-		e, err := sources.Expand(context.Background(), zone(demoreports.Records(now, now)), name)
+		e, err := sources.Expand(context.Background(), zone(demoreports.Records(now, now, "reports@example.com")), name)
 		if err != nil {
 			t.Fatal(err)
 		}

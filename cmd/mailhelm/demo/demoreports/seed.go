@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -27,7 +28,10 @@ type Seeder struct {
 	OrgID string
 	// UserID is the person who decides about sources.
 	UserID string
-	Clock  core.Clock
+	// Address returns the address that receives the reports of the domain with a token. nil means
+	// a mailbox of the owner, as for a server that others cannot reach.
+	Address func(token string) string
+	Clock   core.Clock
 }
 
 // Ensure polls the records of the domain as they were in the past, reads the reports, and decides
@@ -47,7 +51,11 @@ func (s Seeder) Ensure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	z := &zone{now: now, at: now, tokens: tokens[Domain]}
+	address := "dmarc@" + Domain
+	if s.Address != nil {
+		address = s.Address(d.Token)
+	}
+	z := &zone{now: now, at: now, address: address, tokens: tokens[Domain]}
 	m := s.measuring(z)
 	if err := s.poll(ctx, m, z, d.ID); err != nil {
 		return err
@@ -173,13 +181,18 @@ func (s Seeder) event(ctx context.Context, domainID string, e domainauth.Event) 
 // zone has the records of DNS at a time.
 type zone struct {
 	now, at time.Time
+	address string
 	// tokens are the selectors of the sending account.
 	tokens []string
 }
 
-// TXT returns the TXT records of a name.
+// TXT returns the TXT records of a name. The host of the report address agrees to receive reports.
 func (z *zone) TXT(_ context.Context, name string) ([]string, error) {
-	if text, found := Records(z.now, z.at)[name]; found {
+	_, host, _ := strings.Cut(z.address, "@")
+	if name == Domain+"._report._dmarc."+host {
+		return []string{"v=DMARC1"}, nil
+	}
+	if text, found := Records(z.now, z.at, z.address)[name]; found {
 		return []string{text}, nil
 	}
 	return nil, nil

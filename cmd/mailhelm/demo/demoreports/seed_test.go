@@ -24,7 +24,7 @@ func TestSeed(t *testing.T) {
 			Identities: []sending.Identity{{Identity: demoreports.Domain, Verification: sending.Success, DKIMTokens: []string{"tok1", "tok2"}}},
 		}))
 		s := demoreports.Seeder{
-			DB: db, OrgID: org, UserID: core.NewID(), Clock: func() time.Time { return now },
+			DB: db, OrgID: org, UserID: core.NewID(), Address: func(token string) string { return token + "@inbox.localhost" }, Clock: func() time.Time { return now },
 		}
 		must(t, s.Ensure(ctx))
 		before := known(t, db, org)

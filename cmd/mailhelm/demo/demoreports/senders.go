@@ -35,8 +35,8 @@ const (
 )
 
 // Records returns the TXT records of the domain and of the services that it uses, by their names, at
-// a time. Reports go to a mailbox of the owner, as for a server that others cannot reach.
-func Records(now, at time.Time) map[string]string {
+// a time. address receives the reports.
+func Records(now, at time.Time, address string) map[string]string {
 	today := now.UTC().Truncate(day)
 	policy, others := "none", "?all"
 	if !at.Before(today.Add(-PolicyDay*day + changeTime)) {
@@ -46,7 +46,7 @@ func Records(now, at time.Time) map[string]string {
 		others = "~all"
 	}
 	return map[string]string{
-		"_dmarc." + Domain: "v=DMARC1; p=" + policy + "; rua=mailto:dmarc@" + Domain,
+		"_dmarc." + Domain: "v=DMARC1; p=" + policy + "; rua=mailto:" + address,
 		// The mail of the demo's own senders comes from the loopback.
 		Domain:                "v=spf1 ip4:127.0.0.1 ip6:::1 ip4:192.0.2.16/28 include:_spf.google.com " + others,
 		"amazonses.com":       "v=spf1 ip4:" + accountNetwork + " -all",
