@@ -198,6 +198,7 @@ var worst = map[string]string{
 	"GET inbound_messages_list":       "/v1/inbound/messages?domain=in.example.com&recipient=x%40in.example.com&sender=reader%40example.com&outcome=no_route&limit=200",
 	"POST segments_preview_predicate": `{"source":` + quoted(attack("nothing")) + `}`,
 	"tool segments_preview_predicate": `{"source":` + quoted(attack("nothing")) + `}`,
+	"GET domain_auth_comparison_get":  "/v1/domain-auth/domains/ROUND.reported.example.com/timeline/" + reportedEvent + "/comparison?window_days=30",
 	"GET reports_deliverability":      "/v1/reports/deliverability?from=2025-01-01T00:00:00Z",
 }
 
