@@ -119,6 +119,9 @@ var names = map[string][]kind{
 
 	"local_part": {receivingAddress},
 	"token_id":   {pullTokenID},
+
+	"source_id":     {reportSource},
+	"annotation_id": {domainEvent},
 }
 
 // namesOf has more kinds of objects that a member can name, in addition to the kinds in
@@ -136,6 +139,7 @@ var namesOf = map[string][]kind{
 	"inbox_pull_tokens_ id":   {inboxID},
 	"verified_senders_ id":    {claimID},
 	"inbound_ domain":         {receivingDomain, receivingDomainID},
+	"domain_auth_ domain":     {reportedDomain},
 	"inbound_ message_id":     {receivedMessage},
 	"segments_ source":        {predicateOfAttribute, predicateOfList, predicateOfSegment, predicateOfProperty},
 
@@ -202,6 +206,9 @@ var namesNothing = map[string]string{
 	"match_subject":     "words that are looked for in the caller's own inbox",
 	"match_contains":    "words that are looked for in the caller's own inbox",
 	"code":              "the digits of a mail to the caller",
+
+	"note":        "words about a domain of the caller's own",
+	"occurred_at": "a time",
 
 	"attribute_value": "a value that is looked for in the caller's own contacts",
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",

@@ -46,7 +46,7 @@ type PostureDetail struct {
 
 // DNSRecord is a record that reports of a domain need.
 type DNSRecord struct {
-	Type     string `json:"type"`
+	Type     string `json:"type" voice:"ours"`
 	Name     string `json:"name" voice:"untrusted"`
 	Value    string `json:"value" voice:"untrusted"`
 	Verified bool   `json:"verified" jsonschema_description:"Whether DNS had it at the last measurement."`
