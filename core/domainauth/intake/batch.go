@@ -32,8 +32,10 @@ type Batch struct {
 	rows    int
 	// domains has the domains that reports were about, by their names.
 	domains map[string]*known
-	// identities has the reports of pending.
+	// identities has the reports that are read and not stored yet.
 	identities map[string]bool
+	// storing is the transaction that runs, nil for none.
+	storing *storing
 }
 
 // pending is a report that was read and is not stored yet, or not counted yet.
@@ -60,7 +62,9 @@ type document struct {
 }
 
 // Add reads one file. Its reports are stored by the next Flush at the latest, after which the
-// result is complete. All files of a batch must be for one organization.
+// result is complete. Earlier ones are stored meanwhile, so Add also fails with errors of these.
+// All files of a batch must be for one organization. A caller that adds no more must call Flush,
+// also after an error.
 func (b *Batch) Add(ctx context.Context, t Target, open Open) (*Result, error) {
 	b.orgID = t.OrgID
 	result := &Result{}
@@ -231,7 +235,9 @@ func (b *Batch) read(ctx context.Context, t Target, d document, from io.Reader, 
 	p.report.Warnings = r.Warnings
 	b.pending, b.rows = append(b.pending, p), b.rows+len(p.rows)
 	if b.rows >= b.reader.Portion || len(b.pending) >= maxReports {
-		return b.Flush(ctx)
+		if failed := b.start(ctx); failed != nil {
+			return failed
+		}
 	}
 	return err
 }

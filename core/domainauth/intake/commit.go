@@ -17,6 +17,9 @@ var errGone = errors.New("intake: the report is read by another process")
 
 // storePart stores the records of a large report that were read until now.
 func (b *Batch) storePart(ctx context.Context, p *pending) error {
+	if err := b.wait(); err != nil {
+		return err
+	}
 	var named names
 	err := b.reader.Transactor.InTx(ctx, func(ctx context.Context) error {
 		named = names{}
@@ -38,27 +41,64 @@ func (b *Batch) storePart(ctx context.Context, p *pending) error {
 	return err
 }
 
-// Flush stores what was read.
+// storing is a transaction that stores reports while further ones are read.
+type storing struct {
+	done chan struct{}
+	// all are the reports, counted those of them that were not there.
+	all, counted []*pending
+	named        names
+	err          error
+}
+
+// Flush stores what was read, and waits until it is stored.
 func (b *Batch) Flush(ctx context.Context) error {
-	all := b.pending
-	b.pending, b.rows, b.identities = nil, 0, map[string]bool{}
-	if len(all) == 0 {
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	return b.wait()
+}
+
+// start begins to store what was read, after what was read before is stored.
+func (b *Batch) start(ctx context.Context) error {
+	if err := b.wait(); err != nil || len(b.pending) == 0 {
+		return err
+	}
+	s := &storing{done: make(chan struct{}), all: b.pending}
+	b.storing, b.pending, b.rows = s, nil, 0
+	go func() {
+		defer close(s.done)
+		defer func() {
+			if v := recover(); v != nil {
+				s.err = errors.New("intake: panic: " + core.PanicText(v))
+			}
+		}()
+		s.err = b.reader.Transactor.InTx(ctx, func(ctx context.Context) error {
+			var err error
+			s.named = names{}
+			s.counted, err = b.store(ctx, s.all, s.named)
+			return err
+		})
+	}()
+	return nil
+}
+
+// wait waits until nothing is being stored, and completes the results.
+func (b *Batch) wait() error {
+	s := b.storing
+	if s == nil {
 		return nil
 	}
-	var counted []*pending
-	var named names
-	err := b.reader.Transactor.InTx(ctx, func(ctx context.Context) error {
-		var err error
-		named = names{}
-		counted, err = b.store(ctx, all, named)
-		return err
-	})
-	if err != nil {
-		return err
+	b.storing = nil
+	<-s.done
+	for _, p := range s.all {
+		delete(b.identities, p.domain.id+p.report.Identity)
 	}
-	named.keep()
-	for _, p := range all {
-		if !slices.Contains(counted, p) {
+	if s.err != nil {
+		return s.err
+	}
+	s.named.keep()
+	for _, p := range s.all {
+		if !slices.Contains(s.counted, p) {
 			p.result.Duplicates++
 			continue
 		}
