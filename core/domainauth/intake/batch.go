@@ -62,7 +62,7 @@ type document struct {
 }
 
 // Add reads one file. Its reports are stored by the next Flush at the latest, after which the
-// result is complete. Earlier ones are stored meanwhile, so Add also fails with errors of these.
+// result is complete. Earlier ones are stored while it reads, so Add also fails with their errors.
 // All files of a batch must be for one organization. A caller that adds no more must call Flush,
 // also after an error.
 func (b *Batch) Add(ctx context.Context, t Target, open Open) (*Result, error) {
