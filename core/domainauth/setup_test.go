@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/domainauth"
+	"github.com/mailhelm/mailhelm/core/domainauth/domainauthtest"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/lookup"
@@ -173,7 +174,7 @@ func forwarded(n uint64) report.Record {
 // publish stores what DNS says about the domain, as a poll does.
 func (w *world) publish(t testing.TB, record string) {
 	t.Helper()
-	found, err := dmarc.Discover(t.Context(), zone{"_dmarc." + domain: record}, domain)
+	found, err := dmarc.Discover(t.Context(), domainauthtest.Zone{"_dmarc." + domain: record}, domain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,18 +204,6 @@ func (w *world) publish(t testing.TB, record string) {
 		t.Fatal(err)
 	}
 }
-
-// zone has the TXT records of names.
-type zone map[string]string
-
-func (z zone) TXT(_ context.Context, name string) ([]string, error) {
-	if z[name] == "" {
-		return nil, nil
-	}
-	return []string{z[name]}, nil
-}
-
-func (z zone) Exists(_ context.Context, name string) (bool, error) { return z[name] != "", nil }
 
 // queue takes jobs and runs none.
 type queue struct{}

@@ -76,7 +76,7 @@ func Ready(t testing.TB, db *storage.DB, orgID, name string, now time.Time) Doma
 func publish(t testing.TB, db *storage.DB, orgID string, d domainauth.Domain, now time.Time) {
 	t.Helper()
 	subject, record := "_dmarc."+d.Domain, Record
-	found, err := dmarc.Discover(t.Context(), zone{subject: record}, d.Domain)
+	found, err := dmarc.Discover(t.Context(), Zone{subject: record}, d.Domain)
 	must(t, err)
 	_, err = db.DomainMeasuring().SavePoll(t.Context(), orgID, d.ID, measuring.Poll{
 		Lease: now, Next: now.Add(time.Hour),
@@ -115,14 +115,16 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// zone has the TXT records of names.
-type zone map[string]string
+// Zone has the TXT records of names. It answers as DNS does, without a network.
+type Zone map[string]string
 
-func (z zone) TXT(_ context.Context, name string) ([]string, error) {
+// TXT returns the record of a name, if it has one.
+func (z Zone) TXT(_ context.Context, name string) ([]string, error) {
 	if z[name] == "" {
 		return nil, nil
 	}
 	return []string{z[name]}, nil
 }
 
-func (z zone) Exists(_ context.Context, name string) (bool, error) { return z[name] != "", nil }
+// Exists reports whether the name has a record.
+func (z Zone) Exists(_ context.Context, name string) (bool, error) { return z[name] != "", nil }
