@@ -26,7 +26,7 @@ var guide = filepath.Join("..", "..", "rest", "docs", "guides", "none-to-reject.
 func TestGoldenGuideFigures(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	s := newSceneOf(t, db, demoreports.Domain, nil, noon)
+	s := newSceneOf(t, db, demoreports.Domain, noon)
 	s.must(db.Channels().Mirror(t.Context(), s.org, channels.Seen{
 		Sync:       channels.Sync{Account: s.org, Region: "eu-central-1", At: noon},
 		Identities: []sending.Identity{{Identity: demoreports.Domain, Verification: sending.Success, DKIMTokens: []string{"k3token"}}},

@@ -34,27 +34,30 @@ type scene struct {
 	now        time.Time
 	zone       history.Zone
 	ops        []core.Operation
-	in         *intake.Reader
-	of         *measuring.Measuring
+	// server is called over HTTP instead of ops; nil means ops.
+	server *server
+	in     *intake.Reader
+	of     *measuring.Measuring
 	// imported says that all files come at once, so that what they show is known now.
 	imported bool
 	// names has the names of the sources by their ids.
 	names map[string]string
 }
 
-// newScene adds an organization with the domain of a history, and polls the domain.
-func newScene(t *testing.T, db *storage.DB, h *history.History, now time.Time) *scene {
+// newSceneOf adds an organization with a domain, whose operations are called without HTTP.
+func newSceneOf(t *testing.T, db *storage.DB, domain string, now time.Time) *scene {
 	t.Helper()
-	s := newSceneOf(t, db, history.Domain, h.Zone, now)
-	s.poll()
-	return s
+	org := core.NewID()
+	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: org, Name: "Org", Slug: "org-" + org, Tier: "team", RetentionDays: 30}); err != nil {
+		t.Fatal(err)
+	}
+	return newSceneIn(t, db, org, domain, nil, now)
 }
 
-// newSceneOf adds an organization with a domain.
-func newSceneOf(t *testing.T, db *storage.DB, domain string, zone history.Zone, now time.Time) *scene {
+// newSceneIn adds a domain to an organization.
+func newSceneIn(t *testing.T, db *storage.DB, org, domain string, zone history.Zone, now time.Time) *scene {
 	t.Helper()
-	s := &scene{T: t, db: db, org: core.NewID(), domain: domain, now: now, zone: maps.Clone(zone), names: map[string]string{}}
-	s.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: s.org, Name: "Org", Slug: "org-" + s.org, Tier: "team", RetentionDays: 30}))
+	s := &scene{T: t, db: db, org: org, domain: domain, now: now, zone: maps.Clone(zone), names: map[string]string{}}
 	store, polled := db.DomainAuth(), db.DomainMeasuring()
 	s.must(store.AddDomain(t.Context(), s.org, domain, now))
 	d, err := store.Domain(t.Context(), s.org, domain)
@@ -124,8 +127,13 @@ func (s *scene) read(files []history.File, inOrder bool) {
 // call calls an operation with arguments beside the domain, and decodes the answer as REST shows it.
 func (s *scene) call(name, arguments string, out any) {
 	s.Helper()
+	arguments = `{"domain":"` + s.domain + `"` + arguments + `}`
+	if s.server != nil {
+		s.must(json.Unmarshal(s.server.call(s.T, s.now, name, arguments), out))
+		return
+	}
 	op := s.ops[slices.IndexFunc(s.ops, func(o core.Operation) bool { return o.Info().Name == name })]
-	in, err := op.Decode(core.REST, []byte(`{"domain":"`+s.domain+`"`+arguments+`}`))
+	in, err := op.Decode(core.REST, []byte(arguments))
 	s.must(err)
 	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: s.org}, UserID: "0198c5a0-0000-7000-8000-000000000001"}, Surface: core.REST, Now: s.now}
 	defer c.Finish()

@@ -15,7 +15,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -30,14 +29,15 @@ func size() history.Size {
 	return history.Small
 }
 
-// TestKnownTruth reads a history into both databases, in the order of arrival and in another one,
-// and compares every figure with the truth. Another organization has another history of the same
-// domain.
+// TestKnownTruth reads a history into a product on each database, in the order of arrival and in
+// another one, and compares every figure that its routes return with the truth. Another organization
+// has another history of the same domain.
 func TestKnownTruth(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+		p := startServer(t, postgres, noon)
 		h, other := history.New(1, size(), noon), history.New(2, history.Small, noon)
-		first, second := newScene(t, db, h, noon), newScene(t, db, other, noon)
+		first, second := newSceneAt(t, p, p.Org, h), newSceneAt(t, p, p.Other, other)
 		first.read(h.Files, true)
 		second.imported = true
 		second.read(other.Shuffled(7), false)

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"testing"
 
@@ -16,7 +17,8 @@ import (
 // benchRecords is the number of records of a report in the benchmarks.
 const benchRecords = 100_000
 
-// BenchmarkParse reads a report of 100,000 records and 60 MB from gzip, by Parse and by encoding/xml.
+// BenchmarkParse reads a report of 100,000 records and 60 MB from gzip, by Parse, by encoding/xml,
+// and by parsedmarc if MAILHELM_PARSEDMARC names a folder with its source.
 func BenchmarkParse(b *testing.B) {
 	var xmlText, packed bytes.Buffer
 	reporttest.Large(&xmlText, benchRecords)
@@ -38,6 +40,9 @@ func BenchmarkParse(b *testing.B) {
 		}
 		b.ReportMetric(float64(benchRecords)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 	})
+	if folder := os.Getenv("MAILHELM_PARSEDMARC"); folder != "" {
+		b.Run("parsedmarc", func(b *testing.B) { benchParsedmarc(b, folder, packed.Bytes()) })
+	}
 	b.Run("encoding-xml", func(b *testing.B) {
 		b.SetBytes(int64(xmlText.Len()))
 		b.ReportAllocs()
