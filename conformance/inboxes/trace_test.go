@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -33,9 +34,10 @@ func TestNoTrace(t *testing.T) {
 		got := read(t, p, box.PollURL+"?wait=25", p.Live.APIKey)
 		check(t, p, got, box, signUp(box.Address))
 		check(t, p, read(t, p, box.PullURL, ""), box, signUp(box.Address))
-		ofMail := []string{"acme.test", "482913", "terms.txt", "The terms"}
-		if found := search(t, p, postgres, ofMail); found == "" || objectsOf(t, p, ofMail) == 0 {
-			t.Fatal("the search does not find the mail that is stored")
+		const code = "482913"
+		ofMail := []string{"acme.test", code, "terms.txt", "The terms"}
+		if search(t, p, postgres, []string{code}) == "" || objectsOf(t, p, ofMail) == 0 {
+			t.Fatal("the search does not find the mail that is stored, or not its code")
 		}
 		path := p.BaseURL + "/v1/inboxes/" + box.ID
 		if answer := p.Send(t, product.Request{Method: http.MethodDelete, URL: path, Bearer: p.Live.APIKey}); answer.Status != http.StatusNoContent {
@@ -53,7 +55,7 @@ func TestNoTrace(t *testing.T) {
 		}
 		local, _, _ := strings.Cut(box.Address, "@")
 		for _, text := range append(ofMail, secret, local) {
-			if strings.Contains(log.String(), text) {
+			if holds(log.String(), text) {
 				t.Errorf("the log has %q", text)
 			}
 		}
@@ -94,7 +96,7 @@ func objectsOf(t *testing.T, p *product.Product, texts []string) int {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		has := func(text string) bool { return bytes.Contains(content, []byte(text)) }
+		has := func(text string) bool { return holds(string(content), text) }
 		if err == nil && (filepath.Base(filepath.Dir(path)) != "packs" || slices.ContainsFunc(texts, has)) {
 			n++
 		}
@@ -120,13 +122,53 @@ func search(t *testing.T, p *product.Product, postgres bool, texts []string) str
 	for _, table := range rowsOf(t, db, list) {
 		for _, row := range rowsOf(t, db, `SELECT * FROM "`+table+`"`) { //nolint:unqueryvet // any column may have it
 			for _, text := range texts {
-				if strings.Contains(row, text) {
+				if holds(row, text) {
 					return table + ": " + row
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// holds reports whether content contains text. Digits are found only where they are not a part
+// of a longer decimal or hexadecimal number, because times and identifiers have any digits.
+func holds(content, text string) bool {
+	if !strings.Contains(content, text) {
+		return false
+	}
+	return strings.Trim(text, "0123456789") != "" ||
+		regexp.MustCompile("(^|[^[:xdigit:]])"+text+"($|[^[:xdigit:]])").MatchString(content)
+}
+
+// TestHolds checks which places of a text count as places of a code.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		content, text string
+		want          bool
+	}{
+		{"482913", "482913", true},
+		{"Your code is 482913.", "482913", true},
+		{`{"codes":["482913"]}`, "482913", true},
+		{`\n482913\n`, "482913", true},
+		{"contact 1790482913000000 active", "482913", false},
+		{"482913000 1482913", "482913", false},
+		{"01a22506-155a-7385-bb11-8d914829136c", "482913", false},
+		{"1790482913000000 and 482913", "482913", true},
+		{"1212 12", "12", true},
+		{"1212", "12", false},
+		{"111", "11", false},
+		{"111 11", "11", true},
+		{"", "482913", false},
+		{"mail of bounces@acme.test", "acme.test", true},
+		{"mail of xacme.testx", "acme.test", true},
+		{"mail", "acme.test", false},
+	} {
+		if got := holds(tc.content, tc.text); got != tc.want {
+			t.Errorf("holds(%q, %q) = %v, want %v", tc.content, tc.text, got, tc.want)
+		}
+	}
 }
 
 // rowsOf returns each row of a result as text.
