@@ -1,0 +1,22 @@
+package definitions
+
+// Severity says whether a diagnostic prevents that a bundle is applied.
+type Severity string
+
+// The severities. A definition with an error is not applied, and neither is its bundle.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Diagnostic is what is wrong with a definition or a file. Path is the file in which it is wrong, which
+// may be the manifest although the definition has a file of its own. Line and Column count from 1,
+// Column in characters; both are 0 if the diagnostic is not about a place in the file.
+type Diagnostic struct {
+	Severity Severity `json:"severity" jsonschema:"enum=error,enum=warning"`
+	Code     string   `json:"code"`
+	Message  string   `json:"message" voice:"untrusted"`
+	Path     string   `json:"path,omitempty" voice:"untrusted"`
+	Line     int      `json:"line,omitempty"`
+	Column   int      `json:"column,omitempty"`
+}
