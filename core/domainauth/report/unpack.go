@@ -21,12 +21,32 @@ const maxLayers = 4
 // nothing can be read, and with the errors of r and of each. Documents of each fail with ErrCorrupt
 // where compressed content is damaged, and with ErrTooLarge.
 func Unpack(r io.Reader, l Limits, each func(document io.Reader) error) error {
-	u := &unpacker{limits: l, left: l.Bytes, documents: l.Documents, each: each}
-	return u.unpack(r, 0)
+	u := &unpacker{file: source{r: r}, limits: l, left: l.Bytes, documents: l.Documents, each: each}
+	return u.unpack(&u.file, 0)
+}
+
+// source is the reader of a file. It keeps its error other than the end: storage reports a connection
+// that was cut as io.ErrUnexpectedEOF, like decoders a file that is too short, and some decoders
+// replace the errors of readers.
+type source struct {
+	r      io.Reader
+	failed error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.failed != nil {
+		return 0, s.failed
+	}
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.failed = err
+	}
+	return n, err
 }
 
 // unpacker unpacks one file.
 type unpacker struct {
+	file   source
 	limits Limits
 	// left and documents are what is left of the limits.
 	left      int64
@@ -37,7 +57,7 @@ type unpacker struct {
 func (u *unpacker) unpack(r io.Reader, layer int) error {
 	in := bufio.NewReaderSize(r, windowBytes)
 	head, err := in.Peek(headBytes)
-	if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && (len(head) == 0 || u.file.failed != nil) {
 		return err
 	}
 	packed := layer < maxLayers
@@ -45,13 +65,13 @@ func (u *unpacker) unpack(r io.Reader, layer int) error {
 	case packed && bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		inner, err := gzip.NewReader(in)
 		if err != nil {
-			return damaged(err)
+			return u.damaged(err)
 		}
-		return u.unpack(undamaged{inner}, layer+1)
+		return u.unpack(undamaged{inner, u}, layer+1)
 	case packed && bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return u.unzip(in, layer+1)
 	case packed && isBase64(head):
-		return u.unpack(undamaged{base64.NewDecoder(base64.RawStdEncoding, &base64Text{in})}, layer+1)
+		return u.unpack(undamaged{base64.NewDecoder(base64.RawStdEncoding, &base64Text{in}), u}, layer+1)
 	}
 	if u.documents--; u.documents < 0 {
 		return ErrTooLarge
@@ -70,7 +90,7 @@ func (u *unpacker) unzip(r io.Reader, layer int) error {
 	}
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
-		return damaged(err)
+		return u.damaged(err)
 	}
 	for _, file := range archive.File {
 		if file.FileInfo().IsDir() {
@@ -86,10 +106,10 @@ func (u *unpacker) unzip(r io.Reader, layer int) error {
 func (u *unpacker) unzipFile(file *zip.File, layer int) error {
 	content, err := file.Open()
 	if err != nil {
-		return damaged(err)
+		return u.damaged(err)
 	}
 	defer content.Close()
-	return u.unpack(undamaged{content}, layer)
+	return u.unpack(undamaged{content, u}, layer)
 }
 
 // bounded fails with ErrTooLarge after a number of bytes, which several readers share.
@@ -111,19 +131,25 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // undamaged returns the errors of a decoder that stand for damaged content as ErrCorrupt.
-type undamaged struct{ r io.Reader }
+type undamaged struct {
+	r io.Reader
+	u *unpacker
+}
 
-func (u undamaged) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
+func (d undamaged) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = damaged(err)
+		err = d.u.damaged(err)
 	}
 	return n, err
 }
 
 // damaged returns ErrCorrupt for an error of a decoder about its content, and other errors as they
-// are: those of the reader below it.
-func damaged(err error) error {
+// are: those of the reader below it, above all that of the file.
+func (u *unpacker) damaged(err error) error {
+	if u.file.failed != nil {
+		return u.file.failed
+	}
 	_, inFlate := errors.AsType[flate.CorruptInputError](err)
 	_, inBase64 := errors.AsType[base64.CorruptInputError](err)
 	for _, known := range []error{gzip.ErrChecksum, gzip.ErrHeader, zip.ErrFormat, zip.ErrAlgorithm, zip.ErrChecksum, io.ErrUnexpectedEOF, io.EOF} {

@@ -6,11 +6,13 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 )
@@ -167,4 +169,26 @@ func FuzzUnpack(f *testing.F) {
 			t.Errorf("%d documents", n)
 		}
 	})
+}
+
+// TestInterruptedFilesAreNotDamaged cuts the connection over which a file is read. Storage reports
+// that as io.ErrUnexpectedEOF, like decoders a file that is too short; only the latter is damaged.
+func TestInterruptedFilesAreNotDamaged(t *testing.T) {
+	t.Parallel()
+	errCut := fmt.Errorf("the connection was closed: %w", io.ErrUnexpectedEOF)
+	large := strings.Replace(document, "</feedback>", strings.Repeat("<!-- "+base64ed(document)+" -->", 2000)+"</feedback>", 1)
+	for name, file := range map[string]string{"gzip": gzipped(large), "zip": zipped(large), "base64": base64ed(gzipped(large)), "XML": large, "gzip of base64": gzipped(base64ed(large))} {
+		for _, at := range []int{1, 5, len(file) / 2, len(file) * 9 / 10} {
+			cut := io.MultiReader(strings.NewReader(file[:at]), iotest.ErrReader(errCut))
+			var documents []error
+			err := report.Unpack(cut, report.DefaultLimits, func(d io.Reader) error {
+				_, _, err := parse(d)
+				documents = append(documents, err)
+				return err
+			})
+			if !errors.Is(err, errCut) || errors.Is(err, report.ErrCorrupt) {
+				t.Errorf("%s cut at %d of %d: %v; documents: %v", name, at, len(file), err, documents)
+			}
+		}
+	}
 }
