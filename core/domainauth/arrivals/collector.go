@@ -2,6 +2,7 @@ package arrivals
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -110,15 +111,18 @@ func (c Collector) read(ctx context.Context, orgID, bucket string, o objects.Dep
 	now := c.Clock()
 	f := File{OrgID: orgID, ID: depositID(bucket, o), Origin: Bucket, Name: shortText(o.Name), Size: o.Size, ReceivedAt: now, UpdatedAt: now}
 	parts, err := c.parts(ctx, orgID, bucket, o.Name)
-	var found Found
-	for _, open := range parts {
-		part, failed := c.Intake.Read(ctx, f, "", open)
-		found = found.plus(part)
-		err = errors.Join(err, failed)
-	}
 	problem := problemOf(err)
 	if err != nil && problem == "" {
 		return f, err
+	}
+	var found Found
+	for _, open := range parts {
+		part, err := c.Intake.Read(ctx, f, "", open)
+		text := problemOf(err)
+		if err != nil && text == "" {
+			return f, err
+		}
+		found, problem = found.plus(part), cmp.Or(problem, text)
 	}
 	if f.Counts, err = countsOf(ctx, c.Queue, f, found); err != nil {
 		return f, err

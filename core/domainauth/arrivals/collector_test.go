@@ -147,6 +147,28 @@ func TestBucketFailures(t *testing.T) {
 	d.Start(t)
 }
 
+// TestPartsOfMailFail reads a mail in a bucket, with one damaged part, while the database does
+// not answer. The mail must be read again.
+func TestPartsOfMailFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	store := w.db.ReportArrivals()
+	cut := attachment{"cut.xml.gz", "application/gzip", zipped(usual("2"))[:9]}
+	c := arrivals.Collector{Files: store, Queue: store, Intake: w.intake, Clock: w.clock, Deposits: memory{"mail": {mail("dmarc@reporter.example", cut, gz(usual("1"))), false}}}
+	reads := 0
+	w.intake.during = func(context.Context) {
+		if reads++; reads == 2 {
+			w.intake.fail = errors.New("the database does not answer")
+		}
+	}
+	if err := c.FromBucket(t.Context(), w.org, "any", "", func(arrivals.File) {}); !errors.Is(err, w.intake.fail) || len(w.files()) != 0 {
+		t.Errorf("the error is %v, with %d entries", err, len(w.files()))
+	}
+	w.intake.fail, w.intake.during = nil, nil
+	must(t, c.FromBucket(t.Context(), w.org, "any", "", func(arrivals.File) {}))
+	w.want(arrivals.Read, one, "damaged")
+}
+
 // TestLargeAndEncryptedObjects reads objects that a server of a test returns.
 func TestLargeAndEncryptedObjects(t *testing.T) {
 	t.Parallel()
