@@ -29,7 +29,10 @@ type Batch struct {
 	reader  *Reader
 	orgID   string
 	pending []*pending
-	rows    int
+	// rows and size are the number of the records of pending, and the size of their texts.
+	rows, size int
+	// reversing is for how long the file's reverse names were asked for.
+	reversing time.Duration
 	// domains has the domains that reports were about, by their names.
 	domains map[string]*known
 	// identities has the reports that are read and not stored yet.
@@ -44,6 +47,8 @@ type pending struct {
 	domain *known
 	// rows are records that are not stored yet.
 	rows []identified
+	// size is that of the texts of rows in bytes.
+	size int
 	sums map[string]*sum // by the key of the source
 	// begun reports whether the report and earlier records are stored.
 	begun  bool
@@ -66,7 +71,7 @@ type document struct {
 // All files of a batch must be for one organization. A caller that adds no more must call Flush,
 // also after an error.
 func (b *Batch) Add(ctx context.Context, t Target, open Open) (*Result, error) {
-	b.orgID = t.OrgID
+	b.orgID, b.reversing = t.OrgID, 0
 	result := &Result{}
 	taken := map[int]document{}
 	headErr := b.each(open, func(n int, document io.Reader) error {
@@ -222,7 +227,7 @@ func (b *Batch) read(ctx context.Context, t Target, d document, from io.Reader, 
 	chunk := newChunk(p)
 	r, err := report.Parse(from, func(r *report.Record) error {
 		chunk.add(r)
-		if len(chunk.evidence) < b.reader.Portion {
+		if len(chunk.evidence) < b.reader.Portion && chunk.size < portionBytes {
 			return nil
 		}
 		b.identify(ctx, chunk)
@@ -233,7 +238,12 @@ func (b *Batch) read(ctx context.Context, t Target, d document, from io.Reader, 
 	}
 	b.identify(ctx, chunk)
 	p.report.Warnings = r.Warnings
-	b.pending, b.rows = append(b.pending, p), b.rows+len(p.rows)
+	if b.size > 0 && b.size+p.size > portionBytes {
+		if failed := b.start(ctx); failed != nil {
+			return failed
+		}
+	}
+	b.pending, b.rows, b.size = append(b.pending, p), b.rows+len(p.rows), b.size+p.size
 	if b.rows >= b.reader.Portion || len(b.pending) >= maxReports {
 		if failed := b.start(ctx); failed != nil {
 			return failed

@@ -36,7 +36,8 @@ func (b *Batch) storePart(ctx context.Context, p *pending) error {
 	})
 	if err == nil {
 		named.keep()
-		p.begun, p.rows = true, p.rows[:0]
+		clear(p.rows)
+		p.begun, p.rows, p.size = true, p.rows[:0], 0
 	}
 	return err
 }
@@ -64,7 +65,7 @@ func (b *Batch) start(ctx context.Context) error {
 		return err
 	}
 	s := &storing{done: make(chan struct{}), all: b.pending}
-	b.storing, b.pending, b.rows = s, nil, 0
+	b.storing, b.pending, b.rows, b.size = s, nil, 0, 0
 	go func() {
 		defer close(s.done)
 		defer func() {

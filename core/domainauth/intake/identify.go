@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
@@ -44,6 +45,10 @@ type sum struct {
 	ips      []netip.Addr
 }
 
+// portionBytes is the size of the texts of records that are stored in one transaction. A record of a
+// stranger can have some hundred kilobytes, so their number does not bound the memory.
+const portionBytes = 4 << 20
+
 // maxIPs is the number of addresses of a source that are kept as examples.
 const maxIPs = 5
 
@@ -53,6 +58,8 @@ type chunk struct {
 	evidence []sources.Evidence
 	rows     []Row
 	passed   []bool
+	// size is that of the texts of the rows in bytes.
+	size int
 }
 
 func newChunk(p *pending) *chunk { return &chunk{p: p} }
@@ -79,6 +86,7 @@ func (c *chunk) add(r *report.Record) {
 		DomainID: p.DomainID, ReportID: p.ID, Day: p.Day, N: p.Records, IP: r.SourceIP, Messages: messages, Disposition: dispositionOf(r),
 		DKIM: r.DKIM, SPF: r.SPF, HeaderFrom: r.HeaderFrom, EnvelopeFrom: r.EnvelopeFrom, Details: string(text),
 	})
+	c.size += len(text) + len(r.HeaderFrom) + len(r.EnvelopeFrom)
 	p.Records++
 	p.Messages = figures.Add(p.Messages, messages)
 	if r.Passed() {
@@ -103,17 +111,35 @@ func (b *Batch) identify(ctx context.Context, c *chunk) {
 		e := &c.evidence[i]
 		e.PTR = names[e.IP]
 		identity := c.p.domain.identifier.Identify(*e)
+		if c.p.sums[identity.Key] == nil && len(c.p.sums) >= b.reader.MaxSources {
+			identity = others(identity.Classification)
+		}
 		row := &c.rows[i]
 		row.Relayed = !c.passed[i] && identity.Classification == sources.Forwarder
 		c.p.add(identity, row)
 	}
-	c.evidence, c.rows, c.passed = c.evidence[:0], c.rows[:0], c.passed[:0]
+	c.p.size += c.size
+	// Slices may hold texts of the records, and grow by those of a portion only.
+	clear(c.evidence)
+	clear(c.rows)
+	c.evidence, c.rows, c.passed, c.size = c.evidence[:0], c.rows[:0], c.passed[:0], 0
 }
 
+// others returns the source for records of one classification in a report with too many sources.
+func others(c figures.Classification) sources.Identity {
+	return sources.Identity{Key: "others/" + string(c), Name: "Other senders (" + string(c) + ")", Classification: c}
+}
+
+// reverseTime is for how long the reverse names of the addresses in one file are asked for. Name
+// servers of strangers may not answer, and their reports may name many addresses.
+const reverseTime = 2 * time.Minute
+
 func (b *Batch) reverseNames(ctx context.Context, all []sources.Evidence) map[netip.Addr]string {
-	if b.reader.ReverseNames == nil {
+	if b.reader.ReverseNames == nil || b.reversing >= reverseTime {
 		return nil
 	}
+	begin := b.reader.Clock()
+	defer func() { b.reversing += b.reader.Clock().Sub(begin) }()
 	var addresses []netip.Addr
 	seen := map[netip.Addr]bool{}
 	for i := range all {

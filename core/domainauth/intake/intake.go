@@ -22,6 +22,9 @@ type Config struct {
 	// Portion is the number of records that are stored in one transaction. The zero value is
 	// 2000, for which SQLite's writer is held for some tenths of a second.
 	Portion int
+	// MaxSources is the number of sources of a report that are told apart. The zero value is 10,000:
+	// reports of the largest receivers name some thousand.
+	MaxSources int
 	// Senders returns the networks of known senders; nil means that they are not known.
 	Senders func() *sources.SenderNetworks
 	// ReverseNames returns the confirmed reverse names of addresses, as far as they are known
@@ -39,6 +42,9 @@ func New(cfg Config) *Reader {
 	}
 	if cfg.Portion == 0 {
 		cfg.Portion = 2000
+	}
+	if cfg.MaxSources == 0 {
+		cfg.MaxSources = 10_000
 	}
 	return &Reader{cfg}
 }
