@@ -173,6 +173,9 @@ func reason(k validator.ErrorKind) string {
 	case *kind.Pattern:
 		return "must match " + k.Want
 	case *kind.MinLength:
+		if k.Want == 1 {
+			return "must not be empty"
+		}
 		return fmt.Sprintf("must have at least %d characters", k.Want)
 	case *kind.MaxLength:
 		return fmt.Sprintf("must have at most %d characters", k.Want)

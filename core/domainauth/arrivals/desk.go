@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -83,8 +84,9 @@ func (k Desk) Reject(ctx context.Context, actor access.Actor, orgID, reporter st
 func (k Desk) decide(
 	ctx context.Context, actor access.Actor, orgID, reporter string, d Decision, detail *decisionDetail, then func(context.Context, string, time.Time) error,
 ) error {
+	isText := utf8.ValidString(reporter) && !strings.ContainsRune(reporter, 0)
 	reporter = strings.ToLower(strings.TrimSpace(reporter))
-	if reporter == "" || len(reporter) > maxReporter || strings.ContainsRune(reporter, 0) {
+	if reporter == "" || len(reporter) > maxReporter || !isText {
 		return core.Invalid("reporter", "must be the name of a reporter, as the list of reporters has it")
 	}
 	return k.Transactor.InTx(ctx, func(ctx context.Context) error {

@@ -139,7 +139,11 @@ type office struct {
 
 func newOffice(t *testing.T, requestedAt *time.Time) *office {
 	t.Helper()
-	db := storagetest.SQLite(t)
+	return newOfficeOn(t, storagetest.SQLite(t), requestedAt)
+}
+
+func newOfficeOn(t *testing.T, db *storage.DB, requestedAt *time.Time) *office {
+	t.Helper()
 	o := &office{db: db, Office: frametest.NewOffice(t, frametest.DatabaseOf(db),
 		frame.Area{Path: domainauth.ListPath, Name: "Domain authentication"}, frame.Area{Path: frame.Path + "/account", Name: "Sending account", Needs: members.MayViewAccount})}
 	o.operations = &frametest.Operations{T: t, Results: results(), Errors: map[string]*core.Error{}}

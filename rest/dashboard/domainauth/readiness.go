@@ -90,7 +90,7 @@ func (h readinessPages) readinessPage(w http.ResponseWriter, r *http.Request, v 
 		PerDay: rate(measured.Impact.FailingMessagesPerDay), Breadth: percentage(measured.Impact.AlignmentBreadth),
 	}
 	data.Conditions = conditionsOf(measured, data.Path)
-	data.Impact = impactRows(measured.Impact.Sources, data.Path)
+	data.Impact = narrowed(impactRows(measured.Impact.Sources, data.Path), measured.Impact.Sources, data.Path)
 	if measured.RecordToPublish != nil {
 		data.Record = &recordToPublish{Name: "_dmarc." + p.Domain, Value: plain(measured.RecordToPublish), Changes: changesOf(measured.RecordDiff)}
 	}
@@ -120,7 +120,8 @@ func (h readinessPages) acceptFormOf(v people.Visitor, path string, r domainauth
 	for _, s := range r.Impact.Sources {
 		if s.RelayBrokenMessages > 0 {
 			messages += s.RelayBrokenMessages
-			accept.Sources = append(accept.Sources, impactRows([]domainauth.SourceImpact{s}, path)...)
+			one := []domainauth.SourceImpact{s}
+			accept.Sources = append(accept.Sources, narrowed(impactRows(one, path), one, path)...)
 		}
 	}
 	accept.Messages = frame.Quantity(messages, "message", "messages")
@@ -166,6 +167,15 @@ func impactRows(all []domainauth.SourceImpact, path string) []impactRow {
 	return rows
 }
 
+// narrowed returns rows whose links lead to the list of sources of the same kind and decision, in
+// which a source with few messages is on the first page. The source may have others later.
+func narrowed(rows []impactRow, all []domainauth.SourceImpact, path string) []impactRow {
+	for i, s := range all {
+		rows[i].Path = frame.Address(path+tabSources, frame.Parameters{"decision": string(s.Decision), "classification": string(s.Classification)}) + "#source-" + s.ID
+	}
+	return rows
+}
+
 // changesOf returns the differences between two records as texts.
 func changesOf(diff []domainauth.TagChange) []tagChange {
 	changes := make([]tagChange, 0, len(diff))
@@ -188,7 +198,11 @@ func (h readinessPages) acknowledge(w http.ResponseWriter, r *http.Request, v pe
 	note := strings.TrimSpace(r.PostForm.Get("note"))
 	arguments := named(r)
 	arguments["target_policy"], arguments["note"] = r.PostForm.Get("target_policy"), note
-	if _, err := h.Do(r, v, frame.OperationCall{Operation: "domain_auth_readiness_acknowledge", Arguments: frame.SetArguments(arguments)}, nil); err != nil {
+	_, err := h.Do(r, v, frame.OperationCall{Operation: "domain_auth_readiness_acknowledge", Arguments: frame.SetArguments(arguments)}, nil)
+	if core.IsConflict(err) { // the text of the operation is for programs
+		err = core.Conflict("There is nothing to accept now.", "The figures changed, or another member accepted the cost before. The page shows how it is now.")
+	}
+	if err != nil {
 		h.readinessPage(w, r, v, note, err)
 		return
 	}

@@ -3,6 +3,7 @@ package domainauth
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -16,11 +17,14 @@ import (
 // ReceivedPath is the path of the page with the files that were received.
 const ReceivedPath = ListPath + "/received"
 
-// fileStates are the states of files with their marks.
-var fileStates = []struct {
+// fileState is a state of files with its mark.
+type fileState struct {
 	State arrivals.State
 	Mark  mark
-}{
+}
+
+// fileStates are the states of files.
+var fileStates = []fileState{
 	{arrivals.Read, mark{"read", "delivered"}}, {arrivals.Waiting, mark{"waits", "sent"}}, {arrivals.Held, mark{"held", "delayed"}}, {arrivals.Failed, mark{"not read", "bounced"}},
 }
 
@@ -66,24 +70,27 @@ func (h receivedPages) deskOf(v people.Visitor) arrivals.Desk {
 // showReceived shows what was received by mail, what was read from it, and what was not and why.
 func (h receivedPages) showReceived(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	asked := r.URL.Query()
+	state, domain := core.OnlyVisible(asked.Get("state")), core.OnlyVisible(asked.Get("domain"))
 	domains, err := h.Store.Domains(r.Context(), v.Org.ID, "", maxDomains)
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
-	data, names, filter := receivedPage{States: stateOptions(asked.Get("state"))}, map[string]string{}, arrivals.FileFilter{State: arrivals.State(asked.Get("state"))}
-	options := []frame.Option{{Name: "Any"}}
+	data, names, filter := receivedPage{States: stateOptions(state)}, map[string]string{}, arrivals.FileFilter{}
+	options, known := []frame.Option{{Name: "Any"}}, domain == ""
 	for _, d := range domains {
 		names[d.ID], options = d.Domain, append(options, frame.Option{Value: d.Domain, Name: d.Domain})
-		if d.Domain == asked.Get("domain") {
-			filter.DomainID = d.ID
+		if d.Domain == domain {
+			filter.DomainID, known = d.ID, true
 		}
 	}
-	data.Domains = frame.ChooseOption(options, asked.Get("domain"))
-	if asked.Get("domain") != "" && filter.DomainID == "" {
+	data.Domains = frame.ChooseOption(options, domain)
+	if known = known && (state == "" || isState(state)); known {
+		filter.State = arrivals.State(state)
+	} else {
 		filter.DomainID = core.NewID() // an unknown domain has no files
 	}
-	page, err := core.ReadPage(fmt.Sprintf("dmarc files %q %q", filter.State, asked.Get("domain")), asked.Get(frame.ParamCursor), frame.PageSize, func(after *core.After, limit int) ([]arrivals.File, error) {
+	page, err := core.ReadPage(fmt.Sprintf("dmarc files %q %q", state, domain), asked.Get(frame.ParamCursor), frame.PageSize, func(after *core.After, limit int) ([]arrivals.File, error) {
 		return h.deskOf(v).Files(r.Context(), v.Org.ID, filter, after, limit)
 	}, func(f arrivals.File) core.After { return core.After{At: f.ReceivedAt, ID: f.ID} })
 	problem, status := labels.FilterProblem(err)
@@ -92,8 +99,8 @@ func (h receivedPages) showReceived(w http.ResponseWriter, r *http.Request, v pe
 		return
 	}
 	data.Pager = frame.PagerOf(ReceivedPath, asked, len(page.Items), page.Next, -1)
-	data.Empty = frame.Empty{Text: "No report came by mail in the last 90 days. Receivers send one a day to the address in your DMARC record.", Action: &frame.Action{Path: ListPath, Name: "Open domains"}}
-	if asked.Get("state") != "" || asked.Get("domain") != "" {
+	data.Empty = frame.Empty{Text: "No report came by mail in the last 90 days. The page “Records” of a domain says whether this server receives reports, and at which address.", Action: &frame.Action{Path: ListPath, Name: "Open domains"}}
+	if filter != (arrivals.FileFilter{}) {
 		data.Empty = frame.Empty{Text: "No file matches these filters.", Action: &frame.Action{Path: ReceivedPath, Name: "Show all files"}}
 	}
 	for _, f := range page.Items {
@@ -115,6 +122,10 @@ func stateOptions(chosen string) []frame.Option {
 		options = append(options, frame.Option{Value: string(s.State), Name: s.Mark.Name})
 	}
 	return frame.ChooseOption(options, chosen)
+}
+
+func isState(name string) bool {
+	return slices.ContainsFunc(fileStates, func(s fileState) bool { return string(s.State) == name })
 }
 
 // newFileRow returns the row of a file. Its texts are those of outsiders.

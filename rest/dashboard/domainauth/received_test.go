@@ -3,8 +3,10 @@ package domainauth_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -13,6 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // receive stores a file of each state, two of them from reporters without proof.
@@ -60,6 +64,27 @@ func TestGoldenPagesOfReceivedReports(t *testing.T) {
 	o.shown("received_damaged_cursor", domainauth.ReceivedPath+"?cursor=x")
 	o.Allow(members.MayViewDomainAuth)
 	o.shown("viewer_received", domainauth.ReceivedPath)
+}
+
+// TestOddFiltersOfReceivedReports asks for values that no select field has, and that PostgreSQL
+// refuses as text.
+func TestOddFiltersOfReceivedReports(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		o := newOfficeOn(t, db, nil)
+		for _, query := range []string{"state=a%00", "state=%FF", "state=lost", "domain=a%00", "domain=%FF", "domain=a%00b&state=held"} {
+			status, page := frametest.Get(t, o.pages, domainauth.ReceivedPath+"?"+query)
+			if status != http.StatusOK || !utf8.ValidString(page) || !strings.Contains(page, "No file matches these filters.") {
+				t.Errorf("%s: %d %q", query, status, page[max(0, len(page)-300):])
+			}
+		}
+		for _, reporter := range []string{"a\x00b", "\xff.example"} {
+			status, _ := frametest.Post(t, o.pages, o.Site.Visitor, domainauth.ReceivedPath+"/decide", url.Values{"reporter": {reporter}, "to": {"rejected"}})
+			if status != http.StatusUnprocessableEntity {
+				t.Errorf("%q: %d", reporter, status)
+			}
+		}
+	})
 }
 
 // TestReporterDecisions sends the forms that accept and reject a reporter, with the permission
