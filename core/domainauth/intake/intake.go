@@ -22,7 +22,7 @@ type Config struct {
 	// Portion is the number of records that are stored in one transaction. The zero value is
 	// 2000, for which SQLite's writer is held for some tenths of a second.
 	Portion int
-	// MaxSources is the number of sources of a report that are told apart. The zero value is 10,000:
+	// MaxSources is the number of sources that one report can have. The zero value is 10,000:
 	// reports of the largest receivers name some thousand.
 	MaxSources int
 	// Senders returns the networks of known senders; nil means that they are not known.
