@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/site"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/testsends"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -51,6 +52,7 @@ import (
 	senderstore "github.com/mailhelm/mailhelm/storage/senders"
 	sendingstore "github.com/mailhelm/mailhelm/storage/sending"
 	signingstore "github.com/mailhelm/mailhelm/storage/signing"
+	sitestore "github.com/mailhelm/mailhelm/storage/site"
 	"github.com/mailhelm/mailhelm/storage/suppression"
 	tagstore "github.com/mailhelm/mailhelm/storage/tags"
 	"github.com/mailhelm/mailhelm/storage/templates"
@@ -144,6 +146,9 @@ func (db *DB) ContactSearch() contacts.SearchStore { return contactstore.New(db.
 
 // VisitorIDs returns the store of the ids by which contacts are recognized on websites.
 func (db *DB) VisitorIDs() visitorids.Store { return visitorstore.New(db.DB) }
+
+// Site returns the store of site keys and of counts of beacons.
+func (db *DB) Site() site.Store { return sitestore.New(db.DB) }
 
 // ContactCount returns the store that counts contacts.
 func (db *DB) ContactCount() topics.ContactCounter { return contactstore.New(db.DB) }

@@ -93,6 +93,8 @@ var domainEdges = map[[2]string]string{
 	{"senders", "access"}:              "the mail with a code names the person",
 	{"senders", "jobs"}:                "codes are mailed by a job",
 	{"senders", "letters"}:             "the code is sent in a letter of Mailhelm",
+	{"site", "throttle"}:               "beacons of an address and of a visitor are limited",
+	{"site", "visitorids"}:             "beacons name contacts by visitor ids",
 	{"segments", "jobs"}:               "jobs evaluate the members",
 	{"segments", "messages"}:           "an event of a message may make a contact a member",
 	{"segments", "predicate"}:          "a segment is a predicate",

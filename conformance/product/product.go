@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/outbound/outboundtest"
 	"github.com/mailhelm/mailhelm/core/passwords"
@@ -81,6 +82,8 @@ type Options struct {
 	ReceiveRegions []string
 	// LoopbackBuckets lets organizations keep received mail in buckets on the loopback interface.
 	LoopbackBuckets bool
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []string
 	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -149,6 +152,8 @@ type Product struct {
 	Webhooks webhooks.Webhooks
 	// Workflows changes workflows as people do on the dashboard.
 	Workflows *workflows.Workflows
+	// Site changes site keys and takes beacons of websites.
+	Site *site.Parts
 	// Connections stores the settings and encrypted secrets of the organizations' sending
 	// accounts. An organization without a stored connection sends with Simulator.
 	Connections sending.Connections
@@ -213,7 +218,7 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.DNS != "" {
 		cfg.DNSServers, cfg.PollSimulated = []string{opts.DNS}, true
 	}
-	cfg.InboxDomain = opts.InboxDomain
+	cfg.InboxDomain, cfg.TrustedProxies = opts.InboxDomain, opts.TrustedProxies
 	cfg.MailHost, cfg.ReceiveSESRegions = opts.mailHost(), opts.ReceiveRegions
 	cfg.RspamdURL, cfg.Clamd = opts.RspamdURL, opts.Clamd
 	if opts.LoopbackBuckets {
@@ -290,7 +295,7 @@ func (p *Product) use(h *serve.Host) {
 	p.BaseURL, p.AuthURL, p.AppURL, p.MCPURL, p.FetchURL, p.DocsURL = a.API, a.Auth, a.App, a.MCP, a.Fetch, a.Docs
 	p.AdminURL, p.SMTPAddr = a.Admin, a.SMTP
 	p.Simulator, p.DB, p.Connections, p.Webhooks = h.Account(), h.DB(), h.Connections(), h.Webhooks()
-	p.Workflows = h.Domains().Workflows
+	p.Workflows, p.Site = h.Domains().Workflows, h.Site()
 }
 
 // stop stops the host. It does not use t.Context, which has ended in a cleanup.

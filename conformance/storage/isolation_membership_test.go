@@ -14,7 +14,8 @@ func (o ownedObjects) ownVisitor(t *testing.T, db *storage.DB) {
 }
 
 func visitorOf(o ownedObjects) visitorids.Record {
-	return visitorids.Record{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
+	hash := visitorids.HashOf("same")
+	return visitorids.Record{ContactID: o.contact.ID, Hash: hash[:], Sealed: []byte(o.org), IssuedAt: start}
 }
 
 func (o ownedObjects) membershipState(t *testing.T, db *storage.DB) []any {

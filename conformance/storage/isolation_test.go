@@ -34,6 +34,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/site"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
@@ -128,6 +129,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
 	must(t, err)
 	o.ownVisitor(t, db)
+	o.ownSite(t, db)
 	o.ownBulk(t, db)
 	o.ownPeople(t, db)
 	o.ownConnection(t, db)
@@ -205,6 +207,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	connection, err := db.Connections(masterKey(t, 1)).Connection(ctx, o.org)
 	see(connection, err)
 	seen = append(seen, o.membershipState(t, db)...)
+	seen = append(seen, o.siteState(t, db)...)
 	seen = append(seen, o.bulkState(t, db)...)
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.segmentState(t, db)...)
@@ -229,7 +232,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -409,6 +412,7 @@ var exempt = []string{
 	"Busy", "Touched", "OpenSends", // return the workflows, organizations and sends of all organizations that have work
 	"DomainsToPoll", "DomainsToRefresh", // return domains of all organizations
 	"DueDigests", "DomainsWithNews", "DueNotices", "AddNotice", // the same of digests, news and mails; the last inserts a row for the given organization
+	"InsertSiteKey", "AllSiteKeys", "PurgeSiteCounts", // insert a row for the given organization, and concern all organizations
 	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
 
@@ -418,7 +422,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 	reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
 	reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
-	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[visitorids.Store](), reflect.TypeFor[contacts.NoteStore](),
+	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[visitorids.Store](), reflect.TypeFor[site.Store](), reflect.TypeFor[contacts.NoteStore](),
 	reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),

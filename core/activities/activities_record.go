@@ -120,7 +120,10 @@ func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Rec
 	if c.Surface == core.Agent {
 		source = FromAgent
 	}
-	if err := a.insert(ctx, c, items, source); err != nil {
+	for i := range items {
+		items[i].receivedAt = c.Now
+	}
+	if err := a.insert(ctx, org, items, source); err != nil {
 		return Recorded{}, err
 	}
 	results := make([]ItemResult, len(items))
@@ -134,8 +137,7 @@ func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Rec
 }
 
 // insert stores the items that were neither refused nor found to be duplicates.
-func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, source Source) error {
-	org := c.Principal.Org.ID
+func (a *Activities) insert(ctx context.Context, org string, items []sent, source Source) error {
 	fresh := make([]Activity, 0, len(items))
 	var contacts []string
 	seen := make(map[string]bool, len(items))
@@ -145,7 +147,7 @@ func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, sou
 			continue
 		}
 		fresh = append(fresh, Activity{
-			ID: s.activityID, ContactID: s.contactID, Name: s.name, OccurredAt: s.occurredAt, ReceivedAt: c.Now,
+			ID: s.activityID, ContactID: s.contactID, Name: s.name, OccurredAt: s.occurredAt, ReceivedAt: s.receivedAt,
 			Source: source, Properties: s.properties,
 		})
 		if !seen[s.contactID] {

@@ -83,8 +83,9 @@ type sent struct {
 	properties json.RawMessage
 	occurredAt time.Time
 
-	reason Reason
-	detail string
+	reason     Reason
+	detail     string
+	receivedAt time.Time // set before the item is stored
 	// activityID and contactID are set when the item is accepted.
 	activityID, contactID string
 	duplicate             bool

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Store stores visitor ids. Every method sees only the given organization.
+// Store stores visitor ids. Every method sees only the given organization, ContactsOf those of
+// its keys.
 type Store interface {
 	// VisitorID returns the contact's visitor id. It fails with core.CodeNotFound when
 	// the contact has none.
@@ -15,6 +16,9 @@ type Store interface {
 	InsertVisitorID(ctx context.Context, orgID string, r Record) error
 	// DeleteVisitorID deletes the contact's visitor id, if it has one.
 	DeleteVisitorID(ctx context.Context, orgID, contactID string) error
+	// ContactsOf returns the ids of the contacts that have the visitor ids. It skips ids that
+	// no contact of their organization has.
+	ContactsOf(ctx context.Context, ids []Key) (map[Key]string, error)
 }
 
 // Record is a visitor id as it is stored.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -33,9 +34,30 @@ func mint() string {
 	return prefix + string(random)
 }
 
-func hashOf(id string) []byte {
-	sum := sha256.Sum256([]byte(id))
-	return sum[:]
+// IsID reports whether a text has the form of a visitor id.
+func IsID(text string) bool {
+	letters, found := strings.CutPrefix(text, prefix)
+	if !found || len(letters) != length {
+		return false
+	}
+	for i := range len(letters) {
+		if strings.IndexByte(alphabet, letters[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Hash is the SHA-256 of a visitor id.
+type Hash [sha256.Size]byte
+
+// HashOf returns the hash of a visitor id.
+func HashOf(id string) Hash { return sha256.Sum256([]byte(id)) }
+
+// Key identifies a visitor id within an organization.
+type Key struct {
+	OrgID string
+	Hash  Hash
 }
 
 // Config has the dependencies of VisitorIDs. Record may be nil.
@@ -86,11 +108,12 @@ func (v *VisitorIDs) Issue(ctx context.Context, orgID, contactID string, now tim
 		return id, err
 	}
 	id = mint()
+	hash := HashOf(id)
 	sealed, err := v.cfg.Sealer.Seal(sealPurpose, orgID+"/"+contactID, []byte(id))
 	if err != nil {
 		return "", fmt.Errorf("visitor id of contact %s: %w", contactID, err)
 	}
-	err = v.cfg.Store.InsertVisitorID(ctx, orgID, Record{ContactID: contactID, Hash: hashOf(id), Sealed: sealed, IssuedAt: now})
+	err = v.cfg.Store.InsertVisitorID(ctx, orgID, Record{ContactID: contactID, Hash: hash[:], Sealed: sealed, IssuedAt: now})
 	if err != nil || v.cfg.Record == nil {
 		return id, err
 	}

@@ -4,6 +4,7 @@ package visitorids
 
 import (
 	"context"
+	"encoding/hex"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/visitorids"
@@ -31,6 +32,13 @@ var (
 		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	deleteVisitor = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	// visitorsByHash selects the contacts of visitor ids of any organizations, by the unique
+	// index on organization and hash.
+	visitorsByHash = engine.Register("contacts of visitor ids", `
+		SELECT i.org_id, i.contact_id, i.hash FROM `+engine.ParameterRows(`$1`)+`
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ visitor_ids /*pg AS named
+			WHERE named.org_id = CAST(v ->> 'org' AS bytetext) AND named.hash = unhex(v ->> 'hash') LIMIT 1)*/ AS i
+		WHERE i.org_id = v ->> 'org' AND i.hash = unhex(v ->> 'hash')`)
 )
 
 // Store stores the ids by which contacts are recognized on websites.
@@ -57,4 +65,37 @@ func (s Store) InsertVisitorID(ctx context.Context, orgID string, v visitorids.R
 func (s Store) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
 	return err
+}
+
+// visitorKey is an element of the JSON parameter of visitorsByHash. Hash has hexadecimal
+// digits.
+type visitorKey struct {
+	Org  string `json:"org"`
+	Hash string `json:"hash"`
+}
+
+// foundVisitor is a row of the result of visitorsByHash.
+type foundVisitor struct {
+	OrgID     string `db:"org_id"`
+	ContactID string `db:"contact_id"`
+	Hash      []byte `db:"hash"`
+}
+
+func (s Store) ContactsOf(ctx context.Context, ids []visitorids.Key) (map[visitorids.Key]string, error) {
+	keys := make([]visitorKey, len(ids))
+	for i, id := range ids {
+		keys[i] = visitorKey{id.OrgID, hex.EncodeToString(id.Hash[:])}
+	}
+	parameter, err := engine.JSONParameter(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.List[foundVisitor](ctx, s.db, visitorsByHash, parameter)
+	found := make(map[visitorids.Key]string, len(rows))
+	for _, row := range rows {
+		if len(row.Hash) == len(visitorids.Hash{}) {
+			found[visitorids.Key{OrgID: row.OrgID, Hash: visitorids.Hash(row.Hash)}] = row.ContactID
+		}
+	}
+	return found, err
 }

@@ -55,7 +55,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	done.OnRecord = triggers.ObserveActivities
 	list, subjects, sync := newTopics(cfg, s, divided, changed)
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
-	observe := countAudience(metrics)
+	observe := outgoing.CountAudience(metrics)
 	sendingAccount := account.New(account.Config{
 		Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
 		Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -139,6 +140,11 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		return err
 	}
 	if h.cfg.Role != config.Worker {
+		if h.stores.site, err = site.Open(ctx, site.Needs{
+			Config: h.cfg, Store: h.stores.db.Site(), Visitors: h.stores.db.VisitorIDs(), Activities: h.domains.Activities, Transactor: h.stores.db, Metrics: metrics,
+		}); err != nil {
+			return err
+		}
 		if simulated, err = simulatedevents.New(simulatedevents.Config{
 			Outbox: h.stores.account.Outbox(), Connections: h.stores.connections, Base: h.addresses.API, Clock: h.cfg.Clock, Log: h.cfg.Log,
 		}); err != nil {
@@ -176,15 +182,16 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 // follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
 // are sent by every process that runs jobs.
 func (h *Host) follow(simulated *simulatedevents.Events) {
-	unfollowKeys, unreceive, unfollowEvents, unsend := h.stores.follow(h.cfg.Log), h.stores.incoming.Follow(), func() {}, func() {}
+	unfollowKeys, unreceive, unfollowEvents, unsend, unfollowSite := h.stores.follow(h.cfg.Log), h.stores.incoming.Follow(), func() {}, func() {}, func() {}
 	if simulated != nil {
-		unfollowEvents = simulated.Follow()
+		unfollowEvents, unfollowSite = simulated.Follow(), h.stores.site.Follow()
 	}
 	if h.jobs != nil {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
 	unfollowDomains, unfollowReports := h.stores.received.Follow(h.cfg.Role), h.stores.reports.Follow(h.cfg.Role)
 	h.unfollow = func() {
+		unfollowSite()
 		unfollowEvents()
 		unfollowDomains()
 		unfollowReports()
@@ -236,6 +243,9 @@ func (h *Host) Connections() sending.Connections { return h.stores.connections }
 // Webhooks returns the value that manages webhook endpoints. It checks no permissions. It is
 // for code in this process that sets up data.
 func (h *Host) Webhooks() webhooks.Webhooks { return newWebhooks(h.cfg, h.stores) }
+
+// Site returns the parts that take beacons of websites. It is nil in a worker.
+func (h *Host) Site() *site.Parts { return h.stores.site }
 
 // Forget removes an organization's connection from this process's cache. The next use of
 // the sending account reads the connection from the database. It may be repeated.

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
@@ -73,6 +74,8 @@ type stores struct {
 	received *mailin.Domains
 	// reports reads DMARC reports and measures domains. newDomains sets it.
 	reports *dmarc.Reports
+	// site takes beacons of websites. It is nil in a worker.
+	site *site.Parts
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
 	dispatcher *dispatch.Dispatcher
 	// journeys moves the runs of workflows and sends their messages. It is nil in a process

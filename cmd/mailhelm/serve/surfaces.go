@@ -69,8 +69,12 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	if err != nil {
 		return nil, err
 	}
+	called, err := s.site.Route(routeBelow(ingest.Path, events, api.Handler()))
+	if err != nil {
+		return nil, err
+	}
 	web := []network.Site{
-		{Service: config.APIService, Origin: public.API, Handler: routeBelow(ingest.Path, events, api.Handler())},
+		{Service: config.APIService, Origin: public.API, Handler: called},
 		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},
 		{Service: config.FetchService, Origin: public.Fetch, Handler: fetch},
 	}

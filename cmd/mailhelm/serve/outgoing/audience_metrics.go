@@ -1,13 +1,13 @@
-package serve
+package outgoing
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// countAudience registers counters for background work on contacts. It returns a function
+// CountAudience registers counters for background work on contacts. It returns a function
 // that adds n to the counter whose name is in the parameter what. That function does
 // nothing if the name is unknown or n is below 1. The parameter outcome is the value of a
 // label and must have few different values, because each value adds a time series. Call
-// countAudience once for each registry, because a second registration panics.
-func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
+// CountAudience once for each registry, because a second registration panics.
+func CountAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mailhelm_bulk_rows_total",
