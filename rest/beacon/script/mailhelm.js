@@ -119,7 +119,7 @@
     init(given) {
       const { siteKey, cookieName, visitorId, requireConsent, endpoint } = Object(given);
       if (!/^pk_live_[0-9a-z]{32}$/.test(siteKey) || !(endpoint || ownEndpoint)) {
-        console.warn("mailhelm: init needs a siteKey like pk_live_…, and an endpoint if the script is imported");
+        console.warn("mailhelm: init needs a siteKey like pk_live_..., and an endpoint if the script is imported");
         return;
       }
       options = { siteKey, visitorId, requireConsent, cookieName: cookieName || "so_vid", endpoint: endpoint || ownEndpoint };
