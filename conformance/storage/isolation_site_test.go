@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
 )
+
+var siteStore = reflect.TypeFor[site.Store]()
 
 // siteKey returns the site key of the owner.
 func (o ownedObjects) siteKey() string { return "pk_live_" + o.org }

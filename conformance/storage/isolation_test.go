@@ -34,7 +34,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
-	"github.com/mailhelm/mailhelm/core/site"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/testsends"
@@ -129,7 +128,6 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
 	must(t, err)
 	o.ownVisitor(t, db)
-	o.ownSite(t, db)
 	o.ownBulk(t, db)
 	o.ownPeople(t, db)
 	o.ownConnection(t, db)
@@ -207,7 +205,6 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	connection, err := db.Connections(masterKey(t, 1)).Connection(ctx, o.org)
 	see(connection, err)
 	seen = append(seen, o.membershipState(t, db)...)
-	seen = append(seen, o.siteState(t, db)...)
 	seen = append(seen, o.bulkState(t, db)...)
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.segmentState(t, db)...)
@@ -398,7 +395,7 @@ var exempt = []string{
 	"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 	"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 	"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
-	"InsertRequest", "InsertManaged",
+	"InsertRequest", "InsertManaged", "InsertSiteKey", "AllSiteKeys", "PurgeSiteCounts",
 	"SaveConnection", "ConnectionByIngestPath", // exempt because an ingest path is unique over all organizations
 	"activities.Store.Insert", "broadcasts.Store.Insert", "approvals.Store.Insert", "InsertEndpoint", "AddDeliveries", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
@@ -412,7 +409,6 @@ var exempt = []string{
 	"Busy", "Touched", "OpenSends", // return the workflows, organizations and sends of all organizations that have work
 	"DomainsToPoll", "DomainsToRefresh", // return domains of all organizations
 	"DueDigests", "DomainsWithNews", "DueNotices", "AddNotice", // the same of digests, news and mails; the last inserts a row for the given organization
-	"InsertSiteKey", "AllSiteKeys", "PurgeSiteCounts", // insert a row for the given organization, and concern all organizations
 	"WriteContacts", // tested by several calls in the function storeCalls, such as "WriteContacts update"
 }
 
@@ -422,7 +418,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 	reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
 	reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
-	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[visitorids.Store](), reflect.TypeFor[site.Store](), reflect.TypeFor[contacts.NoteStore](),
+	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[visitorids.Store](), siteStore, reflect.TypeFor[contacts.NoteStore](),
 	reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),
