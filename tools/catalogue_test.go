@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/tools"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -26,7 +27,7 @@ func compareGolden(t *testing.T, path string, got []byte) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
+		if err := goldentest.Write(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -80,7 +81,7 @@ func (s *scene) compareGuide(want []string) {
 		s.Errorf("the guide has %d blocks of figures, expected %d", n, len(want))
 	}
 	if *update {
-		s.must(os.WriteFile(guide, []byte(strings.Join(parts, "```")), 0o600))
+		s.must(goldentest.Write(guide, []byte(strings.Join(parts, "```")), 0o600))
 	}
 }
 

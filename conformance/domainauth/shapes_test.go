@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/domainauth/report/reporttest"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -47,7 +48,7 @@ func TestGoldenShapes(t *testing.T) {
 		got := read(t, s).text()
 		path := filepath.Join(folder, s.name+".json")
 		if *update {
-			if err := os.WriteFile(path, got, 0o600); err != nil {
+			if err := goldentest.Write(path, got, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			continue

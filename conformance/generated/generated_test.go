@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "write the documents")
@@ -83,7 +84,7 @@ func compareOrUpdate(t *testing.T, name, committed, derived string) {
 		t.Errorf("%s is not what the code gives; run \"make generate\" (-committed +derived):\n%s", name, cmp.Diff(committed, derived))
 		return
 	}
-	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(derived), 0o644); err != nil {
+	if err := goldentest.Write(filepath.Join(root, filepath.FromSlash(name)), []byte(derived), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("wrote %s", name)

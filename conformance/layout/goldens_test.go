@@ -14,7 +14,8 @@ const goldenTest = "TestGolden"
 
 // TestGoldensAreWrittenByName checks test names. A test that reads the flag variable update
 // of its package, directly or through functions that it calls, must have a name that begins
-// with TestGolden. No other test may have such a name.
+// with TestGolden. No other test may have such a name. A function that reads the variable writes
+// files with the package goldentest.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
 	uses := map[string]map[string][]string{} // the names that each function uses, by folder and function
@@ -32,6 +33,9 @@ func TestGoldensAreWrittenByName(t *testing.T) {
 			continue
 		}
 		for name := range functions {
+			if slices.Contains(functions[name], "update") && slices.Contains(functions[name], ".WriteFile") {
+				t.Errorf("%s: %s writes a golden with os.WriteFile, want goldentest.Write", folder, name)
+			}
 			writes := functionUses(functions, name, "update", map[string]bool{})
 			if strings.HasPrefix(name, "Test") && writes != strings.HasPrefix(name, goldenTest) {
 				t.Errorf("%s: %s writes goldens: %t, so its name begins with %s or not", folder, name, writes, goldenTest)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"golang.org/x/tools/txtar"
 )
 
@@ -190,7 +191,7 @@ func (w *wire) compareTranscript(kind, prose string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			w.t.Fatal(err)
 		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
+		if err := goldentest.Write(path, got, 0o644); err != nil {
 			w.t.Fatal(err)
 		}
 	}

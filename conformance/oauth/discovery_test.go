@@ -13,6 +13,7 @@ import (
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/oauth"
 	"golang.org/x/oauth2/clientcredentials"
 )
@@ -29,7 +30,7 @@ func TestGoldenServerMetadata(t *testing.T) {
 		const golden = "testdata/metadata.json"
 		got := strings.ReplaceAll(a.body, w.issuer, "{auth_url}")
 		if *update {
-			w.must(os.WriteFile(golden, []byte(got), 0o600))
+			w.must(goldentest.Write(golden, []byte(got), 0o600))
 		}
 		want, err := os.ReadFile(golden)
 		w.must(err)

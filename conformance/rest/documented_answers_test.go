@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
 )
 
@@ -45,7 +45,7 @@ func (d *documentedCalls) compare(t *testing.T, op core.Operation, got examples.
 		t.Errorf("%s: %s; run the test with -update if the change is meant", name, difference)
 		return
 	}
-	if err := os.WriteFile(answersFolder+name+".json", d.stored(t, got), 0o600); err != nil {
+	if err := goldentest.Write(answersFolder+name+".json", d.stored(t, got), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/pb33f/libopenapi"
 )
 
@@ -31,7 +32,7 @@ func TestGoldenOpenAPIDocument(t *testing.T) {
 	indented.WriteByte('\n')
 	golden := filepath.Join("testdata", "openapi.json")
 	if *update {
-		if err := os.WriteFile(golden, indented.Bytes(), 0o600); err != nil {
+		if err := goldentest.Write(golden, indented.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/conformance/standin"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -145,7 +146,7 @@ func golden(t *testing.T, got string) {
 	t.Helper()
 	const file = "testdata/metrics.txt"
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

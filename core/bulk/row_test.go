@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "write the golden file of the plan anew")
@@ -36,7 +37,7 @@ func TestGoldenPlanOfARow(t *testing.T) {
 	text := strings.ReplaceAll(row+"\n"+string(printed)+"\n", list.ID, "the id of beta")
 	golden := filepath.Join("testdata", "plan_of_row.txt")
 	if *update {
-		if err := os.WriteFile(golden, []byte(text), 0o600); err != nil {
+		if err := goldentest.Write(golden, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "write the golden file of plans anew")
@@ -64,7 +65,7 @@ func TestGoldenPlans(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "plans.txt")
 	if *update {
-		if err := os.WriteFile(golden, []byte(text), 0o600); err != nil {
+		if err := goldentest.Write(golden, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

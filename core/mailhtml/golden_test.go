@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,7 +35,7 @@ func newsletters(t *testing.T) map[string]string {
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
@@ -64,7 +65,7 @@ func TestGoldenParseSES(t *testing.T) {
 		}
 		golden := filepath.Join("testdata", name+".golden")
 		if *update {
-			if err := os.WriteFile(golden, got, 0o600); err != nil {
+			if err := goldentest.Write(golden, got, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
@@ -52,7 +53,7 @@ func compareGolden(t *testing.T, name, got string) {
 		if err := os.MkdirAll("testdata", 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

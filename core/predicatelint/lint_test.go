@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/predicatelint"
 )
@@ -139,7 +140,7 @@ func TestGoldenFindings(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "findings.golden")
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 )
@@ -57,7 +58,7 @@ func TestGoldenHealthOfTwoWeeks(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "sending_health.json")
 	if *update {
-		if err := os.WriteFile(golden, append(indented.Bytes(), '\n'), 0o644); err != nil {
+		if err := goldentest.Write(golden, append(indented.Bytes(), '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

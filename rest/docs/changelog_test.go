@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "copy the changelog")
@@ -19,7 +21,7 @@ func TestGoldenChangelog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("changelog.md", source, 0o600); err != nil {
+		if err := goldentest.Write("changelog.md", source, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

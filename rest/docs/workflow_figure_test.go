@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
@@ -29,7 +30,7 @@ func TestGoldenWorkflowFigure(t *testing.T) {
 	start, end := strings.Index(drawing, ` role="img"`), strings.Index(drawing, ">")
 	want := drawing[:start] + drawing[end:]
 	if *update {
-		if err := os.WriteFile(figure, []byte(want), 0o600); err != nil {
+		if err := goldentest.Write(figure, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

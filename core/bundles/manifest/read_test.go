@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/bundles/manifest"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"golang.org/x/tools/txtar"
 )
 
@@ -52,7 +52,7 @@ func TestGoldenRead(t *testing.T) {
 					a.Files, at = append(a.Files, txtar.File{Name: "want"}), len(a.Files)
 				}
 				a.Files[at].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
+				if err := goldentest.Write(file, txtar.Format(a), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				return

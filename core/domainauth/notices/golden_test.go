@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -14,7 +16,7 @@ func golden(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := goldentest.Write(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

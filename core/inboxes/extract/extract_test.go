@@ -3,11 +3,11 @@ package extract_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/inboxes/extract"
 	"golang.org/x/tools/txtar"
 )
@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 			archive.Files[i].Data = []byte(got)
 		}
 		if *update {
-			if err := os.WriteFile(path, txtar.Format(archive), 0o600); err != nil {
+			if err := goldentest.Write(path, txtar.Format(archive), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -69,7 +70,7 @@ func TestGoldenEventRecords(t *testing.T) {
 		golden := filepath.Join("testdata", "events", strings.ReplaceAll(r.EventType, " ", "")+".json")
 		if *update {
 			must(t, os.MkdirAll(filepath.Dir(golden), 0o700))
-			must(t, os.WriteFile(golden, got.Bytes(), 0o600))
+			must(t, goldentest.Write(golden, got.Bytes(), 0o600))
 		}
 		want, err := os.ReadFile(golden)
 		must(t, err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/workflows/diagram"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
@@ -83,7 +84,7 @@ func TestGoldenDrawings(t *testing.T) {
 	for name, got := range drawings(t) {
 		file := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -6,13 +6,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/grammar"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
@@ -86,7 +86,7 @@ func TestGoldenGrammar(t *testing.T) {
 	}
 	b.WriteString(conditions)
 	if *update {
-		if err := os.WriteFile("grammar.md", []byte(b.String()), 0o600); err != nil {
+		if err := goldentest.Write("grammar.md", []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

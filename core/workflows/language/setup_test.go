@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
@@ -89,7 +90,7 @@ func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -72,7 +73,7 @@ func compareGolden(t *testing.T, key, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "examples", key+".txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

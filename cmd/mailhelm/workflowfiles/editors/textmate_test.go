@@ -3,11 +3,11 @@ package editors
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/grammar"
 	"github.com/mailhelm/mailhelm/core/workflows/language/languagetest"
@@ -25,7 +25,7 @@ func TestGoldenTextMate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("workflow.tmLanguage.json", []byte(want), 0o600); err != nil {
+		if err := goldentest.Write("workflow.tmLanguage.json", []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
@@ -45,7 +46,7 @@ func TestGoldenDrawings(t *testing.T) {
 			wantWellFormed(t, string(svg))
 			golden := filepath.Join("testdata", name+".svg")
 			if *update {
-				if err := os.WriteFile(golden, []byte(string(svg)+"\n"), 0o644); err != nil {
+				if err := goldentest.Write(golden, []byte(string(svg)+"\n"), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}

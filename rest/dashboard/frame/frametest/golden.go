@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/goldentest"
 )
 
 // random matches the parts of a page that differ from run to run: ids, form tokens and
@@ -49,7 +50,7 @@ func CompareGoldenWhole(t *testing.T, name, page string, update bool) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		if err := goldentest.Write(file, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
