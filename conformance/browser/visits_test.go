@@ -13,7 +13,7 @@ import (
 func TestVisitIsSent(t *testing.T) {
 	t.Parallel()
 	w := newWebsite(t, `{{tag}}<script>
-mailhelm.track("site_order", { total: 12.5, vip: true, note: "", gone: undefined, none: null, nan: NaN, "Bad Name": 1, list: [1] });
+mailhelm.track("site_order", { total: 12.5, vip: true, note: "", gone: undefined, none: null, nan: NaN, "Bad Name": 1, list: [1], path: "/" });
 loaded().then(() => { mailhelm.track("Bad name"); end(stored()); });
 </script>`)
 	w.pages["/start"] = `<script>location.replace("/?utm_source=mail&utm_medium=email&utm_campaign=autumn&token=secret#part")</script>`
@@ -115,7 +115,7 @@ mailhelm.init({ siteKey: "{{key}}" }); mailhelm.track("site_order"); end("")</sc
 	{"a browser whose queue of beacons is full", `<script>navigator.sendBeacon = () => false</script>` + classic + `<script>
 mailhelm.init({ siteKey: "{{key}}" }); mailhelm.track("site_order"); end("")</script>`, "", orders(1, "site_visit")},
 	{"large values", classic + `<script>
-document.title = "\u{1F600}".repeat(9000); const big = {}; for (let i = 0; i < 12; i++) big["p" + i] = "\u0001\u{1F600}".repeat(9000);
+document.title = "\u{1F600}".repeat(9000); const big = {}; for (let i = 0; i < 12; i++) big["p" + i] = "\u0001\udc00\u{1F600}".repeat(9000);
 history.replaceState(null, "", "/" + "x".repeat(3000)); mailhelm.init({ siteKey: "{{key}}" }); mailhelm.track("site_order", big); end("")</script>`, "", orders(1, "site_visit")},
 	{"a page that is rendered before it is visited", `<script>
 Object.defineProperty(document, "prerendering", { value: true, configurable: true })</script>` + classic + `<script>

@@ -157,7 +157,8 @@ func (w *website) serveAPI(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take stores a beacon. It reports one that has a wrong form or size, or a cookie.
+// take stores a beacon. It reports one that has a wrong form or size, half of a surrogate pair,
+// which is no valid JSON text by RFC 7493, or a cookie.
 func (w *website) take(r *http.Request) {
 	var b beacon
 	body, err := io.ReadAll(r.Body)
@@ -166,7 +167,7 @@ func (w *website) take(r *http.Request) {
 	}
 	reader := json.NewDecoder(strings.NewReader(string(body)))
 	reader.DisallowUnknownFields()
-	if err := reader.Decode(&b); err != nil || len(body) > 8192 {
+	if err := reader.Decode(&b); err != nil || len(body) > 8192 || strings.Contains(string(body), `\ud`) {
 		w.t.Errorf("a beacon of %d bytes: %v\n%s", len(body), err, body)
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "text/plain;charset=UTF-8" || r.Header.Get("Cookie") != "" {

@@ -18,6 +18,8 @@
   const element = document.currentScript || document.querySelector('script[src*="/s/mailhelm.js"]');
   const ownEndpoint = attempt(() => new URL("visit", element.src).href);
   const marker = "so_session";
+  // Names of properties: those of the page are set by newEvent.
+  const custom = /^(?!(?:path|referrer|title|utm_(?:source|medium|campaign))$)[a-z][a-z0-9_]{0,31}$/;
   const maxWaiting = 10, maxProperties = 10, maxBody = 8192;
 
   let options, consented, visitor, session, watching;
@@ -54,16 +56,17 @@
     let kept = 0;
     for (const [key, value] of Object.entries(Object(properties))) {
       const fits = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
-      if (fits && /^[a-z][a-z0-9_]{0,31}$/.test(key) && kept++ < maxProperties) event.properties[key] = value;
+      if (fits && custom.test(key) && kept++ < maxProperties) event.properties[key] = value;
     }
     return event;
   };
 
-  // Shortens texts until the body has at most maxBody bytes. A cut never splits a character.
+  // Shortens texts until the body has at most maxBody bytes. Halves of surrogate pairs, which a
+  // cut may leave, are no valid text, so they are removed.
   const encode = (event) => {
     for (let length = 1024; ; length /= 2) {
       const body = JSON.stringify(event, (_, v) =>
-        typeof v === "string" ? v.slice(0, length).replace(/[\ud800-\udbff]$/, "") : v);
+        typeof v === "string" ? v.slice(0, length).replace(/\p{Surrogate}/gu, "") : v);
       if (new TextEncoder().encode(body).length <= maxBody) return body;
     }
   };
