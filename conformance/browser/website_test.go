@@ -103,7 +103,7 @@ func newWebsite(t *testing.T, body string) *website {
 	return w
 }
 
-// fill replaces the placeholders of a page, a script or a policy.
+// fill inserts the tag, the address of the API and the ids into a page, a script or a policy.
 func (w *website) fill(text string) string {
 	tag := script.Tag(w.api, siteKey)
 	return strings.NewReplacer("{{tag}}", tag, "{{tag.js}}", tagFile(tag), "{{api}}", w.api, "{{key}}", siteKey, "{{visitor}}", visitorID).Replace(text)
