@@ -125,7 +125,7 @@ func (b *Batch) store(ctx context.Context, all []*pending, named names) ([]*pend
 	if err := b.addRows(ctx, all, named); err != nil {
 		return nil, err
 	}
-	if err := b.saveSources(ctx, all); err != nil {
+	if err := b.saveSources(ctx, all, named); err != nil {
 		return nil, err
 	}
 	return all, b.reader.Store.AddFigures(ctx, b.orgID, figuresOf(all, named, b.reader.Clock()))
@@ -171,7 +171,7 @@ func (b *Batch) addRows(ctx context.Context, all []*pending, named names) error 
 type names map[*known]map[string]string
 
 // id returns the id of a source, "" if it is not known.
-func (n names) id(d *known, key string) string { return cmp.Or(d.sources[key], n[d][key]) }
+func (n names) id(d *known, key string) string { return cmp.Or(n[d][key], d.sources[key]) }
 
 func (n names) set(d *known, s Source) {
 	if n[d] == nil {
@@ -221,28 +221,35 @@ func (b *Batch) nameSources(ctx context.Context, all []*pending, named names) er
 	return b.reader.Store.SaveSources(ctx, b.orgID, added)
 }
 
-// saveSources stores what the reports show about their sources.
-func (b *Batch) saveSources(ctx context.Context, all []*pending) error {
+// saveSources stores what the reports show about their sources. The purge deletes sources that do not
+// count yet, also those of a large report that is still read. They are stored again, unless another
+// report has done so.
+func (b *Batch) saveSources(ctx context.Context, all []*pending, named names) error {
 	for _, of := range byDomain(all) {
-		seen := map[string]bool{}
+		d := of[0].domain
+		seen := map[string]Source{}
 		for _, p := range of {
-			for key := range p.sums {
-				seen[key] = true
+			for key, s := range p.sums {
+				seen[key] = Source{DomainID: d.id, ID: named.id(d, key), Key: key, Name: s.identity.Name, Provider: s.identity.Provider}
 			}
 		}
-		stored, err := b.reader.Store.Sources(ctx, b.orgID, of[0].domain.id, slices.Sorted(maps.Keys(seen)))
+		stored, err := b.reader.Store.Sources(ctx, b.orgID, d.id, slices.Sorted(maps.Keys(seen)))
 		if err != nil {
 			return err
 		}
-		for i := range stored {
+		for _, s := range stored {
+			named.set(d, s)
+			seen[s.Key] = s
+		}
+		saved := slices.SortedFunc(maps.Values(seen), compareKeys)
+		for i := range saved {
 			for _, p := range of {
-				if s := p.sums[stored[i].Key]; s != nil {
-					stored[i].see(s, p.report.Day)
+				if s := p.sums[saved[i].Key]; s != nil {
+					saved[i].see(s, p.report.Day)
 				}
 			}
 		}
-		slices.SortFunc(stored, compareKeys)
-		if err := b.reader.Store.SaveSources(ctx, b.orgID, stored); err != nil {
+		if err := b.reader.Store.SaveSources(ctx, b.orgID, saved); err != nil {
 			return err
 		}
 	}
