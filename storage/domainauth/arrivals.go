@@ -80,7 +80,7 @@ var (
 		LEFT JOIN domainauth_files AS f ON f.org_id = r.org_id AND f.reporter = r.reporter AND f.state = 'held'
 		WHERE r.org_id = $1 GROUP BY r.reporter, r.decision, r.decided_at, r.decided_by
 		HAVING r.decision <> '' OR count(f.id) > 0
-		ORDER BY r.reporter LIMIT $2`)
+		ORDER BY CASE WHEN r.decision = '' THEN 1 ELSE 0 END, r.reporter LIMIT $2`)
 	decideReporter = engine.Register("decide about reporter", `
 		INSERT INTO domainauth_reporters (org_id, reporter, decision, decided_at, decided_by) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org_id, reporter) DO UPDATE SET decision = excluded.decision, decided_at = excluded.decided_at, decided_by = excluded.decided_by

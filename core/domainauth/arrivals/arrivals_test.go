@@ -3,6 +3,7 @@ package arrivals_test
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -362,6 +363,24 @@ func TestOrganizationsAreSeparate(t *testing.T) {
 		other.want(arrivals.Held, arrivals.Counts{}, "not proven")
 		if a, b := w.only(), other.only(); a.OrgID != w.org || b.OrgID != other.org || a.ID == b.ID {
 			t.Errorf("%+v and %+v", a, b)
+		}
+	})
+}
+
+// TestDecisionsAreListedFirst decides about a reporter, and invents others whose names come first.
+func TestDecisionsAreListedFirst(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		for i := range 3 {
+			w.receive(mail("anyone@attacker.example", gz(reportOf("1", "Reporter", fmt.Sprintf("dmarc@a%d.example", i), domain))))
+		}
+		w.read()
+		must(t, w.desk.Reject(t.Context(), person, w.org, "z.example"))
+		listed, err := db.ReportArrivals().Reporters(t.Context(), w.org, 2)
+		must(t, err)
+		if len(listed) != 2 || listed[0].Name != "z.example" || listed[1].Name != "a0.example" {
+			t.Errorf("%+v", listed)
 		}
 	})
 }

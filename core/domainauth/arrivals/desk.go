@@ -48,7 +48,7 @@ func (k Desk) Files(ctx context.Context, orgID string, f FileFilter, after *core
 	return k.Store.Files(ctx, orgID, f, after, limit)
 }
 
-// Reporters returns the reporters with held files or a decision, by name.
+// Reporters returns the reporters with a decision, then others with held files, by name.
 func (k Desk) Reporters(ctx context.Context, orgID string) ([]Reporter, error) {
 	return k.Store.Reporters(ctx, orgID, MaxReporters)
 }

@@ -63,8 +63,9 @@ type FileFilter struct {
 type DeskStore interface {
 	// Files returns files, newest first by ReceivedAt and id, without Stored.
 	Files(ctx context.Context, orgID string, f FileFilter, after *core.After, limit int) ([]File, error)
-	// Reporters returns the reporters that have held files, or about which a person decided, in
-	// the order of their names, at most limit.
+	// Reporters returns the reporters about which a person decided, then others that have held
+	// files, each in the order of their names, at most limit. Strangers can invent many of the
+	// latter.
 	Reporters(ctx context.Context, orgID string, limit int) ([]Reporter, error)
 	// Decide stores a decision. It reports false if it is the present one.
 	Decide(ctx context.Context, orgID, reporter string, d Decision, by string, now time.Time) (bool, error)
