@@ -55,24 +55,32 @@ func TestKilledServersReceiveMail(t *testing.T) {
 		chance := rand.New(rand.NewPCG(uint64(kills), 19))
 		m := newMailScene(t, postgres, false, messages)
 		began := time.Now()
-		var senders sync.WaitGroup
-		for range clients {
-			senders.Go(m.mailer.run)
-		}
-		for range kills {
-			at := launch(t, m.life)
-			m.mailer.use(at.smtp)
-			m.receive(t, at, chance.IntN(2*messages/kills), chance)
-			at.kill(t)
-		}
-		m.mailer.stop()
-		at := launch(t, m.life)
-		m.mailer.use(at.smtp)
-		senders.Wait()
+		at := m.killServers(t, clients, kills, 2*messages/kills, chance)
 		took := time.Since(began)
 		m.end(t, at)
 		t.Logf("%d kills in %v: %s", kills, took.Round(time.Second), m.figures)
 	})
+}
+
+// killServers kills servers while mail comes in over a number of connections: each after a drawn
+// number of mails below most. It returns a server that runs when all mail has come in.
+func (m *mailScene) killServers(t *testing.T, connections, kills, most int, chance *rand.Rand) *server {
+	t.Helper()
+	var senders sync.WaitGroup
+	for range connections {
+		senders.Go(m.mailer.run)
+	}
+	for range kills {
+		at := launch(t, m.life)
+		m.mailer.use(at.smtp)
+		m.receive(t, at, chance.IntN(most), chance)
+		at.kill(t)
+	}
+	m.mailer.stop()
+	at := launch(t, m.life)
+	m.mailer.use(at.smtp)
+	senders.Wait()
+	return at
 }
 
 // mailScene is an organization that receives mail.
@@ -127,14 +135,22 @@ func (h *mailHook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	of[r.Header.Get("webhook-id")] = true
 }
 
+// emptyMailScene returns an organization whose objects are in a folder.
+func emptyMailScene(t *testing.T, postgres, restarts bool) *mailScene {
+	t.Helper()
+	m := &mailScene{scene: newScene(t, postgres, restarts, 1), named: map[string]bool{}}
+	var err error
+	m.objects, err = files.New(files.Config{Folder: m.config().ObjectsFolder(), Key: make([]byte, files.KeyBytes), Clock: core.SystemClock})
+	must(t, err)
+	return m
+}
+
 // newMailScene creates inboxes, and a receiving domain with a published webhook. No server runs
 // afterwards. On PostgreSQL it has a database server of its own if the test restarts it.
 func newMailScene(t *testing.T, postgres, restarts bool, messages int) *mailScene {
 	t.Helper()
-	m := &mailScene{scene: newScene(t, postgres, restarts, 1), hook: newMailHook(t), inboxes: map[string]string{}, named: map[string]bool{}}
-	var err error
-	m.objects, err = files.New(files.Config{Folder: m.config().ObjectsFolder(), Key: make([]byte, files.KeyBytes), Clock: core.SystemClock})
-	must(t, err)
+	m := emptyMailScene(t, postgres, restarts)
+	m.hook, m.inboxes = newMailHook(t), map[string]string{}
 	m.Roots = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: m.hook.server.Certificate().Raw})
 	m.change(t, func(ctx context.Context, h *serve.Host) error {
 		return h.DB().ReceivingDomains().InsertDomain(ctx, m.org, receiving.Domain{
@@ -205,11 +221,17 @@ func (m *mailScene) end(t *testing.T, at *server) {
 // complete waits until all messages are processed and delivered.
 func (m *mailScene) complete(t *testing.T, at *server) {
 	t.Helper()
+	m.awaitNone(t, at, map[string]string{
+		"messages are not processed": `SELECT count(*) FROM received_mail WHERE org_id = $1`,
+		"deliveries are due":         `SELECT count(*) FROM receiving_deliveries WHERE org_id = $1 AND due_at IS NOT NULL`,
+	})
+}
+
+// awaitNone waits until each query counts nothing in the organization.
+func (m *mailScene) awaitNone(t *testing.T, at *server, queries map[string]string) {
+	t.Helper()
 	product.Await(t, patience, func() error {
-		for what, query := range map[string]string{
-			"messages are not processed": `SELECT count(*) FROM received_mail WHERE org_id = $1`,
-			"deliveries are due":         `SELECT count(*) FROM receiving_deliveries WHERE org_id = $1 AND due_at IS NOT NULL`,
-		} {
+		for what, query := range queries {
 			if n := one(t, m.db, query, m.org); n > 0 {
 				return fmt.Errorf("%s: %d\n%s", what, n, at.logged())
 			}
@@ -341,8 +363,8 @@ func (m *mailScene) sweep(t *testing.T) {
 	db, err := storage.Open(t.Context(), serve.StorageOf(m.config()))
 	must(t, err)
 	sweeper := spool.NewSweeper(spool.SweepConfig{
-		Places: m, Holders: []spool.Holder{db.ReceivedMail(), db.Inboxes(), db.ReceivedDeliveries()}, Log: slog.New(slog.DiscardHandler),
-		Clock: func() time.Time { return time.Now().Add(spool.LeftoverAge + time.Minute) },
+		Places: m, Holders: []spool.Holder{db.ReceivedMail(), db.Inboxes(), db.ReceivedDeliveries(), db.ReportArrivals()},
+		Log: slog.New(slog.DiscardHandler), Clock: func() time.Time { return time.Now().Add(spool.LeftoverAge + time.Minute) },
 	})
 	must(t, errors.Join(sweeper.Sweep(t.Context(), m.org), db.Close()))
 	if n := m.leftovers(t); n != 0 {

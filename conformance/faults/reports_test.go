@@ -7,20 +7,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
-	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
-	"github.com/mailhelm/mailhelm/core/inbound/spool"
-	"github.com/mailhelm/mailhelm/core/objects/files"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -47,20 +40,7 @@ func TestKilledServersReadReports(t *testing.T) {
 		chance := rand.New(rand.NewPCG(uint64(kills), 20))
 		r := newReportScene(t, postgres, reports)
 		began := time.Now()
-		var senders sync.WaitGroup
-		for range clients / 4 {
-			senders.Go(r.mailer.run)
-		}
-		for range kills {
-			at := launch(t, r.life)
-			r.mailer.use(at.smtp)
-			r.receive(t, at, chance.IntN(2*reports/kills), chance)
-			at.kill(t)
-		}
-		r.mailer.stop()
-		at := launch(t, r.life)
-		r.mailer.use(at.smtp)
-		senders.Wait()
+		at := r.killServers(t, clients/4, kills, 2*reports/kills, chance)
 		at.kill(t)
 		r.check(t)
 		t.Logf("%d kills in %v: %d mails with 250", kills, time.Since(began).Round(time.Second), r.mailer.acknowledged())
@@ -73,10 +53,7 @@ type reportScene struct{ *mailScene }
 
 func newReportScene(t *testing.T, postgres bool, reports int) *reportScene {
 	t.Helper()
-	r := &reportScene{&mailScene{scene: newScene(t, postgres, false, 1), named: map[string]bool{}}}
-	var err error
-	r.objects, err = files.New(files.Config{Folder: r.config().ObjectsFolder(), Key: make([]byte, files.KeyBytes), Clock: core.SystemClock})
-	must(t, err)
+	r := &reportScene{emptyMailScene(t, postgres, false)}
 	r.change(t, func(ctx context.Context, h *serve.Host) error {
 		db := h.DB()
 		if err := db.DMARCReports().AddDomain(ctx, r.org, reportedDomain, h.Clock()()); err != nil {
@@ -128,16 +105,9 @@ func (r *reportScene) check(t *testing.T) {
 	t.Helper()
 	r.Ahead = afterLeases
 	at := launch(t, r.life)
-	product.Await(t, patience, func() error {
-		for what, query := range map[string]string{
-			"messages are not processed": `SELECT count(*) FROM received_mail WHERE org_id = $1`,
-			"files are due":              `SELECT count(*) FROM domainauth_files WHERE org_id = $1 AND due_at IS NOT NULL`,
-		} {
-			if n := one(t, r.db, query, r.org); n > 0 {
-				return fmt.Errorf("%s: %d\n%s", what, n, at.logged())
-			}
-		}
-		return nil
+	r.awaitNone(t, at, map[string]string{
+		"messages are not processed": `SELECT count(*) FROM received_mail WHERE org_id = $1`,
+		"files are due":              `SELECT count(*) FROM domainauth_files WHERE org_id = $1 AND due_at IS NOT NULL`,
 	})
 	at.kill(t)
 	sent, want := map[string]bool{}, 0
@@ -183,23 +153,5 @@ func (r *reportScene) check(t *testing.T) {
 	if len(reports) < r.mailer.least {
 		t.Errorf("%d reports came in, want %d at least", len(reports), r.mailer.least)
 	}
-	r.sweepReports(t)
+	r.sweep(t)
 }
-
-// sweepReports does what a job of the product does a week later, after which no object is left.
-func (r *reportScene) sweepReports(t *testing.T) {
-	t.Helper()
-	db, err := storage.Open(t.Context(), serve.StorageOf(r.config()))
-	must(t, err)
-	sweeper := spool.NewSweeper(spool.SweepConfig{
-		Places: r, Holders: []spool.Holder{db.ReceivedMail(), db.ReportArrivals()}, Log: slog.New(slog.DiscardHandler),
-		Clock: func() time.Time { return time.Now().Add(spool.LeftoverAge + time.Minute) },
-	})
-	orphans := r.leftovers(t)
-	must(t, errors.Join(sweeper.Sweep(t.Context(), r.org), db.Close()))
-	if n := r.leftovers(t); n != 0 {
-		t.Errorf("the sweep leaves %d of %d objects", n, orphans)
-	}
-}
-
-var _ spool.Places = (*reportScene)(nil)
