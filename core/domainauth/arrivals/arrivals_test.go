@@ -137,14 +137,14 @@ func TestDecisions(t *testing.T) {
 		w.read()
 		w.want(arrivals.Held, arrivals.Counts{}, "rejected")
 		must(t, w.desk.Reject(ctx, person, w.org, "reporter.example"))
-		w.advance(time.Second)
+		w.Advance(time.Second)
 		if n, err := w.desk.Accept(ctx, person, w.org, "reporter.example"); n != 1 || err != nil {
 			t.Fatalf("%d files, %v", n, err)
 		}
 		w.read()
 		w.want(arrivals.Read, one, "")
 		w.verdicts = unproven
-		w.advance(time.Second)
+		w.Advance(time.Second)
 		w.receive(mail("anyone@attacker.example", gz(usual("2"))))
 		w.read()
 		if f := w.files()[0]; f.State != arrivals.Read || f.Counts != one || w.messages() != 14 {

@@ -43,7 +43,7 @@ func newDepot(t *testing.T, w *world) *depot {
 	opener := s3.New(s3.Config{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Clock: core.SystemClock})
 	t.Cleanup(opener.Close)
 	store := w.db.ReportArrivals()
-	d.Collector = arrivals.Collector{Deposits: objects.Deposits{Buckets: buckets, Opener: opener}, Files: store, Queue: store, Intake: w.intake, Clock: w.clock}
+	d.Collector = arrivals.Collector{Deposits: objects.Deposits{Buckets: buckets, Opener: opener}, Files: store, Queue: store, Intake: w.intake, Clock: w.Now}
 	return d
 }
 
@@ -154,7 +154,7 @@ func TestPartsOfMailFail(t *testing.T) {
 	w := newWorld(t, storagetest.SQLite(t))
 	store := w.db.ReportArrivals()
 	cut := attachment{"cut.xml.gz", "application/gzip", zipped(usual("2"))[:9]}
-	c := arrivals.Collector{Files: store, Queue: store, Intake: w.intake, Clock: w.clock, Deposits: memory{"mail": {mail("dmarc@reporter.example", cut, gz(usual("1"))), false}}}
+	c := arrivals.Collector{Files: store, Queue: store, Intake: w.intake, Clock: w.Now, Deposits: memory{"mail": {mail("dmarc@reporter.example", cut, gz(usual("1"))), false}}}
 	reads := 0
 	w.intake.during = func(context.Context) {
 		if reads++; reads == 2 {
@@ -176,10 +176,10 @@ func TestLargeAndEncryptedObjects(t *testing.T) {
 	store := w.db.ReportArrivals()
 	filler := "<!-- " + strings.Repeat("x", 1<<20) + " -->"
 	large := strings.Replace(usual("1"), "</feedback>", strings.Repeat(filler, 65)+"</feedback>", 1)
-	c := arrivals.Collector{Files: store, Queue: store, Intake: w.intake, Clock: w.clock, Deposits: memory{
+	c := arrivals.Collector{Files: store, Queue: store, Intake: w.intake, Clock: w.Now, Deposits: memory{
 		"encrypted": {usual("2"), true}, "large.xml": {large, false}, "large.eml": {"Subject: x\r\n\r\n" + strings.Repeat(" ", 65<<20), false}, "next.xml": {usual("3"), false},
 	}}
-	must(t, c.FromBucket(t.Context(), w.org, "any", "", func(arrivals.File) { w.advance(time.Second) }))
+	must(t, c.FromBucket(t.Context(), w.org, "any", "", func(arrivals.File) { w.Advance(time.Second) }))
 	want := map[string]string{"encrypted": "encrypted by the service", "large.xml": "", "large.eml": "far larger", "next.xml": ""}
 	for _, f := range w.files() {
 		if problem, ok := want[f.Name]; !ok || (problem == "") != (f.State == arrivals.Read) || !strings.Contains(f.Problem, problem) {

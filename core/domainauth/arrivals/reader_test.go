@@ -25,7 +25,7 @@ func TestFailures(t *testing.T) {
 		w.zone["_dmarc.reporter.example"] = "v=DMARC1; p=reject"
 		w.read()
 		w.want(arrivals.Waiting, arrivals.Counts{}, "") // not due yet
-		w.advance(5 * time.Second)
+		w.Advance(5 * time.Second)
 		w.stores.Fail = func(call, _ string) error {
 			if call == "open" {
 				return errors.New("the bucket does not answer")
@@ -35,7 +35,7 @@ func TestFailures(t *testing.T) {
 		w.read()
 		w.want(arrivals.Waiting, arrivals.Counts{}, "")
 		w.stores.Fail, w.intake.fail = nil, errors.New("the database does not answer")
-		w.advance(10 * time.Second)
+		w.Advance(10 * time.Second)
 		w.read() // the intake has counted the report, and then failed
 		w.want(arrivals.Waiting, arrivals.Counts{}, "")
 		w.intake.fail = nil
@@ -45,11 +45,11 @@ func TestFailures(t *testing.T) {
 			}
 			return nil
 		}
-		w.advance(20 * time.Second)
+		w.Advance(20 * time.Second)
 		w.read() // the objects cannot be deleted
 		w.want(arrivals.Read, one, "")
 		w.stores.Fail = nil
-		w.advance(time.Minute)
+		w.Advance(time.Minute)
 		w.read()
 		w.want(arrivals.Read, one, "")
 		if f := w.only(); w.objects() != 0 || !f.DueAt.IsZero() || w.messages() != 7 {
@@ -68,7 +68,7 @@ func TestGivingUp(t *testing.T) {
 	w.intake.fail = nil
 	for range 100 {
 		w.read()
-		w.advance(time.Hour)
+		w.Advance(time.Hour)
 	}
 	w.want(arrivals.Failed, arrivals.Counts{}, "tried for several days")
 	if f := w.only(); !f.DueAt.IsZero() || f.Attempts != 100 {
@@ -86,8 +86,8 @@ func TestOtherProcess(t *testing.T) {
 		w.receive(mail("dmarc@reporter.example", gz(usual("1"))))
 		w.intake.during = func(context.Context) {
 			w.intake.during = nil
-			w.advance(2 * time.Minute) // the lease ends
-			claimed, err := db.ReportArrivals().ClaimFiles(t.Context(), w.clock(), w.clock().Add(time.Minute), 10)
+			w.Advance(2 * time.Minute) // the lease ends
+			claimed, err := db.ReportArrivals().ClaimFiles(t.Context(), w.Now(), w.Now().Add(time.Minute), 10)
 			if err != nil || len(claimed) != 1 || claimed[0].Attempts != 2 {
 				t.Errorf("claimed %+v, %v", claimed, err)
 			}
@@ -97,7 +97,7 @@ func TestOtherProcess(t *testing.T) {
 		if w.objects() == 0 {
 			t.Error("the objects were deleted")
 		}
-		w.advance(2 * time.Minute)
+		w.Advance(2 * time.Minute)
 		w.read()
 		w.want(arrivals.Read, one, "")
 	})
@@ -112,12 +112,12 @@ func TestLeasesAreExtended(t *testing.T) {
 		w.verdicts, w.reader = passed, w.newReader(time.Millisecond)
 		w.receive(mail("dmarc@reporter.example", gz(usual("1"))))
 		w.intake.during = func(context.Context) {
-			w.advance(50 * time.Second)
-			for w.only().DueAt.Before(w.clock().Add(time.Minute)) { // the lease is extended every millisecond
+			w.Advance(50 * time.Second)
+			for w.only().DueAt.Before(w.Now().Add(time.Minute)) { // the lease is extended every millisecond
 				runtime.Gosched()
 			}
-			w.advance(50 * time.Second)
-			if claimed, err := db.ReportArrivals().ClaimFiles(t.Context(), w.clock(), w.clock(), 10); len(claimed) != 0 || err != nil {
+			w.Advance(50 * time.Second)
+			if claimed, err := db.ReportArrivals().ClaimFiles(t.Context(), w.Now(), w.Now(), 10); len(claimed) != 0 || err != nil {
 				t.Errorf("claimed %+v, %v", claimed, err)
 			}
 		}
@@ -146,18 +146,18 @@ func TestHeldFilesEnd(t *testing.T) {
 		w.verdicts = unproven
 		w.receive(mail("dmarc@reporter.example", gz(usual("1"))))
 		w.read()
-		w.advance(arrivals.Kept - time.Second)
+		w.Advance(arrivals.Kept - time.Second)
 		w.read()
 		w.want(arrivals.Held, arrivals.Counts{}, "not proven")
-		w.advance(time.Second)
+		w.Advance(time.Second)
 		w.read()
 		w.want(arrivals.Failed, arrivals.Counts{}, "within 90 days")
 		if w.objects() != 0 || w.messages() != 0 {
 			t.Errorf("%d objects, %d messages", w.objects(), w.messages())
 		}
 		store := db.ReportArrivals()
-		must(t, store.ForgetReporters(t.Context(), w.org, w.clock().Add(time.Second)))
-		n, err := store.DeleteFiles(t.Context(), w.org, w.clock().Add(-arrivals.Kept).Add(time.Second), 10)
+		must(t, store.ForgetReporters(t.Context(), w.org, w.Now().Add(time.Second)))
+		n, err := store.DeleteFiles(t.Context(), w.org, w.Now().Add(-arrivals.Kept).Add(time.Second), 10)
 		if n != 1 || err != nil || len(w.files()) != 0 {
 			t.Errorf("%d files are deleted, %v", n, err)
 		}

@@ -27,7 +27,7 @@ func TestRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
 	store := &counting{RouteStore: w.db.ReportArrivals()}
-	r := arrivals.NewRouter(store, mailHosts, w.clock)
+	r := arrivals.NewRouter(store, mailHosts, w.Now)
 	unknown := "dmarc-" + strings.Repeat("7", 26) + "@" + mailHosts
 	for address, want := range map[string]inbound.Refusal{
 		addressed:                               inbound.Accepted,
@@ -60,7 +60,7 @@ func TestGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
 	store := &counting{RouteStore: w.db.ReportArrivals()}
-	r := arrivals.NewRouter(store, mailHosts, w.clock)
+	r := arrivals.NewRouter(store, mailHosts, w.Now)
 	if _, got, err := r.Route(t.Context(), addressed); got != inbound.Accepted || err != nil {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -80,7 +80,7 @@ func TestGuessesAreLimited(t *testing.T) {
 	if _, got, err := r.Route(t.Context(), addressed); got != inbound.Accepted || err != nil {
 		t.Errorf("the known address: %v, %v", got, err)
 	}
-	w.advance(time.Second)
+	w.Advance(time.Second)
 	if _, got, err := r.Route(t.Context(), unknown); got != inbound.NoSuchInbox || err != nil || core.AsError(err) != nil {
 		t.Errorf("a second later: %v, %v", got, err)
 	}

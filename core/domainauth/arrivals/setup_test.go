@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
+	"github.com/mailhelm/mailhelm/core/domainauth/domainauthtest"
 	"github.com/mailhelm/mailhelm/core/domainauth/intake"
 	"github.com/mailhelm/mailhelm/core/domainauth/report"
 	"github.com/mailhelm/mailhelm/core/inbound"
@@ -40,6 +40,7 @@ const (
 
 // world is an organization with a domain whose reports come by mail, on a real database.
 type world struct {
+	*domainauthtest.Clock
 	t           *testing.T
 	db          *storage.DB
 	org, id     string
@@ -53,8 +54,6 @@ type world struct {
 	destination *arrivals.Destination
 	processor   *processing.Processor
 
-	mu       sync.Mutex
-	now      time.Time
 	verdicts inbound.Verdicts
 }
 
@@ -65,18 +64,18 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 
 func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 	t.Helper()
-	w := &world{t: t, db: db, org: core.NewID(), id: core.NewID(), token: token, now: start, zone: zone{}}
+	w := &world{t: t, db: db, org: core.NewID(), id: core.NewID(), token: token, Clock: domainauthtest.NewClock(start), zone: zone{}}
 	log := slog.New(slog.DiscardHandler)
-	w.stores = inboundtest.NewStores(t, w.clock)
+	w.stores = inboundtest.NewStores(t, w.Now)
 	w.addDomain(w.id, domain, token)
-	w.intake = &reading{Reader: intake.New(intake.Config{Store: db.DMARCReports(), Transactor: db, Clock: w.clock})}
+	w.intake = &reading{Reader: intake.New(intake.Config{Store: db.DMARCReports(), Transactor: db, Clock: w.Now})}
 	store := db.ReportArrivals()
 	w.reader = w.newReader(0)
-	w.router = arrivals.NewRouter(store, mailHosts, w.clock)
-	w.desk = arrivals.Desk{Store: store, Transactor: db, Audit: db.Audit(), Clock: w.clock}
-	w.destination = arrivals.NewDestination(store, w.clock, w.reader.Wake, log)
+	w.router = arrivals.NewRouter(store, mailHosts, w.Now)
+	w.desk = arrivals.Desk{Store: store, Transactor: db, Audit: db.Audit(), Clock: w.Now}
+	w.destination = arrivals.NewDestination(store, w.Now, w.reader.Wake, log)
 	w.processor = processing.New(processing.Config{
-		Queue: db.ReceivedMail(), Stores: w.stores, Transactor: db, Clock: w.clock, Log: log,
+		Queue: db.ReceivedMail(), Stores: w.stores, Transactor: db, Clock: w.Now, Log: log,
 		Judge:        func(context.Context, inbound.Envelope, []byte) inbound.Verdicts { return w.verdicts },
 		Extract:      func(inbound.Message) inbound.Extracted { return inbound.Extracted{} },
 		Observe:      func(processing.Outcome, time.Duration, time.Duration) {},
@@ -89,7 +88,7 @@ func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 func (w *world) newReader(extend time.Duration) *arrivals.Reader {
 	return arrivals.NewReader(arrivals.ReaderConfig{
 		Queue: w.db.ReportArrivals(), Stores: w.stores, Transactor: w.db, Intake: w.intake, Resolver: func() dmarc.Resolver { return w.zone },
-		ExtendEvery: extend, Clock: w.clock, Log: slog.New(slog.DiscardHandler),
+		ExtendEvery: extend, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -99,18 +98,6 @@ func (w *world) addDomain(id, name, token string) {
 		INSERT INTO domainauth_domains (org_id, id, domain, token, snapshot, measure_at, acknowledgement, created_at) VALUES ($1, $2, $3, $4, '', 0, '', 0)`,
 		w.org, id, name, token)
 	must(w.t, err)
-}
-
-func (w *world) clock() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-func (w *world) advance(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
 }
 
 // receive processes a message to the report address.
@@ -132,7 +119,7 @@ func (w *world) receiveAs(id, raw string, route inbound.Route) {
 	must(w.t, err)
 	must(w.t, w.db.ReceivedMail().Add(w.t.Context(), []inbound.Task{{
 		OrgID: route.OrgID, StoreID: objects.FilesID, RawKey: key,
-		Envelope: inbound.Envelope{ID: id, Sender: "reports@reporter.example", Routes: []inbound.Route{route}, ReceivedAt: w.clock(), Size: int64(len(raw))},
+		Envelope: inbound.Envelope{ID: id, Sender: "reports@reporter.example", Routes: []inbound.Route{route}, ReceivedAt: w.Now(), Size: int64(len(raw))},
 	}}))
 	must(w.t, w.processor.Look(w.t.Context()))
 	w.processor.Join()

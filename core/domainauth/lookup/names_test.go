@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/domainauth/domainauthtest"
 	"github.com/mailhelm/mailhelm/core/domainauth/lookup"
 	"github.com/mailhelm/mailhelm/core/domainauth/resolver"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
@@ -18,24 +19,6 @@ import (
 func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
 	t.Helper()
 	return context.WithCancel(t.Context())
-}
-
-// clock is a clock that tests advance.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) time() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 func ips(texts ...string) []netip.Addr {
@@ -59,8 +42,8 @@ func TestReverseNames(t *testing.T) {
 		`1.0.0.127.in-addr.arpa. PTR localhost.`, `localhost. A 127.0.0.1`,
 	)
 	zone.Break("slow.mailer.example")
-	c := &clock{now: start}
-	reverse := lookup.NewReverse(resolver.New(zone, zone), c.time)
+	c := domainauthtest.NewClock(start)
+	reverse := lookup.NewReverse(resolver.New(zone, zone), c.Now)
 	asked := ips("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5", "10.0.0.1", "127.0.0.1")
 	want := map[netip.Addr]string{asked[0]: "mx1.mailer.example", asked[1]: "mx1.mailer.example", asked[3]: "y.mailer.example"}
 	compare := func(when string, want map[netip.Addr]string) {
@@ -79,12 +62,12 @@ func TestReverseNames(t *testing.T) {
 		t.Error("asked about a private address")
 	}
 	zone.Mend()
-	c.advance(11 * time.Minute)
+	c.Advance(11 * time.Minute)
 	want[asked[4]] = "slow.mailer.example"
 	compare("after a failure", want)
 	zone.Add(t, `5.2.0.192.in-addr.arpa. PTR late.mailer.example.`, `late.mailer.example. A 192.0.2.5`)
 	compare("a missing name is remembered", want)
-	c.advance(7 * time.Hour)
+	c.Advance(7 * time.Hour)
 	want[asked[5]] = "late.mailer.example"
 	compare("hours later", want)
 }
@@ -142,8 +125,8 @@ func TestSenders(t *testing.T) {
 		zone.AddTXT(name, fmt.Sprintf("v=spf1 ip4:198.51.%d.0/24 -all", i))
 	}
 	zone.Break(records[1])
-	c := &clock{now: start}
-	senders := lookup.NewSenders(resolver.New(zone, zone), c.time)
+	c := domainauthtest.NewClock(start)
+	senders := lookup.NewSenders(resolver.New(zone, zone), c.Now)
 	senders.Refresh(t.Context())
 	if n := zone.Queries(""); n > 0 {
 		t.Errorf("%d queries before the networks are needed", n)
@@ -166,7 +149,7 @@ func TestSenders(t *testing.T) {
 	if n := zone.Queries(""); n != len(records) {
 		t.Errorf("asked again at once: %d queries", n)
 	}
-	c.advance(31 * time.Minute)
+	c.Advance(31 * time.Minute)
 	ctx, cancel := contextOf(t)
 	ticks := make(chan time.Time)
 	var following sync.WaitGroup
@@ -179,7 +162,7 @@ func TestSenders(t *testing.T) {
 		t.Errorf("%d queries; the failed record was not asked for again", n)
 	}
 	zone.Break(records...)
-	c.advance(30 * time.Hour)
+	c.Advance(30 * time.Hour)
 	senders.Refresh(t.Context())
 	if n := zone.Queries(""); n != 2*len(records)+1 || senderOf(senders.Networks(t.Context()), "198.51.0.9") != first {
 		t.Errorf("%d queries; the networks changed while DNS failed", n)
@@ -191,8 +174,8 @@ func TestSenders(t *testing.T) {
 func TestSendersAreSpread(t *testing.T) {
 	t.Parallel()
 	zone := mailauthtest.NewZone(t)
-	c := &clock{now: start}
-	senders := lookup.NewSenders(resolver.New(zone, zone), c.time)
+	c := domainauthtest.NewClock(start)
+	senders := lookup.NewSenders(resolver.New(zone, zone), c.Now)
 	senders.Networks(t.Context())
 	all, before := len(sources.SenderRecords()), zone.Queries("")
 	if before != all {
@@ -200,7 +183,7 @@ func TestSendersAreSpread(t *testing.T) {
 	}
 	most := 0
 	for range 28 {
-		c.advance(time.Hour)
+		c.Advance(time.Hour)
 		senders.Refresh(t.Context())
 		most, before = max(most, zone.Queries("")-before), zone.Queries("")
 	}

@@ -40,10 +40,10 @@ func TestPoll(t *testing.T) {
 		if n := w.zone.Queries(""); n != asked {
 			t.Errorf("%d queries before the next poll is due", n-asked)
 		}
-		w.advance(time.Hour)
+		w.Advance(time.Hour)
 		w.poll()
 		w.zone.SetTXT(policyName, quarantine)
-		w.advance(time.Hour)
+		w.Advance(time.Hour)
 		w.poll()
 		want := []string{
 			policyName + " 0-1 " + none, policyName + " 2-2 " + quarantine, domainName + " 0-2 v=spf1 -all",
@@ -69,10 +69,10 @@ func TestOutageIsNoEvent(t *testing.T) {
 		before := w.runs()
 		w.zone.Break(policyName, domainName, "_dmarc.example", "tok1._domainkey.bakery.example", "tok2._domainkey.bakery.example")
 		for _, want := range []time.Duration{time.Hour, 2 * time.Hour, 4 * time.Hour, 6 * time.Hour, 6 * time.Hour} {
-			w.advance(w.measureAt().Sub(w.time()))
+			w.Advance(w.measureAt().Sub(w.Now()))
 			w.poll()
-			if got := w.measureAt().Sub(w.time()); got != want {
-				t.Errorf("%s after the start: next poll in %s, want %s", w.time().Sub(start), got, want)
+			if got := w.measureAt().Sub(w.Now()); got != want {
+				t.Errorf("%s after the start: next poll in %s, want %s", w.Now().Sub(start), got, want)
 			}
 		}
 		if d := cmp.Diff(before, w.runs()); d != "" {
@@ -82,13 +82,13 @@ func TestOutageIsNoEvent(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		w.zone.Mend()
-		w.advance(w.measureAt().Sub(w.time()))
+		w.Advance(w.measureAt().Sub(w.Now()))
 		w.poll()
 		w.refresh()
 		if got := w.events(); len(got) > 0 {
 			t.Errorf("events %v", got)
 		}
-		if got := w.measureAt().Sub(w.time()); got != time.Hour {
+		if got := w.measureAt().Sub(w.Now()); got != time.Hour {
 			t.Errorf("next poll in %s after DNS answers again", got)
 		}
 	})
@@ -103,8 +103,8 @@ func TestPollsOfNewDomainsBackOff(t *testing.T) {
 	var waits []time.Duration
 	for range 5 {
 		w.poll()
-		waits = append(waits, w.measureAt().Sub(w.time()))
-		w.advance(w.measureAt().Sub(w.time()))
+		waits = append(waits, w.measureAt().Sub(w.Now()))
+		w.Advance(w.measureAt().Sub(w.Now()))
 	}
 	want := []time.Duration{5 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 40 * time.Minute}
 	if d := cmp.Diff(want, waits); d != "" {
@@ -138,7 +138,7 @@ func TestMadeUpDomainsAreNotPolled(t *testing.T) {
 	w.poll()
 	cfg := w.config()
 	cfg.Resolver = nil
-	w.advance(2 * time.Hour)
+	w.Advance(2 * time.Hour)
 	w.must(measuring.New(cfg).PollDue(t.Context()))
 	if n := w.zone.Queries(""); n > 0 || w.domain().Snapshot != nil || !w.measureAt().Equal(start.Add(time.Hour)) {
 		t.Errorf("%d queries, next poll at %s", n, w.measureAt())
@@ -172,14 +172,14 @@ func TestRequest(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := newWorld(t, db)
 		w.poll()
-		w.advance(10 * time.Minute)
+		w.Advance(10 * time.Minute)
 		id := w.id()
 		var queued, refused atomic.Int64
 		var callers sync.WaitGroup
 		for range 8 {
 			callers.Go(func() {
 				err := db.InTx(t.Context(), func(ctx context.Context) error {
-					ok, wait, err := w.measuring.Request(ctx, w.org, id, w.time())
+					ok, wait, err := w.measuring.Request(ctx, w.org, id, w.Now())
 					switch {
 					case err != nil:
 					case ok && wait == 0:
@@ -203,23 +203,23 @@ func TestRequest(t *testing.T) {
 			t.Fatalf("queued %v", w.queued)
 		}
 		w.zone.AddTXT(policyName, none)
-		w.advance(time.Second)
+		w.Advance(time.Second)
 		work(t, w.measuring.PollWorker(), args)
-		if d := w.domain(); !d.MeasuredAt.Equal(w.time()) || d.Snapshot.Discovery.Policy != dmarc.None {
+		if d := w.domain(); !d.MeasuredAt.Equal(w.Now()) || d.Snapshot.Discovery.Policy != dmarc.None {
 			t.Errorf("%+v", d)
 		}
 		if d := cmp.Diff([]string{"policy_change dns 0.2 1: A DMARC record was published, with the policy none"}, w.events()); d != "" {
 			t.Errorf("the request refreshes too: %s", d)
 		}
-		w.advance(time.Hour - 1500*time.Millisecond)
-		if ok, wait, err := w.measuring.Request(t.Context(), w.org, id, w.time()); ok || wait != time.Second || err != nil {
+		w.Advance(time.Hour - 1500*time.Millisecond)
+		if ok, wait, err := w.measuring.Request(t.Context(), w.org, id, w.Now()); ok || wait != time.Second || err != nil {
 			t.Errorf("half a second early: %v, %s, %v", ok, wait, err)
 		}
-		w.advance(time.Second)
-		if ok, wait, err := w.measuring.Request(t.Context(), w.org, id, w.time()); !ok || wait != 0 || err != nil {
+		w.Advance(time.Second)
+		if ok, wait, err := w.measuring.Request(t.Context(), w.org, id, w.Now()); !ok || wait != 0 || err != nil {
 			t.Errorf("an hour later: %v, %s, %v", ok, wait, err)
 		}
-		if _, _, err := w.measuring.Request(t.Context(), "another organization", id, w.time()); err == nil {
+		if _, _, err := w.measuring.Request(t.Context(), "another organization", id, w.Now()); err == nil {
 			t.Error("another organization requests a measurement")
 		}
 		work(t, w.measuring.PollWorker(), measuring.PollArgs{OrgID: "another organization", DomainID: id})

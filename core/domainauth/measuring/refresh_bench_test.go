@@ -18,7 +18,7 @@ func BenchmarkRefresh(b *testing.B) {
 			w.fillTwoYears()
 			b.ResetTimer()
 			for b.Loop() {
-				w.advance(time.Second)
+				w.Advance(time.Second)
 				w.refresh()
 			}
 			b.StopTimer()
@@ -85,7 +85,7 @@ func BenchmarkPoll(b *testing.B) {
 			w.zone.AddTXT("spf.mailer.example", "v=spf1 ip4:192.0.2.0/24 -all")
 			w.poll()
 			for b.Loop() {
-				w.advance(w.measureAt().Sub(w.time()))
+				w.Advance(w.measureAt().Sub(w.Now()))
 				w.poll()
 			}
 		})

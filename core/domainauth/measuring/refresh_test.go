@@ -49,7 +49,7 @@ func TestReportsAndPollsAreOneEvent(t *testing.T) {
 		w.poll()
 		w.addReport("google.com", "v=DMARC1; p=none", -1)
 		w.zone.SetTXT(policyName, quarantine)
-		w.advance(time.Hour)
+		w.Advance(time.Hour)
 		w.poll()
 		w.refresh()
 		want := []string{"note  0 0: A person wrote this", "policy_change dns 1 1: The policy went from none to quarantine"}
@@ -146,7 +146,7 @@ func TestDrawnHistories(t *testing.T) {
 					w.zone.SetTXT(r.name, slices.DeleteFunc([]string{r.text}, func(s string) bool { return s == "" })...)
 				}
 			}
-			at := hours(w.time())
+			at := hours(w.Now())
 			for _, r := range records {
 				if rapid.IntRange(0, 3).Draw(rt, "outage") == 0 {
 					w.zone.Break(r.name)
@@ -165,7 +165,7 @@ func TestDrawnHistories(t *testing.T) {
 				}
 				ids = now
 			}
-			w.advance(w.measureAt().Sub(w.time()))
+			w.Advance(w.measureAt().Sub(w.Now()))
 		}
 		w.refresh()
 		if d := cmp.Diff(want, w.changes()); d != "" {
@@ -266,7 +266,7 @@ func TestFindingsOutliveTheirFirstDays(t *testing.T) {
 	want := []string{"failing_volume 2024-02-25-open true"}
 	w.exec(`UPDATE domainauth_findings SET announced = TRUE WHERE org_id = $1`, w.org)
 	for range 5 {
-		w.advance(7 * 24 * time.Hour)
+		w.Advance(7 * 24 * time.Hour)
 		w.must(w.measuring.Purge(t.Context(), w.org))
 		w.refresh()
 		if d := cmp.Diff(want, w.findings()); d != "" {
@@ -281,7 +281,7 @@ func TestFindingsOutliveTheirFirstDays(t *testing.T) {
 // due returns how many domains are due.
 func (w *world) due() int {
 	w.t.Helper()
-	due, err := w.db.DomainMeasuring().DomainsToRefresh(w.t.Context(), w.time(), w.time().Add(-10*time.Minute), 10)
+	due, err := w.db.DomainMeasuring().DomainsToRefresh(w.t.Context(), w.Now(), w.Now().Add(-10*time.Minute), 10)
 	w.must(err)
 	return len(due)
 }
@@ -289,7 +289,7 @@ func (w *world) due() int {
 // reportDue makes the refresh due as a report does.
 func (w *world) reportDue() {
 	w.t.Helper()
-	w.exec(`UPDATE domainauth_domains SET refresh_at = CASE WHEN refresh_at < $1 THEN refresh_at ELSE $1 END WHERE org_id = $2`, micro(w.time()), w.org)
+	w.exec(`UPDATE domainauth_domains SET refresh_at = CASE WHEN refresh_at < $1 THEN refresh_at ELSE $1 END WHERE org_id = $2`, micro(w.Now()), w.org)
 }
 
 // during is a store that does something else while a domain is refreshed.
@@ -327,14 +327,14 @@ func TestRefreshIsDue(t *testing.T) {
 			if n := w.due(); n != 0 {
 				t.Error("a domain that is refreshed now is due")
 			}
-			w.advance(time.Second)
+			w.Advance(time.Second)
 			w.reportDue()
 			return nil
 		}))
 		if n := w.due(); n != 0 || ran != 1 {
 			t.Errorf("%d domains are due within ten minutes, %d refreshes", n, ran)
 		}
-		w.advance(10 * time.Minute)
+		w.Advance(10 * time.Minute)
 		if n := w.due(); n != 1 {
 			t.Error("the report that came during the refresh was lost")
 		}
@@ -345,9 +345,9 @@ func TestRefreshIsDue(t *testing.T) {
 		if n := w.due(); n != 0 {
 			t.Error("due just after a failure")
 		}
-		w.advance(10 * time.Minute)
+		w.Advance(10 * time.Minute)
 		w.must(w.refreshDuring(func() error { ran++; return nil }))
-		w.advance(time.Hour)
+		w.Advance(time.Hour)
 		if n := w.due(); n != 0 || ran != 2 {
 			t.Errorf("%d domains are due after the second refresh, %d refreshes", n, ran)
 		}
@@ -363,7 +363,7 @@ func TestSlowerRefreshChangesNothing(t *testing.T) {
 		w.reportDue()
 		source := ""
 		w.must(w.refreshDuring(func() error {
-			w.advance(time.Second)
+			w.Advance(time.Second)
 			source = w.addSource("net/192.0.2.0/24", "spoofing")
 			w.addFigures(source, -3, 0, 500)
 			w.refresh()
@@ -409,7 +409,7 @@ func TestPurge(t *testing.T) {
 			t.Error("the domain is not due")
 		}
 		w.must(w.measuring.RefreshDue(t.Context()))
-		w.advance(time.Hour)
+		w.Advance(time.Hour)
 		w.must(w.measuring.Purge(t.Context(), w.org))
 		if n := w.due(); n != 0 {
 			t.Error("a purge without effect makes the domain due")

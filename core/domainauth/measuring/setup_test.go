@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/domainauth"
+	"github.com/mailhelm/mailhelm/core/domainauth/domainauthtest"
 	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
 	"github.com/mailhelm/mailhelm/core/domainauth/resolver"
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -32,6 +33,7 @@ const (
 
 // world is an organization with the sending domain bakery.example, name servers and a clock.
 type world struct {
+	*domainauthtest.Clock
 	t         testing.TB
 	db        *storage.DB
 	org       string
@@ -40,13 +42,12 @@ type world struct {
 	polled    bool
 
 	mu     sync.Mutex
-	now    time.Time
 	queued []jobs.Args
 }
 
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
-	w := &world{t: t, db: db, org: core.NewID(), now: start, polled: true, zone: mailauthtest.NewZone(t)}
+	w := &world{t: t, db: db, org: core.NewID(), Clock: domainauthtest.NewClock(start), polled: true, zone: mailauthtest.NewZone(t)}
 	w.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Bakery", Slug: w.org, Tier: "team", RetentionDays: 30}))
 	w.must(db.Channels().Mirror(t.Context(), w.org, channels.Seen{
 		Sync: channels.Sync{Account: w.org, Region: "eu-central-1", At: start},
@@ -68,7 +69,7 @@ func (w *world) config() measuring.Config {
 		IsPolled: func(context.Context, string) (bool, error) { return w.polled, nil },
 		RowDays:  domainauth.RowDays, KeptDays: domainauth.RetentionDays, Queue: w,
 		Orgs:  func(context.Context) ([]string, error) { return []string{w.org}, nil },
-		Clock: w.time, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 },
+		Clock: w.Now, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 },
 	}
 }
 
@@ -77,18 +78,6 @@ func (w *world) must(err error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-}
-
-func (w *world) time() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-func (w *world) advance(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
 }
 
 // Enqueue is not used.

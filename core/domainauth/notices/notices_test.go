@@ -41,7 +41,7 @@ func TestNothingByDefault(t *testing.T) {
 		w.run() // what is known before a member asks is no news
 		w.choose(ada, notices.Choice{})
 		w.finding(w.source("b.example", "unknown", "unreviewed", 0), "new_source", "B.", 0)
-		w.at(monday)
+		w.Set(monday)
 		w.run()
 		w.sent()
 		if n := w.count("domainauth_findings", "NOT announced"); n != 0 {
@@ -68,10 +68,10 @@ func TestWeeklyDigest(t *testing.T) {
 		w.choose(ada, notices.Choice{Digest: true})
 		w.choose(bob, notices.Choice{Digest: true, Alerts: true})
 		w.run()
-		w.at(monday.Add(-time.Second))
+		w.Set(monday.Add(-time.Second))
 		w.run()
 		w.sent()
-		w.at(monday)
+		w.Set(monday)
 		var running sync.WaitGroup
 		for _, name := range []string{"two", "three"} {
 			running.Go(func() {
@@ -85,13 +85,13 @@ func TestWeeklyDigest(t *testing.T) {
 		}
 		running.Wait()
 		for range 3 {
-			w.at(w.time().Add(20 * time.Hour))
+			w.Set(w.Now().Add(20 * time.Hour))
 			w.run()
 		}
 		w.sent("ada"+digestOfMonday, "bob"+digestOfMonday)
 		w.choose(ada, notices.Choice{})
 		// No process ran on Monday.
-		w.at(monday.AddDate(0, 0, 9))
+		w.Set(monday.AddDate(0, 0, 9))
 		w.run()
 		w.sent("ada"+digestOfMonday, "bob"+digestOfMonday, "bob: bakery.example: your mail in the week to 16 March 2026")
 		for _, m := range w.mails() {
@@ -147,13 +147,13 @@ func TestAlerts(t *testing.T) {
 		}
 
 		w.finding(w.source("second.example", "spoofing", "unreviewed", 0), "failing_volume", "Second.", 0)
-		w.at(start.Add(11 * time.Hour))
+		w.Set(start.Add(11 * time.Hour))
 		w.finding(w.source("third.example", "unknown", "unreviewed", 0), "new_source", "Third.", 0)
 		w.run()
 		w.sent("ada" + oneSender)
-		w.at(start.Add(13 * time.Hour))
+		w.Set(start.Add(13 * time.Hour))
 		w.run()
-		w.at(start.Add(60 * time.Hour))
+		w.Set(start.Add(60 * time.Hour))
 		w.run()
 		w.sent("ada"+oneSender, "ada: bakery.example: 2 unknown senders use your domain")
 	})
@@ -171,19 +171,19 @@ func TestOnlyMembersAreMailed(t *testing.T) {
 		w.must(w.db.Members().SetMember(t.Context(), members.Member{OrgID: w.org, UserID: blind, Role: members.PlainMember}))
 		w.finding(w.source("a.example", "unknown", "unreviewed", 0), "new_source", "A.", 0)
 		w.must(w.db.HandoverLimits().SetStop(t.Context(), w.org, &handover.Stop{At: start}))
-		w.at(monday.AddDate(0, 0, -1))
+		w.Set(monday.AddDate(0, 0, -1))
 		w.run()
-		w.at(monday)
+		w.Set(monday)
 		w.run()
 		if n := w.count("domainauth_notices", "due_at IS NOT NULL"); n != 2 {
 			t.Errorf("%d mails wait, want an alert and a digest to one member", n)
 		}
 		w.must(w.db.Members().RemoveMember(t.Context(), w.org, late))
 		w.must(w.db.HandoverLimits().SetStop(t.Context(), w.org, nil))
-		w.at(monday.Add(2 * time.Hour))
+		w.Set(monday.Add(2 * time.Hour))
 		w.run()
 		w.sent()
-		w.at(monday.AddDate(0, 0, 7))
+		w.Set(monday.AddDate(0, 0, 7))
 		w.run()
 		if n := w.count("domainauth_subscriptions", "TRUE"); n != 0 {
 			t.Errorf("%d subscriptions of persons without access are left", n)
@@ -196,7 +196,7 @@ func TestOnlyMembersAreMailed(t *testing.T) {
 func TestWaitsForAccount(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.choose(w.join("ada"), notices.Choice{Digest: true})
-		w.at(monday)
+		w.Set(monday)
 		w.fails(&sending.Failure{Kind: sending.NotConnected, Err: errors.New("no account")})
 		attempts := func() (n int) {
 			w.must(w.db.Reader().QueryRowContext(t.Context(), `SELECT attempts FROM domainauth_notices WHERE org_id = $1 AND due_at IS NOT NULL`, w.org).Scan(&n))
@@ -204,39 +204,39 @@ func TestWaitsForAccount(t *testing.T) {
 		}
 		for range 8 * 60 {
 			w.run()
-			w.at(w.time().Add(time.Minute))
+			w.Set(w.Now().Add(time.Minute))
 		}
 		if n := attempts(); n != 13 { // at minutes 0, 1, 3, 7, 15, 31, 63, and then each hour
 			t.Errorf("%d attempts in eight hours", n)
 		}
 		w.fails(nil)
 		w.sender = ""
-		w.at(w.time().Add(time.Hour))
+		w.Set(w.Now().Add(time.Hour))
 		w.run() // without a verified domain
 		w.sent()
 		w.sender = "no-reply@first.example"
 		for range 3 {
-			w.at(w.time().Add(time.Hour))
+			w.Set(w.Now().Add(time.Hour))
 			w.run()
 		}
 		w.sent("ada" + digestOfMonday)
 
 		w.fails(&sending.Failure{Kind: sending.TimedOut, Err: errors.New("no answer")})
-		w.at(monday.AddDate(0, 0, 7))
+		w.Set(monday.AddDate(0, 0, 7))
 		w.run()
 		w.fails(nil)
-		w.at(w.time().Add(2 * time.Hour))
+		w.Set(w.Now().Add(2 * time.Hour))
 		w.run() // the outcome is unknown, so it is not sent again
-		w.must(handover.GiveUpWorker(w.db.Handover(), w.db.Orgs().OrgIDs, w.time).Work(t.Context(), handover.GiveUpArgs{}))
-		w.at(w.time().Add(2 * time.Hour))
+		w.must(handover.GiveUpWorker(w.db.Handover(), w.db.Orgs().OrgIDs, w.Now).Work(t.Context(), handover.GiveUpArgs{}))
+		w.Set(w.Now().Add(2 * time.Hour))
 		w.run()
 		if n := w.count("domainauth_notices", "due_at IS NOT NULL"); n != 0 {
 			t.Errorf("%d mails wait after their outcome", n)
 		}
-		w.at(monday.AddDate(0, 0, 14))
+		w.Set(monday.AddDate(0, 0, 14))
 		w.must(w.db.HandoverLimits().SetStop(t.Context(), w.org, &handover.Stop{At: start}))
 		w.run()
-		w.at(w.time().Add(73 * time.Hour))
+		w.Set(w.Now().Add(73 * time.Hour))
 		w.run()
 		w.must(w.db.HandoverLimits().SetStop(t.Context(), w.org, nil))
 		w.run()
@@ -257,9 +257,9 @@ func TestFirstDigest(t *testing.T) {
 			monday.Add(24 * time.Hour).In(time.FixedZone("", -12*3600)): monday.AddDate(0, 0, 7),
 		} {
 			id := w.join("ada")
-			w.at(at)
+			w.Set(at)
 			w.choose(id, notices.Choice{Digest: true})
-			w.at(at.AddDate(0, 0, 8))
+			w.Set(at.AddDate(0, 0, 8))
 			w.choose(id, notices.Choice{Digest: true, Alerts: true})
 			s, err := w.db.DomainNotices().Subscription(t.Context(), w.org, w.domain.DomainID, id)
 			w.must(err)
@@ -295,7 +295,7 @@ func TestGoldenMails(t *testing.T) {
 	w.change("The policy went from none to quarantine (record of shop.bakery.example)", start)
 	w.change("A DKIM key was published: <i>www.evil.example</i>", start.Add(time.Hour))
 	w.run()
-	w.at(monday)
+	w.Set(monday)
 	w.run()
 	w.sent("ada"+digestOfMonday, "ada: bakery.example: 2 unknown senders use your domain")
 	for i, name := range []string{"alert", "digest"} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/domainauth/domainauthtest"
 	"github.com/mailhelm/mailhelm/core/domainauth/notices"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -33,6 +34,7 @@ const domainName = "bakery.example"
 
 // world is an organization with the domain bakery.example, a simulated account, and members.
 type world struct {
+	*domainauthtest.Clock
 	t       testing.TB
 	db      *storage.DB
 	org     string
@@ -40,8 +42,7 @@ type world struct {
 	account *simulator.Simulator
 	notices *notices.Notices
 
-	mu  sync.Mutex
-	now time.Time
+	mu sync.Mutex
 	// failure is what the account answers instead of sending, nil for nothing.
 	failure error
 	sender  string
@@ -49,13 +50,13 @@ type world struct {
 
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
-	w := &world{t: t, db: db, org: core.NewID(), now: start, sender: "Bakery <no-reply@first.example>"}
+	w := &world{t: t, db: db, org: core.NewID(), Clock: domainauthtest.NewClock(start), sender: "Bakery <no-reply@first.example>"}
 	w.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Bakery", Slug: w.org, Tier: "team", RetentionDays: 30}))
 	w.must(db.DomainAuth().AddDomain(t.Context(), w.org, domainName, start))
 	d, err := db.DomainAuth().Domain(t.Context(), w.org, domainName)
 	w.must(err)
 	w.domain = notices.Ref{OrgID: w.org, DomainID: d.ID, Domain: domainName}
-	w.account, err = simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: w.time, KeptMails: 100})
+	w.account, err = simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: w.Now, KeptMails: 100})
 	w.must(err)
 	t.Cleanup(func() { w.must(w.account.Close()) })
 	w.must(w.account.Seed(t.Context(), w.org, simulator.Setup{
@@ -70,12 +71,12 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 func (w *world) process(name string) *notices.Notices {
 	store := w.db.DomainNotices()
 	steps := handover.New(handover.Config{
-		Store: w.db.Handover(), Limits: w.db.HandoverLimits(), Transactor: w.db, Account: w, Process: name, Clock: w.time,
+		Store: w.db.Handover(), Limits: w.db.HandoverLimits(), Transactor: w.db, Account: w, Process: name, Clock: w.Now,
 		Rate: func(context.Context, string) (float64, error) { return 0, nil }, Wait: func(context.Context, time.Time) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	return notices.New(notices.Config{
 		Subscriptions: store, Digests: store, Alerts: store, Queue: store, Recipients: w.db.Handover(), Steps: steps, Transactor: w.db, Readers: w, Senders: w,
-		PageURL: func(domain string) string { return "https://mail.example/dashboard/domain-auth/" + domain }, Clock: w.time, Log: slog.New(slog.DiscardHandler),
+		PageURL: func(domain string) string { return "https://mail.example/dashboard/domain-auth/" + domain }, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -127,19 +128,6 @@ func (w *world) must(err error) {
 	}
 }
 
-func (w *world) time() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-// at moves the clock.
-func (w *world) at(now time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = now
-}
-
 func (w *world) fails(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,7 +149,7 @@ func (w *world) join(name string) string {
 }
 
 func (w *world) desk() notices.Desk {
-	return notices.Desk{Store: w.db.DomainNotices(), Transactor: w.db, Audit: w.db.Audit(), Clock: w.time}
+	return notices.Desk{Store: w.db.DomainNotices(), Transactor: w.db, Audit: w.db.Audit(), Clock: w.Now}
 }
 
 func (w *world) choose(userID string, c notices.Choice) {
