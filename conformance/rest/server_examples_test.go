@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/readme"
 	"github.com/mailhelm/mailhelm/rest/beacon/script"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -208,4 +210,63 @@ func askPHP(ctx context.Context, cmd *exec.Cmd) (string, error) {
 		fmt.Fprintf(&lines, "Set-Cookie: %s\n", cookie)
 	}
 	return lines.String(), nil
+}
+
+// TestWebsiteGuide runs the commands of the guide about website visitors, as the documentation
+// of the product has them. The event of the guide must become an activity with the properties
+// that the guide shows.
+func TestWebsiteGuide(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			storagetest.SkipMissing(t, program+" is not on this machine: the commands of the guide cannot run")
+		}
+	}
+	p := product.Start(t, product.Options{Postgres: storagetest.Full()})
+	key, err := p.Site.Settings.Create(t.Context(), p.OrgID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Site.Changed(t.Context())
+	guide := p.Send(t, product.Request{URL: p.AppURL + "/docs/guides/website-visitors.md"}).Body
+	for _, s := range script.Servers(p.BaseURL) {
+		if !strings.Contains(guide, s.Code) {
+			t.Errorf("the guide lacks the example for %s", s.Name)
+		}
+	}
+	commands := readme.Blocks(guide, "shell")
+	if len(commands) != 4 {
+		t.Fatalf("the guide has the commands %q, want identify, types, event and activities", commands)
+	}
+	environment := append(os.Environ(), "API_KEY="+p.Live.APIKey, "SITE_KEY="+key.Value)
+	home := t.TempDir()
+	run := func(command string) string {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+		cmd.Dir, cmd.Env = home, environment
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s\n%v\n%s", command, err, out)
+		}
+		return string(out)
+	}
+	visitor := regexp.MustCompile(`vis_[0-9a-z]{26}`).FindString(run(commands[0]))
+	if visitor == "" {
+		t.Fatal("the first command prints no visitor id")
+	}
+	environment = append(environment, "VISITOR_ID="+visitor)
+	run(commands[1])
+	types, err := os.ReadFile(filepath.Join(home, "mailhelm.d.ts"))
+	if err != nil || !bytes.Equal(types, script.Types()) {
+		t.Errorf("the types are not those of the script: %v", err)
+	}
+	if out := run(commands[2]); out != "" {
+		t.Errorf("the answer to the event is %q", out)
+	}
+	want := regexp.MustCompile(`"name": ?"site_cart_updated".*"properties": ?\{"path": ?"/cart", ?"items": ?3\}.*"source": ?"site"|"source": ?"site".*"properties": ?\{"path": ?"/cart", ?"items": ?3\}`)
+	product.Await(t, 20*time.Second, func() error {
+		if out := run(commands[3]); !want.MatchString(out) {
+			return fmt.Errorf("no activity of the event: %s", out)
+		}
+		return nil
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/grammar"
 	"github.com/mailhelm/mailhelm/rest/assistants"
+	"github.com/mailhelm/mailhelm/rest/beacon/script"
 	"github.com/mailhelm/mailhelm/rest/docs/article"
 	"github.com/mailhelm/mailhelm/rest/docs/guides"
 	"github.com/mailhelm/mailhelm/rest/docs/reference"
@@ -36,6 +37,9 @@ type content struct {
 // every page.
 type rendering func() (page, error)
 
+// exampleSiteKey is the site key in the guides. It has the form of a key, and is none.
+const exampleSiteKey = "pk_live_0123456789abcdefghijklmnopqrstuv"
+
 // newContent collects the articles of a site.
 func newContent(cfg Config, prefix string) (*content, error) {
 	ref := reference.Config{Catalogue: cfg.Catalogue, Tools: cfg.Tools, BaseURL: cfg.BaseURL, MCPURL: cfg.MCPURL, DocsURL: cfg.DocsURL}
@@ -47,6 +51,7 @@ func newContent(cfg Config, prefix string) (*content, error) {
 	written, err := guides.All(guides.Values{
 		BaseURL: cfg.BaseURL, AuthURL: cfg.AuthURL, AppURL: cfg.AppURL, MCPURL: cfg.MCPURL, FetchURL: cfg.FetchURL, DocsURL: cfg.DocsURL,
 		Predicates: predicate.Reference, Workflows: grammar.Reference, Assistants: assistants.Markdown(assistants.All(cfg.MCPURL)), Problem: problem,
+		Websites: script.Servers(cfg.BaseURL), WebsiteTag: script.Tag(cfg.BaseURL, exampleSiteKey),
 	})
 	if err != nil {
 		return nil, err

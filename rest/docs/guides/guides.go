@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/mailhelm/mailhelm/rest/beacon/script"
 	"github.com/mailhelm/mailhelm/rest/docs/article"
 )
 
@@ -38,6 +39,10 @@ type Values struct {
 	Workflows string
 	// Assistants has the steps to connect each assistant, as Markdown.
 	Assistants string
+	// Websites has examples of servers that set the visitor cookie, and WebsiteTag is the HTML
+	// for the pages of websites.
+	Websites   []script.Server
+	WebsiteTag string
 	// Problem is an example of a problem document, as JSON.
 	Problem string
 }
