@@ -1571,6 +1571,36 @@ CREATE TABLE signing_keys (
 
 CREATE UNIQUE INDEX signing_keys_current ON signing_keys ((retired_at IS NULL)) WHERE retired_at IS NULL;
 
+CREATE TABLE site_counts (
+	org_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	outcome bytetext NOT NULL,
+	name bytetext NOT NULL,
+	beacons bigint NOT NULL,
+	last_at bigint NOT NULL,
+	PRIMARY KEY (org_id, day, outcome, name)
+);
+
+CREATE INDEX site_counts_by_day ON site_counts (day);
+
+CREATE TABLE site_keys (
+	org_id bytetext NOT NULL,
+	key bytetext NOT NULL,
+	hash bytea NOT NULL,
+	created_at bigint NOT NULL,
+	expires_at bigint,
+	PRIMARY KEY (org_id, key),
+	UNIQUE (hash)
+);
+
+CREATE UNIQUE INDEX site_keys_in_use ON site_keys (org_id) WHERE expires_at IS NULL;
+
+CREATE TABLE sites_off (
+	org_id bytetext NOT NULL,
+	turned_off_at bigint NOT NULL,
+	PRIMARY KEY (org_id)
+);
+
 CREATE TABLE spent_confirmations (
 	org_id bytetext NOT NULL,
 	confirmation_id bytetext NOT NULL,
