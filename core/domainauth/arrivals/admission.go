@@ -72,7 +72,8 @@ type admission struct {
 }
 
 // admit decides whether a file with reports of the reporters counts. Every one of them must be
-// accepted, or be the organization for which DMARC passed. It fails if DNS does not answer.
+// accepted, or be the organization for which DMARC passed. It fails if DNS does not answer; the
+// answer is then the one without DNS.
 func admit(ctx context.Context, r dmarc.Resolver, f File, reporters []string, decisions map[string]Decision) (admission, error) {
 	for _, reporter := range reporters {
 		switch decisions[reporter] {
@@ -86,7 +87,7 @@ func admit(ctx context.Context, r dmarc.Resolver, f File, reporters []string, de
 		}
 		same, err := isSameOrganization(ctx, r, domainOf(f.Sender), reporter)
 		if err != nil {
-			return admission{}, err
+			return admission{reporter, "The message is not proven to come from the reporter: the name servers of its domain do not answer. Accept the reporter if you trust it."}, err
 		}
 		if !same {
 			return admission{reporter, "The report names another reporter than the sender of the message. Accept the reporter if you trust it."}, nil

@@ -36,6 +36,11 @@ const (
 	// double. After maxAttempts, in four days, the file has failed.
 	firstDelay, longestDelay = 5 * time.Second, time.Hour
 	maxAttempts              = 100
+	// dnsTime bounds the questions about one file. After maxUnanswered attempts, in about six hours,
+	// a file about whose reporter DNS does not answer is held: strangers choose its name servers, and
+	// those that never answer would take the time of other files.
+	dnsTime       = 10 * time.Second
+	maxUnanswered = 14
 )
 
 // ReaderConfig configures a [Reader]. All fields are required, unless their comments say what the
@@ -251,7 +256,13 @@ func (r *Reader) admission(ctx context.Context, f File, domain string) (admissio
 	if r.cfg.Resolver != nil {
 		dns = r.cfg.Resolver()
 	}
-	return admit(ctx, dns, f, reporters, decisions)
+	bounded, cancel := context.WithTimeout(ctx, dnsTime)
+	defer cancel()
+	answer, err := admit(bounded, dns, f, reporters, decisions)
+	if err != nil && ctx.Err() == nil && f.Attempts >= maxUnanswered {
+		return answer, nil
+	}
+	return answer, err
 }
 
 // hold keeps a file for a decision. If a person accepted the reporter in the same moment, it is due

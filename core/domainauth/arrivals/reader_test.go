@@ -76,6 +76,30 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
+// TestNameServersThatNeverAnswer reads a file about whose reporter DNS does not answer. It must not be
+// tried for days, and count when a person accepts the reporter.
+func TestNameServersThatNeverAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	w.verdicts = passed
+	w.zone["_dmarc.reporter.example"] = "fail"
+	w.receive(mail("dmarc@mail.reporter.example", gz(usual("1"))))
+	for range 13 {
+		w.read()
+		w.want(arrivals.Waiting, arrivals.Counts{}, "")
+		w.Advance(time.Hour)
+	}
+	w.read()
+	w.want(arrivals.Held, arrivals.Counts{}, "do not answer")
+	if f := w.only(); f.Reporter != "reporter.example" || f.Attempts != 14 {
+		t.Errorf("%+v", f)
+	}
+	_, err := w.desk.Accept(t.Context(), person, w.org, "reporter.example")
+	must(t, err)
+	w.read()
+	w.want(arrivals.Read, one, "")
+}
+
 // TestOtherProcess lets another process claim a file while the first one reads it. The first one
 // must not change what the other did.
 func TestOtherProcess(t *testing.T) {
