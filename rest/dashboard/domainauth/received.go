@@ -111,7 +111,7 @@ func (h receivedPages) showReceived(w http.ResponseWriter, r *http.Request, v pe
 		return
 	}
 	h.Show(w, r, v, status, frame.Screen{Page: "received", Title: "Received reports", Problem: problem, Notice: notices.NoticeOf(r), Data: data, Head: frame.Head{
-		Lead: "Files that came to the report addresses of your domains in the last 90 days, and what was read from them.",
+		Lead: "Files of the last 90 days that came to the report addresses of your domains or were imported, and what was read from them.",
 	}})
 }
 
@@ -167,7 +167,7 @@ func resultOf(c arrivals.Counts) string {
 	return strings.Join(parts, ", ")
 }
 
-// reporterRows returns the reporters to decide about, and those about which a person decided.
+// reporterRows returns the reporters to decide about, then those about which a person decided.
 func (h receivedPages) reporterRows(r *http.Request, v people.Visitor) ([]reporterRow, error) {
 	all, err := h.deskOf(v).Reporters(r.Context(), v.Org.ID)
 	rows := make([]reporterRow, 0, len(all))
@@ -190,6 +190,13 @@ func (h receivedPages) reporterRows(r *http.Request, v people.Visitor) ([]report
 		}
 		rows = append(rows, row)
 	}
+	waits := func(r reporterRow) int {
+		if r.Accept && r.Reject {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(rows, func(a, b reporterRow) int { return waits(a) - waits(b) })
 	return rows, err
 }
 
