@@ -2,8 +2,10 @@ package rest
 
 import (
 	"encoding/json"
+	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
@@ -26,6 +28,27 @@ type transientResult interface{ IsTransient() bool }
 // AppendJSON appends the whole result as JSON.
 type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
 
+// archiveResult is a result for a route with [Route.Archive]. Archive returns it as a zip archive.
+type archiveResult interface{ Archive() ([]byte, error) }
+
+// zipType is the media type of zip archives.
+const zipType = "application/zip"
+
+// acceptsZip reports whether the header Accept names zip archives. Wildcards do not count, because
+// programs send them that expect JSON.
+func acceptsZip(h http.Header) bool {
+	for _, value := range h.Values("Accept") {
+		for choice := range strings.SplitSeq(value, ",") {
+			mediaType, parameters, err := mime.ParseMediaType(choice)
+			refused := parameters["q"] != "" && strings.Trim(parameters["q"], "0.") == ""
+			if err == nil && mediaType == zipType && !refused {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // encode returns a result as JSON.
 func encode(value any) ([]byte, error) {
 	if value, ok := value.(verbatim); ok {
@@ -40,6 +63,9 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	h.Set("Cache-Control", m.cacheControl)
 	if m.MaxAge > 0 {
 		h.Set("Vary", "Authorization")
+	}
+	if m.Archive {
+		h.Add("Vary", "Accept")
 	}
 	if result, ok := result.Value.(transientResult); ok && result.IsTransient() {
 		h.Set("Cache-Control", noStore)
@@ -63,12 +89,18 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 		return
 	}
 	body, err := encode(result.Value)
+	contentType := "application/json"
+	if archive, ok := result.Value.(archiveResult); ok && m.Archive && acceptsZip(c.Request.Header) {
+		body, err = archive.Archive()
+		contentType = zipType
+		h.Set("Content-Disposition", `attachment; filename="mailhelm.zip"`)
+	}
 	if err != nil {
 		s.refuse(c, m, core.Internal(err))
 		return
 	}
 	m.operation.CountAnswer(core.REST, len(body), false)
-	write(c.Writer, "application/json", status, body)
+	write(c.Writer, contentType, status, body)
 }
 
 // write writes a complete response. It ignores errors, which mean that the client has

@@ -10,6 +10,7 @@ import (
 const (
 	requestIDHeader    = "X-Request-Id"
 	rulesVersionHeader = "X-Service-Rules-Version"
+	omittedHeader      = "X-Service-Omitted"
 )
 
 // identify sets the request id and the headers of every response.

@@ -119,7 +119,11 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 	if status == http.StatusNoContent {
 		return answer
 	}
-	return answer.with("content", jsonContent(schemas.add(info.Name, m.operation.Output(core.REST))))
+	content := jsonContent(schemas.add(info.Name, m.operation.Output(core.REST)))
+	if m.Archive {
+		content = content.with(zipType, object{{"schema", object{{"type", "string"}, {"contentMediaType", zipType}}}})
+	}
+	return answer.with("content", content)
 }
 
 // successText returns the text that describes the successful response with this status.

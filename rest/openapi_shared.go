@@ -41,6 +41,7 @@ func sharedHeaders() object {
 		{requestIDHeader, header("The id of this request; quote it to support.", text)},
 		{"Cache-Control", header("How long the answer may be kept.", text)},
 		{"Link", header("Address of the next page with `rel=\"next\"`; absent on the last page. Request it unchanged.", text)},
+		{omittedHeader, header("Sections of the bundle that the credential may not read, separated by commas.", text)},
 		{rulesVersionHeader, header("Version of the rules that mark addresses; `/v1/undeliverable/rules` returns the rules.", text)},
 		{"Retry-After", header("Seconds to wait before the call is repeated.", number)},
 		{"WWW-Authenticate", header("The missing credential or scope, and where to get a token (RFC 6750, RFC 9728).", text)},

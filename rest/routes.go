@@ -28,6 +28,9 @@ type Route struct {
 	// Items is the input member whose value is the whole body, a list of items or one item.
 	// "" means that the body is an object with the input members.
 	Items string
+	// Archive lets a client have the answer as a zip archive, with the header Accept. The
+	// operation's result provides it, see [archiveResult].
+	Archive bool
 	// OptionalBody lets requests omit the body, which then counts as an empty object.
 	OptionalBody bool
 	// MaxBody is the maximum size of the request body, in bytes; 0 means 1 MiB.
@@ -115,6 +118,7 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/templates", Operation: "templates_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/export", Operation: "bundles_export", Success: 200, Header: omittedHeader, Archive: true, Also: []int{http.StatusForbidden}},
 	{Method: http.MethodGet, Path: "/v1/inbound/messages", Operation: "inbound_messages_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/inbound/messages/{message_id}", Operation: "inbound_messages_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/inbound/domains", Operation: "inbound_domains_list", Success: 200},

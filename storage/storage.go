@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
@@ -31,6 +32,7 @@ import (
 	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
 	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
+	bundlestore "github.com/mailhelm/mailhelm/storage/bundles"
 	"github.com/mailhelm/mailhelm/storage/channels"
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	domainauthstore "github.com/mailhelm/mailhelm/storage/domainauth"
@@ -322,6 +324,9 @@ func (db *DB) SenderStarts() senders.StartStore { return senderstore.New(db.DB) 
 
 // Tags returns the store of the tags of templates and broadcasts.
 func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
+
+// Bundles returns the store that reads the definitions of organizations for bundles.
+func (db *DB) Bundles() bundles.Store { return bundlestore.New(db.DB) }
 
 // MailSettings returns the store of the mail settings of organizations.
 func (db *DB) MailSettings() mailsettings.Store { return mailsettingstore.New(db.DB) }

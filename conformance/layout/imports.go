@@ -203,6 +203,11 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/bundles/archive":     "zip archives and JSON documents of bundles",
+	"core/bundles/definitions": "the definitions that a bundle contains",
+	"core/bundles/manifest":    "the files of a bundle",
+	"core/bundles/plan":        "what a bundle would change",
+
 	"core/domainauth/arrivals":       "DMARC reports that come by mail",
 	"core/domainauth/report/compose": "writing DMARC aggregate reports",
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/domainauth"
@@ -57,6 +58,7 @@ type Domains struct {
 	Inboxes     *inboxes.Inboxes
 	Senders     *senders.Senders
 	DomainAuth  *domainauth.DomainAuth
+	Bundles     *bundles.Bundles
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
@@ -91,6 +93,7 @@ func Operations(d Domains) []core.Operation {
 		d.Broadcasts.Operations(),
 		d.BroadcastTests.Operations(),
 		d.Tags.Operations(),
+		d.Bundles.Operations(),
 		d.Receiving.Operations(),
 		d.Inboxes.Operations(),
 		d.Senders.Operations(),
@@ -132,6 +135,7 @@ func documentationOnly() Domains {
 		Inboxes:     inboxes.New(inboxes.Config{Clock: core.SystemClock}),
 		Senders:     senders.New(senders.Config{Clock: core.SystemClock}),
 		DomainAuth:  domainauth.New(domainauth.Config{}),
+		Bundles:     bundles.New(bundles.Config{}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
 		BroadcastTests: &testsends.Broadcasts{},

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/approving"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -96,9 +97,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
 		}),
-		Lists:  listed,
-		Topics: subjects,
-		Sync:   sync,
+		Lists: listed, Topics: subjects, Sync: sync, Bundles: bundles.New(bundles.Config{Store: s.db.Bundles()}),
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
 			OnChange: changed, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,13 @@ func (d Document) Tree() (Tree, error) {
 	if err := b.claim(ManifestPath); err != nil {
 		return nil, err
 	}
-	if err := b.add(ManifestPath, d.Manifest); err != nil {
+	// Places in the manifest are those of the file that an export has.
+	var text bytes.Buffer
+	if err := json.Indent(&text, d.Manifest, "", "  "); err != nil {
+		return nil, core.Invalid("manifest", "is no JSON value")
+	}
+	text.WriteByte('\n')
+	if err := b.add(ManifestPath, text.Bytes()); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Files)) {

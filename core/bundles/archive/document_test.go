@@ -24,7 +24,7 @@ func errorText(err error) string {
 
 func TestDocumentRoundTrip(t *testing.T) {
 	t.Parallel()
-	tree := archive.Tree{archive.ManifestPath: []byte(`{"images":[]}`), "a.hbs": []byte("Hello <b>"), "static/a.png": {0, 255}, "static/b.svg": []byte("<svg/>")}
+	tree := archive.Tree{archive.ManifestPath: []byte("{\n  \"images\": []\n}\n"), "a.hbs": []byte("Hello <b>"), "static/a.png": {0, 255}, "static/b.svg": []byte("<svg/>")}
 	text, err := json.Marshal(archive.NewDocument(tree, map[string]bool{"static/b.svg": true}))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,87 @@
+package bundles
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+	"github.com/mailhelm/mailhelm/core/bundles/manifest"
+)
+
+// ExportIn has no members.
+type ExportIn struct{}
+
+// Exported is a bundle. [Exported.Archive] is its other form.
+type Exported struct {
+	Manifest json.RawMessage   `json:"manifest" voice:"untrusted" jsonschema_description:"Content of mailhelm.json, which names the files of all definitions."`
+	Files    map[string]string `json:"files" voice:"untrusted" jsonschema_description:"Contents of the other text files, by path."`
+	Images   map[string]string `json:"images" voice:"untrusted" jsonschema_description:"Contents of images in base64, by path."`
+	Omitted  []string          `json:"omitted" voice:"ours" jsonschema_description:"Sections that the credential may not read."`
+
+	tree archive.Tree
+}
+
+// Archive returns the bundle as a zip archive, without Omitted.
+func (e Exported) Archive() ([]byte, error) {
+	var b bytes.Buffer
+	err := archive.WriteZip(&b, e.tree)
+	return b.Bytes(), err
+}
+
+// AppendJSON appends the bundle as JSON. It does not escape "<", ">" and "&", so that the manifest has
+// the same bytes in both forms, apart from space.
+func (e Exported) AppendJSON(b []byte) ([]byte, error) {
+	type plain Exported
+	to := bytes.NewBuffer(b)
+	encoder := json.NewEncoder(to)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(plain(e))
+	return bytes.TrimSuffix(to.Bytes(), []byte("\n")), err
+}
+
+// HeaderValue returns the omitted sections, separated by commas.
+func (e Exported) HeaderValue() string { return strings.Join(e.Omitted, ", ") }
+
+func (b *Bundles) bundlesExport() core.Operation {
+	return core.Declare(core.Op[ExportIn, Exported]{
+		Name:    "bundles_export",
+		Title:   "Export the definitions",
+		Purpose: "Returns attributes, activity properties, lists, segments, topics, templates and workflows as the files of a bundle: as JSON, or as a zip archive with `Accept: application/zip`. Sections that the credential may not read are left out and named in `omitted`. Equal definitions give equal bytes. It returns no contacts, memberships or consent.",
+		Effect:  core.Reads,
+		Cost:    core.Heavy,
+		Fails:   []core.Code{core.CodeInvalidScope},
+		Do:      b.export,
+	})
+}
+
+func (b *Bundles) export(ctx context.Context, c *core.Call, _ ExportIn) (Exported, error) {
+	held, omitted, err := b.read(ctx, c.Principal.Org.ID, c.Principal.Scopes)
+	if err != nil {
+		return Exported{}, err
+	}
+	if len(omitted) == len(parts()) {
+		return Exported{}, &core.Error{
+			Code: core.CodeInvalidScope, Scope: parts()[0].view, Message: "This credential can read no definitions.",
+			Next: "Request a token with the view scope of at least one section, such as `" + string(core.TemplatesView) + "`.",
+		}
+	}
+	return newExported(&held.Set, omitted), nil
+}
+
+// newExported returns the bundle with the definitions of a set.
+func newExported(set *definitions.Set, omitted []definitions.Kind) Exported {
+	tree, images := manifest.Write(set), map[string]bool{}
+	for _, i := range set.Images {
+		images[i.Path] = true
+	}
+	d := archive.NewDocument(tree, images)
+	e := Exported{Manifest: d.Manifest, Files: d.Files, Images: d.Images, Omitted: []string{}, tree: tree}
+	for _, kind := range omitted {
+		e.Omitted = append(e.Omitted, string(kind.Section()))
+	}
+	return e
+}
