@@ -19,7 +19,7 @@ func TestRead(t *testing.T) {
 		start + `,"properties":{"b":true,"a":-1.5e3,"c":"ü"},"referrer":"r"}`:                               `{"referrer":"r","b":true,"a":-1.5e3,"c":"ü"}`,
 		start + `,"properties":null}`: `{}`,
 		start + `,"properties":{"path":"x","A":1,"_a":1,"a-b":1,"nul":null,"list":[],"object":{},"big":1e999,"` + strings.Repeat("a", 33) + `":1}}`: `{}`,
-		start + `,"title":"` + strings.Repeat("ü", 2049) + `"}`: `{"title":"` + strings.Repeat("ü", 2048) + `"}`,
+		start + `,"title":"` + strings.Repeat("ü", 2049) + `"}`:                                                                                     `{"title":"` + strings.Repeat("ü", 2048) + `"}`,
 	} {
 		b, err := site.Read([]byte(body))
 		if err != nil || string(b.Properties) != want || b.Name != "site_x" || b.SiteKey != "k" || b.VisitorID != "v" {

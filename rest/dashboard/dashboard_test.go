@@ -31,6 +31,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/senders"
+	"github.com/mailhelm/mailhelm/rest/dashboard/site"
 	"github.com/mailhelm/mailhelm/rest/dashboard/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/templates"
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
@@ -73,12 +74,13 @@ func TestGoldenContents(t *testing.T) {
 	received, err18 := receiving.New(f, receiving.Config{})
 	proven, err19 := senders.New(f)
 	authentication, err20 := domainauth.New(f, domainauth.Config{})
-	for _, err := range []error{err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	website, err21 := site.New(f, site.Config{})
+	for _, err := range []error{err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
+	pages, err := dashboard.Mount(f, start, website, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,5 +64,8 @@ func (s Seeder) record(ctx context.Context, orgID string, people []person) error
 			return fmt.Errorf("property %s: %w", p.Property, err)
 		}
 	}
-	return s.DB.Activities().Insert(ctx, orgID, activitiesOf(people, now))
+	if err := s.openWebsite(ctx, orgID, now); err != nil {
+		return err
+	}
+	return s.DB.Activities().Insert(ctx, orgID, append(activitiesOf(people, now), visitsOf(people, now)...))
 }
