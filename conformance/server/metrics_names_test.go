@@ -115,12 +115,12 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	golden(t, described(text)+received(described(whole)))
 }
 
-// received returns the descriptions of the metrics of incoming mail, which the endpoint of the
+// received returns the descriptions of the metrics of incoming mail and beacons, which the endpoint of the
 // test does not have.
 func received(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, " mailhelm_received_") || strings.Contains(line, " mailhelm_smtp_") || strings.Contains(line, " mailhelm_inbox_") {
+		if strings.Contains(line, " mailhelm_received_") || strings.Contains(line, " mailhelm_smtp_") || strings.Contains(line, " mailhelm_inbox_") || strings.Contains(line, " mailhelm_beacon") {
 			lines = append(lines, line)
 		}
 	}
