@@ -112,6 +112,8 @@ type sitePage struct {
 	Earlier              []earlierKey
 	Create, Rotate, Turn frame.Form
 	Tag                  string
+	Servers              []script.Server
+	Guide                *frame.Link
 	Stored, Repeated     string
 	LastActivity         frame.When
 	Refused              []refusedRow
@@ -160,7 +162,10 @@ func (h *Room) show(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		h.Fail(w, r, v, err)
 		return
 	}
-	data := sitePage{Off: state.Off, Create: frame.FormTo(v, Path+"/create"), Rotate: frame.FormTo(v, Path+"/rotate"), Turn: frame.FormTo(v, Path+"/off")}
+	data := sitePage{
+		Guide: h.Guide("/guides/website-visitors", "Link website visits to contacts"), Servers: script.Servers(h.cfg.APIURL),
+		Off: state.Off, Create: frame.FormTo(v, Path+"/create"), Rotate: frame.FormTo(v, Path+"/rotate"), Turn: frame.FormTo(v, Path+"/off"),
+	}
 	if state.Off {
 		data.Turn = frame.FormTo(v, Path+"/on")
 	}
