@@ -1,10 +1,18 @@
 package browser_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/rest/beacon/script"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // TestVisitIsSent opens a page with the tag and the cookie, by a link with secrets in its
@@ -284,4 +292,46 @@ sleep(50).then(() => end(errors))</script>`)
 			t.Errorf("the browser complains: %s", fault)
 		}
 	}
+}
+
+// TestVisitBecomesActivity opens a page with the tag of a running product. The visit and the
+// event become activities of the contact that the visitor id belongs to.
+func TestVisitBecomesActivity(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{Postgres: storagetest.Full()})
+	key, err := p.Site.Settings.Create(t.Context(), p.OrgID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Site.Changed(t.Context())
+	answer := p.Send(t, product.Request{
+		Method: http.MethodPost, URL: p.BaseURL + "/v1/contacts/identify", Bearer: p.Live.APIKey, Body: `{"email":"ada@example.com"}`,
+	})
+	visitor := regexp.MustCompile(`vis_[0-9a-z]{26}`).FindString(answer.Body)
+	w := newWebsite(t, "")
+	w.cookie = visitorCookie(visitor)
+	w.pages["/"] = script.Tag(p.BaseURL, key.Value) + `<script>mailhelm.track("site_order", { total: 12 })</script>`
+	w.tab.Go(w.url)
+	product.Await(t, 20*time.Second, func() error {
+		page := p.Send(t, product.Request{URL: p.BaseURL + "/v1/activities?contact=ada@example.com", Bearer: p.Live.APIKey}).Body
+		var got struct {
+			Data []struct {
+				Name, Source string
+				Properties   map[string]any
+			}
+		}
+		if err := json.Unmarshal([]byte(page), &got); err != nil {
+			return err
+		}
+		found := map[string]map[string]any{}
+		for _, a := range got.Data {
+			if a.Source == "site" {
+				found[a.Name] = a.Properties
+			}
+		}
+		if found["site_visit"]["title"] != "Shop" || found["site_order"]["path"] != "/" || found["site_order"]["total"] != 12.0 {
+			return fmt.Errorf("the activities are %s", page)
+		}
+		return nil
+	})
 }

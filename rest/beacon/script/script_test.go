@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,5 +50,31 @@ func TestTagEscapesValues(t *testing.T) {
 	}
 	if !strings.Contains(tag, `("https://api.example.com/s/mailhelm.js", {`) || strings.Contains(tag, "{{") {
 		t.Errorf("the address is missing:\n%s", tag)
+	}
+}
+
+// TestTypesNameTheMembers compares the names of the options and methods in the types with
+// those in the script.
+func TestTypesNameTheMembers(t *testing.T) {
+	t.Parallel()
+	declared := regexp.MustCompile(`(?m)^  (\w+)(\?:|:|\()`).FindAllSubmatch(script.Types(), -1)
+	var names []string
+	for _, m := range declared {
+		if name := string(m[1]); name != "mailhelm" { // the member of Window
+			names = append(names, name)
+		}
+	}
+	want := []string{"siteKey", "cookieName", "visitorId", "requireConsent", "endpoint", "init", "track", "consent"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the types declare %q, want %q", names, want)
+	}
+	options := regexp.MustCompile(`const \{ (.*) \} = Object\(given\);`).FindSubmatch(script.JavaScript())
+	if options == nil || string(options[1]) != strings.Join(want[:5], ", ") {
+		t.Errorf("the script reads the options %q, want %q", options, want[:5])
+	}
+	for _, method := range want[5:] {
+		if !regexp.MustCompile(`(?m)^    ` + method + `\(`).Match(script.JavaScript()) {
+			t.Errorf("the script lacks the method %s", method)
+		}
 	}
 }
