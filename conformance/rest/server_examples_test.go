@@ -200,11 +200,12 @@ func askPHP(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	if err != nil {
 		return first, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: 30 * time.Second}
+	answer, err := client.Do(request)
 	if err != nil {
 		return first, err
 	}
-	defer answer.Body.Close() //nolint:errcheck // the header counts
+	defer answer.Body.Close()
 	var lines strings.Builder
 	for _, cookie := range answer.Header["Set-Cookie"] {
 		fmt.Fprintf(&lines, "Set-Cookie: %s\n", cookie)
