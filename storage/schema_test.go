@@ -37,6 +37,8 @@ var notLedByOrg = map[string]bool{
 	// compute again, the files to read, the digests that are due and the mails to send of all organizations.
 	"domainauth_domains(token)": true, "domainauth_domains(measure_at)": true, "domainauth_domains(refresh_at)": true,
 	"domainauth_files(due_at)": true, "domainauth_subscriptions(digest_at)": true, "domainauth_notices(due_at)": true,
+	// No two organizations have the same site key. Old counts of all organizations are deleted.
+	"site_keys(hash)": true, "site_counts(day)": true,
 	// The dispatcher looks for the broadcasts of all organizations that it starts or drives.
 	"broadcasts(state,schedule_at)": true,
 	// The processes look for the received mail of all organizations.

@@ -63,7 +63,8 @@ func (w *world) set(now time.Time, failing error) {
 
 func (w *world) AllSiteKeys(context.Context, time.Time) ([]site.OwnedKey, error) {
 	return []site.OwnedKey{
-		{OrgID: "one", Hash: site.HashOf("k1")}, {OrgID: "two", Hash: site.HashOf("k2"), Off: true},
+		{OrgID: "one", Hash: site.HashOf("k1")},
+		{OrgID: "two", Hash: site.HashOf("k2"), Off: true},
 		{OrgID: "three", Hash: site.HashOf("k3"), ExpiresAt: noon.Add(time.Hour)},
 	}, nil
 }
