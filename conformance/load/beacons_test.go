@@ -153,14 +153,14 @@ func (s *beaconSite) connect(address string, worker, pace int, started time.Time
 	if err != nil {
 		return nil, nil, err
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	reader := bufio.NewReader(connection)
 	var request []byte
 	for i := 0; ; i++ {
 		began := time.Now()
 		if pace > 0 {
 			due := started.Add(time.Duration(i*beaconConnections+worker) * time.Second / time.Duration(pace))
-			time.Sleep(time.Until(due))
+			time.Sleep(time.Until(due)) //nolint:forbidigo // the pace of the beacons
 			began = due
 		}
 		if time.Since(started) > d {
@@ -240,7 +240,7 @@ func (s *beaconSite) awaitWritten(b *testing.B) {
 		if o["written"] == o["accepted"] {
 			return
 		}
-		time.Sleep(200 * time.Millisecond) // each look costs processor time of the server
+		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // each look costs processor time of the server
 	}
 	b.Fatal("the queue is not written after a minute")
 }

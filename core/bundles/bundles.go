@@ -42,8 +42,12 @@ type part struct {
 // parts returns the kinds that a bundle can have, in their order.
 func parts() []part {
 	return []part{
-		{definitions.KindAttribute, core.AttributesView}, {definitions.KindActivityProperty, core.ActivitiesView}, {definitions.KindList, core.ListsView},
-		{definitions.KindSegment, core.SegmentsView}, {definitions.KindTopic, core.TopicsView}, {definitions.KindTemplate, core.TemplatesView},
+		{definitions.KindAttribute, core.AttributesView},
+		{definitions.KindActivityProperty, core.ActivitiesView},
+		{definitions.KindList, core.ListsView},
+		{definitions.KindSegment, core.SegmentsView},
+		{definitions.KindTopic, core.TopicsView},
+		{definitions.KindTemplate, core.TemplatesView},
 		{definitions.KindWorkflow, core.WorkflowsView},
 	}
 }

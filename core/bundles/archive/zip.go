@@ -72,7 +72,7 @@ func unpack(f *zip.File) ([]byte, error) {
 		raw = flate.NewReader(raw)
 	}
 	// The size in the directory of the archive is a promise only.
-	content, err := io.ReadAll(io.LimitReader(raw, int64(f.UncompressedSize64)+1)) //nolint:gosec // at most MaxFile
+	content, err := io.ReadAll(io.LimitReader(raw, int64(f.UncompressedSize64)+1))
 	switch {
 	case uint64(len(content)) > f.UncompressedSize64:
 		return nil, refuse(f.Name, "is larger than the archive says")

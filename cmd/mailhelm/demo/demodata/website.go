@@ -37,8 +37,10 @@ func (s Seeder) openWebsite(ctx context.Context, orgID string, now time.Time) er
 	for day := range 7 {
 		at := now.AddDate(0, 0, -day)
 		for _, c := range []site.Count{
-			{Outcome: site.Written, Beacons: int64(60 + 11*day%40)}, {Outcome: site.Duplicate, Beacons: int64(day % 3)},
-			{Outcome: site.UnknownVisitor, Beacons: int64(day % 2)}, {Outcome: site.BadName, Name: "site_Add-To-Cart", Beacons: int64(3 + day)},
+			{Outcome: site.Written, Beacons: int64(60 + 11*day%40)},
+			{Outcome: site.Duplicate, Beacons: int64(day % 3)},
+			{Outcome: site.UnknownVisitor, Beacons: int64(day % 2)},
+			{Outcome: site.BadName, Name: "site_Add-To-Cart", Beacons: int64(3 + day)},
 		} {
 			c.LastAt = at.Add(-time.Duration(20+day) * time.Minute)
 			if c.Beacons > 0 {
