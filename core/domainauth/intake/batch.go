@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -71,7 +72,14 @@ type document struct {
 // All files of a batch must be for one organization. A caller that adds no more must call Flush,
 // also after an error.
 func (b *Batch) Add(ctx context.Context, t Target, open Open) (*Result, error) {
-	b.orgID, b.reversing = t.OrgID, 0
+	switch b.orgID {
+	case t.OrgID:
+	case "": // written once, because a transaction that stores earlier files reads it
+		b.orgID = t.OrgID
+	default:
+		return nil, fmt.Errorf("intake: a batch for organization %s was given a file for %s", b.orgID, t.OrgID)
+	}
+	b.reversing = 0
 	result := &Result{}
 	taken := map[int]document{}
 	headErr := b.each(open, func(n int, document io.Reader) error {
