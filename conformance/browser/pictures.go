@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"fmt"
+	"hash/fnv"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -27,7 +28,8 @@ type screen struct {
 	width, height int64
 	// mobile makes the browser obey a page's viewport meta tag, as a phone does.
 	mobile bool
-	// scheme is the colour scheme of the picture that Picture takes in every run, "" for none.
+	// scheme is the colour scheme of the picture that Picture takes of a page in runs that are not
+	// full, "" for none.
 	scheme string
 }
 
@@ -56,9 +58,10 @@ var pictured sync.Map
 // Picture fails the test if the page is wider than a phone, a tablet or a desktop, or if a
 // table is wider than a page on a desktop. It stores screenshots of the whole page as
 // name-screen-scheme.png in the folder that the environment variable FolderVariable names. A
-// full run ([storagetest.Full]) has each screen light and dark. Other runs have the phone
-// dark and the desktop light, because screenshots take most of the time. They check each name
-// once: further calls with it do nothing. Afterwards the tab has the desktop size and the
+// full run ([storagetest.Full]) has each screen light and dark. Other runs have one picture of
+// a page, because screenshots take most of the time: of half of the pages on the phone, dark,
+// and of the others on the desktop, light. They check each name once: further calls with it do
+// nothing. Afterwards the tab has the desktop size and the
 // light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
@@ -79,16 +82,29 @@ func (tab *Tab) Picture(name string) {
 	tab.resize(desktop, "light")
 }
 
+// screenOf returns the screen of the only picture of a page with this name: always the same.
+func screenOf(name string) screen {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name))
+	if sum.Sum32()%2 == 0 {
+		return phone
+	}
+	return desktop
+}
+
 // store stores the screenshots of one screen.
 func (tab *Tab) store(name string, s screen) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)
-	schemes := []string{s.scheme}
-	if storagetest.Full() {
+	var schemes []string
+	switch {
+	case storagetest.Full():
 		schemes = []string{"light", "dark"}
+	case s == screenOf(name):
+		schemes = []string{s.scheme}
 	}
 	for _, scheme := range schemes {
-		if folder == "" || scheme == "" {
+		if folder == "" {
 			continue
 		}
 		tab.must("folder for pictures", os.MkdirAll(folder, 0o755))
