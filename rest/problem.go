@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -41,7 +42,7 @@ func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	e := core.AsError(err)
 	if status := e.HTTPStatus(); m != nil && (status == http.StatusUnauthorized || e.Code == core.CodeInvalidScope) {
 		_, presented := c.Request.Header["Authorization"]
-		c.Writer.Header().Set("WWW-Authenticate", s.resource.Challenge(e, m.needs, presented).String())
+		c.Writer.Header().Set("WWW-Authenticate", s.resource.Challenge(e, cmp.Or(m.needs, string(e.Scope)), presented).String())
 	}
 	WriteProblem(c.Writer, core.ProblemOf(e, s.cfg.DocsURL, requestID(c)))
 }

@@ -65,8 +65,9 @@ func (b *Bundles) export(ctx context.Context, c *core.Call, _ ExportIn) (Exporte
 	}
 	if len(omitted) == len(parts()) {
 		return Exported{}, &core.Error{
-			Code: core.CodeInvalidScope, Scope: parts()[0].view, Message: "This credential can read no definitions.",
-			Next: "Request a token with the view scope of at least one section, such as `" + string(core.TemplatesView) + "`.",
+			Code: core.CodeInvalidScope, Scope: parts()[0].view,
+			Message: "This credential can read no definitions: it lacks the scope `" + string(parts()[0].view) + "` and those of the other sections.",
+			Next:    "Request a token with the view scope of at least one section, such as `" + string(core.TemplatesView) + "`.",
 		}
 	}
 	return newExported(&held.Set, omitted), nil
