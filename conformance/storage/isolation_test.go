@@ -344,18 +344,18 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 			maps.Copy(all, derivedCalls(derivable, o, org))
 			return all
 		}
-		for method := range intrusions("") {
-			intruder := core.NewID() // the id of an organization without any row
-			found, err := intrusions(intruder)[method](t, db)
-			if err == nil && !isNothing(found) {
-				t.Errorf("%s found %v", method, found)
+		// The intruders have no rows. To read the state takes long, so it is read after some calls.
+		for methods := range slices.Chunk(slices.Sorted(maps.Keys(intrusions(""))), 40) {
+			for _, method := range methods {
+				if found, err := intrusions(core.NewID())[method](t, db); err == nil && !isNothing(found) {
+					t.Errorf("%s found %v", method, found)
+				}
 			}
 			if diff := cmp.Diff(before, o.state(t, db)); diff != "" {
-				t.Errorf("%s changed the owner's (-before +after):\n%s", method, diff)
+				t.Errorf("one of %v changed the owner's (-before +after):\n%s", methods, diff)
 				before = o.state(t, db)
 			}
 		}
-
 		// Names are unique only within an organization, so a second organization can have
 		// objects with the same names.
 		second := own(t, db)
