@@ -3,6 +3,7 @@ package bundles
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,20 +74,10 @@ func TestExport(t *testing.T) {
 		}
 		check(t, p, &r.Set)
 		other, _ := decode(t, export(t, p, p.Other.Live.APIKey, ""))
-		if text := string(other.Manifest) + strings.Join(slices.Collect(keys(other.Files)), " "); strings.Contains(text, "order_placed") || strings.Contains(text, "bundle_attribute") {
+		if text := string(other.Manifest) + strings.Join(slices.Collect(maps.Keys(other.Files)), " "); strings.Contains(text, "order_placed") || strings.Contains(text, "bundle_attribute") {
 			t.Errorf("another organization exports %s", text)
 		}
 	})
-}
-
-func keys(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // add adds definitions that the demo does not have.

@@ -16,12 +16,7 @@ const dateTime = "date-time"
 // boolean.
 func (r *reader) attributes(n node) {
 	const kind = definitions.KindAttribute
-	r.declare(kind)
-	path, ok := r.pathOf(kind, n)
-	if !ok {
-		return
-	}
-	root, ok := r.open(path)
+	path, root, ok := r.openSection(kind, n)
 	if !ok {
 		return
 	}

@@ -24,15 +24,19 @@ func (r *reader) movedTo(path string) {
 	}
 }
 
-// pathOf returns the path that a section consists of.
-func (r *reader) pathOf(kind definitions.Kind, n node) (string, bool) {
-	path, ok := n.value.(string)
-	if !ok {
+// openSection begins to read the JSON file with all definitions of a kind, whose path the section
+// consists of.
+func (r *reader) openSection(kind definitions.Kind, n node) (path string, root node, ok bool) {
+	r.declare(kind)
+	path, isText := n.value.(string)
+	if !isText {
 		r.errorAt(n.at, WrongType, "The section "+core.Quote(string(kind.Section()))+" must be the path of a file.")
-		return "", false
+		return "", node{}, false
 	}
-	_, ok = r.fileAt(n.at, path, []string{".json"})
-	return path, ok
+	if _, ok = r.fileAt(n.at, path, []string{".json"}); ok {
+		root, ok = r.open(path)
+	}
+	return path, root, ok
 }
 
 func (r *reader) lists(n node) {
@@ -139,12 +143,7 @@ func (r *reader) templates(n node) {
 
 func (r *reader) activityProperties(n node) {
 	const kind = definitions.KindActivityProperty
-	r.declare(kind)
-	path, ok := r.pathOf(kind, n)
-	if !ok {
-		return
-	}
-	root, ok := r.open(path)
+	path, root, ok := r.openSection(kind, n)
 	if !ok {
 		return
 	}
