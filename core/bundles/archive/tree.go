@@ -44,6 +44,30 @@ type builder struct {
 
 func newBuilder() *builder { return &builder{tree: Tree{}, folded: map[string]string{}} }
 
+// Builder makes a tree of files that come one at a time, and refuses those that a bundle may not have.
+type Builder struct{ own *builder }
+
+// NewBuilder returns a Builder of an empty tree.
+func NewBuilder() *Builder { return &Builder{newBuilder()} }
+
+// Add adds a file. It fails with core.CodeValidationFailed, and names the file, for one that a bundle
+// may not have; the tree is then as before.
+func (b *Builder) Add(name string, content []byte) error {
+	if err := b.own.claim(name); err != nil {
+		return err
+	}
+	before := b.own.bytes
+	if err := b.own.add(name, content); err != nil {
+		delete(b.own.tree, name)
+		b.own.bytes = before
+		return err
+	}
+	return nil
+}
+
+// Tree returns the files that were added.
+func (b *Builder) Tree() Tree { return b.own.tree }
+
 // claim checks the path of a file that is to be added, and keeps it.
 func (b *builder) claim(name string) error {
 	if reason := CheckPath(name); reason != "" {

@@ -1,0 +1,66 @@
+package git
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+)
+
+// Host reads and changes repositories of one kind. Its methods use the network or a disk, so they
+// run outside transactions. They end when ctx ends, and limit time and memory themselves. They fail
+// with a *[Refusal] for a reason that people can remove, and with any other error for what may
+// pass by itself.
+type Host interface {
+	// Fetch reads the newest commit of the default branch, which it asks for at each call. It also
+	// returns the states of the given proposals, which were open.
+	Fetch(ctx context.Context, c Connection, open []Proposal) (Snapshot, error)
+	// Propose commits the change on a new branch, which begins at the newest commit of the default
+	// branch, and asks for its review where the kind of repository has a way. It never writes the
+	// default branch. If the branch exists already, it changes nothing and returns the proposal
+	// that the branch is for.
+	Propose(ctx context.Context, c Connection, branch string, change core.RepositoryChange) (core.PullRequest, error)
+}
+
+// Snapshot is what Host.Fetch has read.
+type Snapshot struct {
+	Revision Revision
+	// Tree has the files that the manifest names, by their paths below Connection.PathPrefix. Use
+	// [Collect] to make it.
+	Tree archive.Tree
+	// Diagnostics are about files that were not read. Their paths are as in Tree.
+	Diagnostics []definitions.Diagnostic
+	// States has the states of proposals by branch. A branch that is not in it is still open.
+	States map[string]ProposalState
+}
+
+// ProposalState says whether people have decided about a proposal.
+type ProposalState string
+
+// The states of proposals.
+const (
+	Open   ProposalState = "open"
+	Merged ProposalState = "merged"
+	Closed ProposalState = "closed" // closed or deleted without a merge
+)
+
+// Proposal is a change on a branch that awaits review.
+type Proposal struct {
+	Branch, Title string
+	// URL is the page of the pull request, "" if the repository has none.
+	URL   string
+	State ProposalState
+	// Operation is the name of the operation that made the change, such as templates_author.
+	Operation string
+	CreatedAt time.Time
+}
+
+// Refusal is a failure with a reason that people can remove: a repository that does not exist, is
+// too large, or refuses the credentials. Reason is a sentence for people, which may quote names of
+// the repository and has no secrets.
+type Refusal struct{ Reason string }
+
+// Error returns the reason.
+func (r *Refusal) Error() string { return r.Reason }
