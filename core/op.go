@@ -147,9 +147,13 @@ type RepositoryChange struct {
 	Files map[string][]byte
 }
 
-// PullRequest is a pull request that awaits review. People decide whether to merge it.
+// PullRequest is a change on a branch that awaits review. People decide whether to merge it.
 type PullRequest struct {
+	// URL is the page of the pull request, "" for a repository without pull requests: then only
+	// the branch shows the change.
 	URL string
+	// Branch is the name of the branch without refs/heads/.
+	Branch string
 }
 
 // Confirmation describes what a call of an irreversible operation will do. The caller must

@@ -2,6 +2,9 @@ package git
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // see BlobID
+	"encoding/hex"
+	"fmt"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -52,9 +55,20 @@ type Proposal struct {
 	// URL is the page of the pull request, "" if the repository has none.
 	URL   string
 	State ProposalState
+	// Blobs has the id of the blob (the object of the content) of each changed file by its path
+	// from the root, "" for a removed one. A proposal is merged if the default branch has them all.
+	Blobs map[string]string
 	// Operation is the name of the operation that made the change, such as templates_author.
 	Operation string
 	CreatedAt time.Time
+}
+
+// BlobID returns the id that Git gives to the content of a file.
+func BlobID(content []byte) string {
+	h := sha1.New() //nolint:gosec // Git names contents by SHA-1; nothing is proven by it
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(content))
+	_, _ = h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Refusal is a failure with a reason that people can remove: a repository that does not exist, is

@@ -1,0 +1,154 @@
+package local
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/git"
+	"github.com/mailhelm/mailhelm/core/outbound"
+)
+
+// The usual limits of a fetch.
+const (
+	MaxPack   = 256 << 20
+	MaxObject = 100 << 20
+	MaxTime   = 2 * time.Minute
+)
+
+// The limits of objects that are read whole, in bytes.
+const (
+	maxCommit = 1 << 20
+	maxTree   = 16 << 20
+)
+
+// Config configures a Host. Clock is required, and Guard for repositories on other servers.
+type Config struct {
+	// Folder is the folder below which repositories may be, "" if none may.
+	Folder string
+	// Scratch is the folder for temporary files, "" for that of the operating system.
+	Scratch string
+	// Guard decides to which addresses and ports connections are made.
+	Guard outbound.Guard
+	// RootCAs are the trusted certificate authorities; nil means those of the operating system.
+	RootCAs *x509.CertPool
+	// MaxPack is the maximum number of bytes of a fetch, MaxObject that of a file or another object
+	// in it, and MaxTime the maximum duration. Zero means the usual limit.
+	MaxPack, MaxObject int64
+	MaxTime            time.Duration
+	Clock              core.Clock
+	// Log gets what cannot be returned.
+	Log *slog.Logger
+}
+
+// Host is a [git.Host] for the kinds git.Local and git.Remote.
+type Host struct {
+	cfg       Config
+	transport http.RoundTripper
+}
+
+var _ git.Host = (*Host)(nil)
+
+// New returns a Host.
+func New(cfg Config) *Host {
+	if cfg.MaxPack == 0 {
+		cfg.MaxPack = MaxPack
+	}
+	if cfg.MaxObject == 0 {
+		cfg.MaxObject = MaxObject
+	}
+	if cfg.MaxTime == 0 {
+		cfg.MaxTime = MaxTime
+	}
+	dialer := net.Dialer{Timeout: cfg.MaxTime, KeepAlive: -1, Control: cfg.Guard.Control}
+	return &Host{cfg, newTransport(cfg, dialer.DialContext)}
+}
+
+// repository is an open repository.
+type repository struct {
+	objects storer.EncodedObjectStorer
+	// branch is the name of the default branch, and head its newest commit.
+	branch string
+	head   hash
+	// branches has the newest commit of each branch by its name.
+	branches map[string]hash
+	// whole is true if the history is there, not only the newest commit.
+	whole bool
+	// push adds objects and a branch with the commit.
+	push  func(ctx context.Context, branch string, commit hash, added *newObjects) error
+	close func()
+}
+
+// Fetch reads the newest commit; see [git.Host].
+func (h *Host) Fetch(ctx context.Context, c git.Connection, open []git.Proposal) (git.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.cfg.MaxTime)
+	defer cancel()
+	r, err := h.open(ctx, c)
+	if err != nil {
+		return git.Snapshot{}, h.explain(ctx, err)
+	}
+	defer r.close()
+	snapshot, err := r.snapshot(ctx, c.PathPrefix, open)
+	if err != nil {
+		return git.Snapshot{}, h.explain(ctx, err)
+	}
+	return snapshot, nil
+}
+
+// Propose commits a change on a new branch; see [git.Host].
+func (h *Host) Propose(ctx context.Context, c git.Connection, branch string, change core.RepositoryChange) (core.PullRequest, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.cfg.MaxTime)
+	defer cancel()
+	r, err := h.open(ctx, c)
+	if err != nil {
+		return core.PullRequest{}, h.explain(ctx, err)
+	}
+	defer r.close()
+	if err := h.propose(ctx, r, branch, change); err != nil {
+		return core.PullRequest{}, h.explain(ctx, err)
+	}
+	return core.PullRequest{Branch: branch}, nil
+}
+
+func (h *Host) propose(ctx context.Context, r *repository, branch string, change core.RepositoryChange) error {
+	if _, exists := r.branches[branch]; exists {
+		return nil
+	}
+	commit, added, err := r.commit(change, h.cfg.Clock())
+	if err != nil {
+		return err
+	}
+	return r.push(ctx, branch, commit, added)
+}
+
+// open opens the repository of a connection.
+func (h *Host) open(ctx context.Context, c git.Connection) (*repository, error) {
+	switch c.Kind {
+	case git.Local:
+		return h.openFolder(c.Location)
+	case git.Remote:
+		return h.download(ctx, c)
+	default:
+		return nil, fmt.Errorf("git/local: no repository of the kind %q", c.Kind)
+	}
+}
+
+// explain returns a Refusal for an exceeded time, and other errors as they are.
+func (h *Host) explain(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return refuse("The repository was not read within %s. Make it smaller, or connect a repository with the definitions only.", h.cfg.MaxTime)
+	}
+	return err
+}
+
+// refuse returns a Refusal.
+func refuse(format string, arguments ...any) error {
+	return &git.Refusal{Reason: fmt.Sprintf(format, arguments...)}
+}
