@@ -1,14 +1,17 @@
 package browser_test
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/browser"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/site"
 )
 
 // maxPages is the maximum number of pages that the crawl opens.
@@ -52,6 +55,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, product.Options{Past: true})
 	c := &crawl{scene: s, tab: browser.Open(t, browser.Options{}), kinds: map[string]bool{}, seen: map[string]bool{}}
+	s.addWebsite()
 	s.openSignedIn(c.tab, "/dashboard")
 	c.queue = []string{"/dashboard", "/account/security"}
 	violations := 0
@@ -66,6 +70,25 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 	}
 	if len(c.queue) > 0 {
 		t.Errorf("%d links are left after %d pages", len(c.queue), maxPages)
+	}
+}
+
+// addWebsite creates a site key with an earlier one, and counts of beacons, so that the page
+// about the website has all of its parts.
+func (s *scene) addWebsite() {
+	s.t.Helper()
+	now, settings := s.p.Clock.Now(), s.p.Site.Settings
+	count := func(outcome site.Outcome, name string, beacons int64) site.DayCount {
+		return site.DayCount{OrgID: s.p.OrgID, Day: now.UTC().Truncate(24 * time.Hour), Count: site.Count{Outcome: outcome, Name: name, Beacons: beacons, LastAt: now}}
+	}
+	_, created := settings.Create(s.t.Context(), s.p.OrgID)
+	_, rotated := settings.Rotate(s.t.Context(), s.p.OrgID)
+	counted := s.p.DB.Site().AddSiteCounts(s.t.Context(), []site.DayCount{
+		count(site.Written, "", 48_210), count(site.Duplicate, "", 310), count(site.UnknownVisitor, "", 12), count(site.LimitedVisitor, "", 1_204),
+		count(site.BadName, "", 3), count(site.BadName, "Cart updated", 96), count(site.BadName, strings.Repeat("\u202eW", 32), 1),
+	})
+	if err := errors.Join(created, rotated, counted); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

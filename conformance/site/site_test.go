@@ -41,6 +41,7 @@ func TestAnswersAreEqual(t *testing.T) {
 			"foreign key":           w.beacon("site_bad", fields{"site_key": foreign.key}),
 			"name of other form":    w.beacon("purchase", nil),
 			"name in upper case":    w.beacon("site_Bad", nil),
+			"reserved name":         w.beacon("site_identified", nil),
 			"long name":             w.beacon("site_"+strings.Repeat("x", 61), nil),
 			"malformed":             w.beacon("site_bad", nil)[1:],
 			"repeated member":       `{"name":"site_bad",` + w.beacon("site_bad", nil)[1:],

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core/visitorids"
 )
 
 // MaxBody is the maximum size of a beacon in bytes.
@@ -29,6 +30,12 @@ var (
 	eventName    = regexp.MustCompile(`^site_[a-z0-9_]{1,60}$`)
 	propertyName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 )
+
+// isEventName reports whether a beacon may have the name. The activity of issuing a visitor id
+// has a name of the same form, but browsers cannot report it.
+func isEventName(name string) bool {
+	return eventName.MatchString(name) && name != visitorids.Identified
+}
 
 // pageProperties are the members of a beacon that become properties of the activity, in the
 // order of the stored properties. Custom properties cannot have these names.

@@ -124,7 +124,7 @@ func (in *Intake) take(body []byte, now time.Time) Outcome {
 	}
 	outcome, refused := Accepted, ""
 	switch {
-	case !eventName.MatchString(b.Name):
+	case !isEventName(b.Name):
 		outcome, refused = BadName, b.Name
 	case !visitorids.IsID(b.VisitorID):
 		outcome = UnknownVisitor

@@ -133,6 +133,7 @@ func TestAccept(t *testing.T) {
 	w.accept(t, 1, beacon("k2", visitor, "bad"), site.TurnedOff)
 	w.accept(t, 1, beacon("k4", visitor, "site_x"), site.UnknownKey)
 	w.accept(t, 1, beacon("k1", visitor, "site_X"), site.BadName)
+	w.accept(t, 1, beacon("k1", visitor, "site_identified"), site.BadName) // an activity of Mailhelm itself
 	w.accept(t, 1, beacon("k1", "vis_", "site_x"), site.UnknownVisitor)
 	w.accept(t, 1, nil, site.Malformed)
 	w.set(noon.Add(time.Hour), nil)

@@ -21,8 +21,9 @@ const (
 	sealPurpose = "visitor id"
 )
 
-// siteIdentified is the activity that is recorded when a contact gets a visitor id.
-const siteIdentified = "site_identified"
+// Identified is the name of the activity that is recorded when a contact gets a visitor id.
+// Only Mailhelm records it.
+const Identified = "site_identified"
 
 func mint() string {
 	random := make([]byte, length)
@@ -117,7 +118,7 @@ func (v *VisitorIDs) Issue(ctx context.Context, orgID, contactID string, now tim
 	if err != nil || v.cfg.Record == nil {
 		return id, err
 	}
-	return id, v.cfg.Record(ctx, orgID, contactID, siteIdentified, now)
+	return id, v.cfg.Record(ctx, orgID, contactID, Identified, now)
 }
 
 // Revoke deletes the contact's visitor id, if it has one. The id then identifies no contact,
