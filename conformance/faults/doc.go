@@ -14,8 +14,12 @@
 // once, and reach the webhook under one id. The same server must put mail off with 451, and recover
 // by itself, while its database, its store of mail or its scanner is gone.
 //
+// Beacons of websites are acknowledged in memory. Tests kill servers while beacons come in, and look
+// how old the beacons are that get lost.
+//
 // In CI a test kills three servers during one broadcast to a thousand recipients. With
 // MAILHELM_TEST_FULL=1 it kills two hundred, during as many broadcasts to ten thousand
 // recipients as that takes. For workflows and for received mail it kills three servers,
-// and with MAILHELM_TEST_FULL=1 a hundred on each database.
+// and with MAILHELM_TEST_FULL=1 a hundred on each database. For beacons it kills one
+// server on SQLite, and with MAILHELM_TEST_FULL=1 twenty on each database.
 package faults
