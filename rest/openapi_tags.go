@@ -30,6 +30,7 @@ var tagDescriptions = map[string]string{ //nolint:gosec // no credentials
 	"workflows":           "Journeys that contacts take step by step, and the runs of contacts through them.",
 	"broadcasts":          "Messages to the members of a list or segment, and the results of their sends.",
 	"bundles":             "Definitions as files, for review and version control.",
+	"assets":              "Images that mail shows. They come from bundles and from the connected repository.",
 	"tags":                "Tags of templates and broadcasts, which are set on the dashboard.",
 	"inbound":             "Domains at which the organization receives mail: their webhooks, their addresses, and the log of received mail.",
 	"inboxes":             "Temporary inboxes: addresses that receive mail for a limited time, and the messages there.",

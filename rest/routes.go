@@ -119,6 +119,8 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/export", Operation: "bundles_export", Success: 200, Header: omittedHeader, Archive: true, Also: []int{http.StatusForbidden}},
+	{Method: http.MethodGet, Path: "/v1/assets", Operation: "assets_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/assets/{id}", Operation: "assets_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/inbound/messages", Operation: "inbound_messages_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/inbound/messages/{message_id}", Operation: "inbound_messages_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/inbound/domains", Operation: "inbound_domains_list", Success: 200},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bundles"
@@ -30,6 +31,7 @@ import (
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	approvalstore "github.com/mailhelm/mailhelm/storage/approvals"
+	assetstore "github.com/mailhelm/mailhelm/storage/assets"
 	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
 	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
 	bundlestore "github.com/mailhelm/mailhelm/storage/bundles"
@@ -324,6 +326,9 @@ func (db *DB) SenderStarts() senders.StartStore { return senderstore.New(db.DB) 
 
 // Tags returns the store of the tags of templates and broadcasts.
 func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
+
+// Assets returns the store of the images that mail shows.
+func (db *DB) Assets() assets.Store { return assetstore.New(db.DB) }
 
 // Bundles returns the store that reads the definitions of organizations for bundles.
 func (db *DB) Bundles() bundles.Store { return bundlestore.New(db.DB) }

@@ -37,6 +37,7 @@ var domainEdges = map[[2]string]string{
 	{"approving", "approvals"}:         "policies say which sends wait, and decisions are stored as approvals",
 	{"approving", "broadcasts"}:        "an approval is about the send of a broadcast",
 	{"approving", "jobs"}:              "a job ends approvals that waited too long",
+	{"assets", "objects"}:              "the contents of images are objects",
 	{"attributes", "jobs"}:             "stored contacts follow a changed registry in a job",
 	{"attributes", "predicate"}:        "numbers have the bounds of predicates, and the audience schema describes the predicate language",
 	{"attributes", "sending"}:          "the description of the audience names the account's topics",
@@ -206,6 +207,7 @@ var adapterEdges = map[[2]string]string{
 // domainParts lists the subfolders of domains that are no adapters, and what each has. The
 // domain may import them, and they follow the rules for the domain itself.
 var domainParts = map[string]string{
+	"core/assets/header":       "the types and sizes of images",
 	"core/bundles/archive":     "zip archives and JSON documents of bundles",
 	"core/bundles/definitions": "the definitions that a bundle contains",
 	"core/bundles/manifest":    "the files of a bundle",

@@ -183,6 +183,7 @@ func newDocumented(t *testing.T) *documentedCalls {
 		return nil
 	})
 	d.nameRun(t)
+	d.ids[examples.AssetID], _ = a.first(t, "/v1/assets?limit=1")["id"].(string)
 	d.ids[examples.InboxID] = examples.InboxID
 	d.addInbox(t, examples.InboxID, d.Clock.Now().AddDate(0, 1, 0))
 	d.addReceiving(t)

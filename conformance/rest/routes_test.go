@@ -198,6 +198,7 @@ func callsAboutMissingObjects() []need {
 		{"GET", "/v1/channels/none", "", core.ChannelsView, 404},
 		{"GET", "/v1/identities/none.example", "", core.IdentitiesView, 404},
 		{"GET", "/v1/tracking-domains/none.example", "", core.TrackingView, 404},
+		{"GET", "/v1/assets/none", "", core.AssetsView, 404},
 		{"GET", "/v1/templates/none", "", core.TemplatesView, 404},
 		{"GET", "/v1/workflows/none", "", core.WorkflowsView, 404},
 		{"GET", "/v1/workflows/none/runs", "", core.WorkflowsView, 404},

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/approvals"
+	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -84,6 +85,7 @@ type ownedObjects struct {
 	arrived  ownedFile
 	measured ownedDomain
 	noticed  notices.Notice
+	image    assets.Saved
 }
 
 // remembered returns the idempotency key of a call that the owner has completed.
@@ -148,6 +150,7 @@ func own(t *testing.T, db *storage.DB) ownedObjects {
 	o.ownFile(t, db)
 	o.ownMeasured(t, db)
 	o.ownNotice(t, db)
+	o.ownAssets(t, db)
 	return o
 }
 
@@ -216,7 +219,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.broadcastState(t, db)...)
 	seen = append(seen, o.webhookState(t, db)...)
 	seen = append(seen, o.inboxState(t, db)...)
-	seen = append(seen, slices.Concat(o.workflowState(t, db), o.receivingState(t, db), o.fileState(t, db), o.measuredState(t, db), o.noticeState(t, db))...)
+	seen = append(seen, slices.Concat(o.workflowState(t, db), o.receivingState(t, db), o.fileState(t, db), o.measuredState(t, db), o.noticeState(t, db), o.assetState(t, db))...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
 	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
@@ -229,7 +232,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), bundleCalls(org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), bundleCalls(org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org), assetCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -418,7 +421,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 	reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
 	reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
-	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[visitorids.Store](), siteStore, bundleStore, reflect.TypeFor[contacts.NoteStore](),
+	reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.SearchStore](), reflect.TypeFor[visitorids.Store](), siteStore, bundleStore, assetStore, reflect.TypeFor[contacts.NoteStore](),
 	reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),

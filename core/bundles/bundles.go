@@ -10,7 +10,7 @@ import (
 // Store reads the definitions of an organization. Every method sees only the given organization.
 type Store interface {
 	// AddDefinitions adds the definitions of a kind, except archived ones, to held, and declares
-	// the kind. The set is sorted afterwards. Images are not stored.
+	// the kind. The set is sorted afterwards.
 	AddDefinitions(ctx context.Context, orgID string, kind definitions.Kind, held *Held) error
 }
 
@@ -47,6 +47,7 @@ func parts() []part {
 		{definitions.KindList, core.ListsView},
 		{definitions.KindSegment, core.SegmentsView},
 		{definitions.KindTopic, core.TopicsView},
+		{definitions.KindImage, core.AssetsView},
 		{definitions.KindTemplate, core.TemplatesView},
 		{definitions.KindWorkflow, core.WorkflowsView},
 	}

@@ -50,7 +50,7 @@ func (b *Bundles) bundlesExport() core.Operation {
 	return core.Declare(core.Op[ExportIn, Exported]{
 		Name:    "bundles_export",
 		Title:   "Export the definitions",
-		Purpose: "Returns attributes, activity properties, lists, segments, topics, templates and workflows as the files of a bundle: as JSON, or as a zip archive with `Accept: application/zip`. Sections that the credential may not read are left out and named in `omitted`. Equal definitions give equal bytes. It returns no contacts, memberships or consent.",
+		Purpose: "Returns attributes, activity properties, lists, segments, topics, images, templates and workflows as the files of a bundle: as JSON, or as a zip archive with `Accept: application/zip`. Sections that the credential may not read are left out and named in `omitted`. Equal definitions give equal bytes. It returns no contacts, memberships or consent.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Fails:   []core.Code{core.CodeInvalidScope},

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/approving"
+	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -59,6 +60,7 @@ type Domains struct {
 	Senders     *senders.Senders
 	DomainAuth  *domainauth.DomainAuth
 	Bundles     *bundles.Bundles
+	Assets      *assets.Assets
 	// Approvals is where people decide about sends. It has no operations.
 	Approvals *approving.Desk
 	// TemplateTests and BroadcastTests send tests of templates and broadcasts.
@@ -94,6 +96,7 @@ func Operations(d Domains) []core.Operation {
 		d.BroadcastTests.Operations(),
 		d.Tags.Operations(),
 		d.Bundles.Operations(),
+		d.Assets.Operations(),
 		d.Receiving.Operations(),
 		d.Inboxes.Operations(),
 		d.Senders.Operations(),
@@ -136,6 +139,7 @@ func documentationOnly() Domains {
 		Senders:     senders.New(senders.Config{Clock: core.SystemClock}),
 		DomainAuth:  domainauth.New(domainauth.Config{}),
 		Bundles:     bundles.New(bundles.Config{}),
+		Assets:      assets.New(assets.Config{Clock: core.SystemClock}),
 
 		TemplateTests:  testsends.NewTemplates(testsends.TemplatesConfig{}),
 		BroadcastTests: &testsends.Broadcasts{},

@@ -105,21 +105,21 @@ func checkName(name string) error {
 		return core.Invalid("key", "must be the key of an object: 1 to 1,024 bytes without the parts . and ..")
 	}
 	for i := range segments {
-		if isMail(segments[i:]) {
+		if isOwn(segments[i:]) {
 			return core.Invalid("key", "must not be the key of an object that Mailhelm stored")
 		}
 	}
 	return nil
 }
 
-// isMail reports whether a key with these segments is one of received mail: of [RawKey],
-// [TextKey], [HTMLKey] or [AttachmentKey].
-func isMail(segments []string) bool {
+// isOwn reports whether a key with these segments is one of a [Store]: of [RawKey], [TextKey],
+// [HTMLKey], [AttachmentKey] or [AssetKey].
+func isOwn(segments []string) bool {
 	if CheckKey(strings.Join(segments, "/")) != nil {
 		return false
 	}
 	switch part := segments[2]; part {
-	case "raw.eml", "text", "html":
+	case "raw.eml", "text", "html", assetPart:
 		return len(segments) == 3
 	default:
 		return part == "attachments"

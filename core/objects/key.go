@@ -33,10 +33,18 @@ func AttachmentKey(orgID, messageID string, index int) string {
 	return orgID + "/" + messageID + "/attachments/" + strconv.Itoa(index)
 }
 
+// assetPart is the name of the part that is the content of an image.
+const assetPart = "asset"
+
+// AssetKey returns the key of an image that mail shows. hash is the SHA-256 of its content in
+// lower-case hexadecimal, which takes the place of the id of a message.
+func AssetKey(orgID, hash string) string { return orgID + "/" + hash + "/" + assetPart }
+
 // CheckKey returns an error if a key is not valid. A valid key has the id of an organization,
-// the id of a message and the name of a part, which may have two segments, separated by
-// slashes. The first segment is a UUID in lower case. Each other segment has 1 to 64
-// characters from a-z, 0-9, dot, hyphen and underscore, and begins with a letter or a digit.
+// the id of a message or the hash of an image, and the name of a part, which may have two
+// segments, separated by slashes. The first segment is a UUID in lower case. Each other segment
+// has 1 to 64 characters from a-z, 0-9, dot, hyphen and underscore, and begins with a letter or
+// a digit.
 // So a key is a relative path that names no folder above, on every file system.
 func CheckKey(key string) error {
 	segments := strings.Split(key, "/")

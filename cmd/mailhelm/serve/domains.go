@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
@@ -11,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/approving"
+	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/bundles"
@@ -69,6 +71,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	s.received, s.reports, s.handover = newReceived(cfg, s), newReports(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
 	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, app)
 	finish := finishContent(newMailSettings(cfg, s))
+	shown := assets.New(assets.Config{Store: s.db.Assets(), Objects: s.incoming.Stores, Transactor: s.db, Clock: cfg.Clock})
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
@@ -97,7 +100,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
 		}),
-		Lists: listed, Topics: subjects, Sync: sync, Bundles: bundles.New(bundles.Config{Store: s.db.Bundles()}),
+		Lists: listed, Topics: subjects, Sync: sync, Bundles: bundles.New(bundles.Config{Store: images.Definitions{Store: s.db.Bundles(), Assets: shown}}), Assets: shown,
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
 			OnChange: changed, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,

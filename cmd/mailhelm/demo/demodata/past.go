@@ -19,7 +19,8 @@ import (
 
 // Past creates a connected sending account and 90 days of email events for the demo
 // organization, the members that its segments had in this time, the calls of an assistant,
-// an import of a contact file, a webhook endpoint, broadcasts, and workflows with runs. All fields except Progress are required.
+// an import of a contact file, a webhook endpoint, images, broadcasts, and workflows with runs.
+// All fields except Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
@@ -73,7 +74,7 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		return err
 	}
 	return p.DB.InTx(ctx, func(ctx context.Context) error {
-		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.write, p.assistant, p.importFile} {
+		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.images, p.write, p.assistant, p.importFile} {
 			if err := step(ctx, orgID); err != nil {
 				return err
 			}

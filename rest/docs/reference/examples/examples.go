@@ -22,6 +22,7 @@ const (
 	ContactID   = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a105"
 	MessageID   = "0107019a4c1f2d33-6b1f0c52-7f5e-4f7e-9d4b-2f8a3c1e5d60-000000"
 	SenderID    = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a106"
+	AssetID     = "0198c7a2-5d3e-7a01-8b00-2f61c0d4a107"
 	DraftID     = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b101"
 	SentID      = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b102"
 	ScheduledID = "0198c7a2-5d3e-7a01-8b00-2f61c0d4b103"

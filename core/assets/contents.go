@@ -1,0 +1,78 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/objects"
+)
+
+// Version is the content at a path, and where it is defined.
+type Version struct {
+	Hash   string
+	Origin core.Origin
+}
+
+// Hashes returns the active images of an organization, by path. It reads no contents.
+func (a *Assets) Hashes(ctx context.Context, orgID string) (map[string]Version, error) {
+	all, err := a.Store.CurrentAssets(ctx, orgID)
+	versions := make(map[string]Version, len(all))
+	for _, c := range all {
+		versions[c.Path] = Version{c.Hash, c.Origin}
+	}
+	return versions, err
+}
+
+// Contents returns the contents of the active images of an organization, by path. Paths with the same
+// content share its memory. It fails with core.CodeConflict if the images of all paths have more than
+// limit bytes, and with core.CodeTemporarilyUnavailable if the object store does not work.
+func (a *Assets) Contents(ctx context.Context, orgID string, limit int) (map[string][]byte, error) {
+	all, err := a.Store.CurrentAssets(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, c := range all {
+		total += c.SizeBytes
+	}
+	if total > limit {
+		return nil, core.Conflict(fmt.Sprintf("The images have %d bytes together; %d are allowed.", total, limit), "Remove images from the bundle or the repository, or make them smaller.")
+	}
+	byHash, contents := map[string][]byte{}, make(map[string][]byte, len(all))
+	for _, c := range all {
+		if byHash[c.Hash] == nil {
+			if byHash[c.Hash], err = readContent(ctx, a.Objects, orgID, c.StoreID, c.Hash, c.SizeBytes); err != nil {
+				return nil, err
+			}
+		}
+		contents[c.Path] = byHash[c.Hash]
+	}
+	return contents, nil
+}
+
+// readContent returns a content from an object store. It fails if the object does not have the hash, as
+// after a change in the bucket of a customer by another program.
+func readContent(ctx context.Context, stores objects.Stores, orgID, storeID, hash string, size int) ([]byte, error) {
+	store, err := stores.At(ctx, orgID, storeID)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	object, err := store.Open(ctx, objects.AssetKey(orgID, hash))
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	content := make([]byte, size)
+	_, err = io.ReadFull(object, content)
+	if closing := object.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("image %s: %w", hash, unavailable(err))
+	}
+	if Hash(content) != hash {
+		return nil, fmt.Errorf("image %s: the object in the store %s has another content", hash, storeID)
+	}
+	return content, nil
+}
