@@ -330,6 +330,9 @@ func (db *DB) Tags() tags.Store { return tagstore.New(db.DB) }
 // Assets returns the store of the images that mail shows.
 func (db *DB) Assets() assets.Store { return assetstore.New(db.DB) }
 
+// PublicAssets returns the store that finds images of all organizations by their hashes.
+func (db *DB) PublicAssets() assets.PublicStore { return assetstore.New(db.DB) }
+
 // Bundles returns the store that reads the definitions of organizations for bundles.
 func (db *DB) Bundles() bundles.Store { return bundlestore.New(db.DB) }
 

@@ -2,6 +2,7 @@ package assets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -52,27 +53,13 @@ func (a *Assets) Contents(ctx context.Context, orgID string, limit int) (map[str
 	return contents, nil
 }
 
-// readContent returns a content from an object store. It fails if the object does not have the hash, as
-// after a change in the bucket of a customer by another program.
+// readContent returns a content from an object store. It fails if the object does not have the hash.
 func readContent(ctx context.Context, stores objects.Stores, orgID, storeID, hash string, size int) ([]byte, error) {
-	store, err := stores.At(ctx, orgID, storeID)
+	object, err := openContent(ctx, stores, orgID, storeID, hash, size)
 	if err != nil {
-		return nil, unavailable(err)
-	}
-	object, err := store.Open(ctx, objects.AssetKey(orgID, hash))
-	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	content := make([]byte, size)
 	_, err = io.ReadFull(object, content)
-	if closing := object.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", hash, unavailable(err))
-	}
-	if Hash(content) != hash {
-		return nil, fmt.Errorf("image %s: the object in the store %s has another content", hash, storeID)
-	}
-	return content, nil
+	return content, errors.Join(err, object.Close())
 }

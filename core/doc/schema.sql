@@ -85,6 +85,34 @@ CREATE INDEX api_keys_by_prefix ON api_keys (environment, prefix);
 
 CREATE INDEX api_keys_grace ON api_keys (expires_at) WHERE revoked_at IS NULL;
 
+CREATE TABLE asset_contents (
+	org_id bytetext NOT NULL,
+	hash bytetext NOT NULL,
+	content_type bytetext NOT NULL,
+	width bigint NOT NULL,
+	height bigint NOT NULL,
+	size_bytes bigint NOT NULL,
+	store_id bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, hash)
+);
+
+CREATE INDEX asset_contents_by_hash ON asset_contents (hash);
+
+CREATE TABLE assets (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	source_path bytetext NOT NULL,
+	hash bytetext NOT NULL,
+	branch bytetext NOT NULL,
+	origin bytetext NOT NULL,
+	status bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, source_path)
+);
+
 CREATE TABLE attribute_leftovers (
 	org_id bytetext NOT NULL,
 	name bytetext NOT NULL,
@@ -1677,7 +1705,7 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
-	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '', deploy_tried_at bigint NOT NULL DEFAULT 0, deploy_claimed boolean NOT NULL DEFAULT FALSE,
+	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '', deploy_tried_at bigint NOT NULL DEFAULT 0, deploy_claimed boolean NOT NULL DEFAULT FALSE, assets_changed_at bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)

@@ -14,7 +14,10 @@ import (
 // Store stores the records of images.
 type Store struct{ db *engine.DB }
 
-var _ assets.Store = Store{}
+var (
+	_ assets.Store       = Store{}
+	_ assets.PublicStore = Store{}
+)
 
 // New returns the store of images on the database.
 func New(db *engine.DB) Store { return Store{db} }
@@ -64,6 +67,11 @@ var (
 		SELECT `+currentColumns+` WHERE a.org_id = $1 AND a.status = 'active' ORDER BY a.source_path`)
 	assetsAt = engine.Register("assets at paths", `
 		SELECT `+currentColumns+` WHERE a.org_id = $1 AND a.source_path IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+	// publicContents reads through the index asset_contents_by_hash.
+	publicContents = engine.RegisterPoint("public asset contents", `
+		SELECT org_id, hash, content_type, width, height, size_bytes, store_id, created_at FROM asset_contents
+		WHERE hash = $1 ORDER BY created_at, org_id LIMIT $2`)
 )
 
 // contentRow is a content.
@@ -75,6 +83,12 @@ type contentRow struct {
 	SizeBytes int         `db:"size_bytes"`
 	StoreID   string      `db:"store_id"`
 	CreatedAt engine.Time `db:"created_at"`
+}
+
+// ownedRow is a content of any organization.
+type ownedRow struct {
+	OrgID string `db:"org_id"`
+	contentRow
 }
 
 // assetRow is an image with its content.
@@ -140,6 +154,12 @@ func (s Store) Contents(ctx context.Context, orgID string, hashes []string) ([]a
 		return nil, err
 	}
 	return engine.ListAs(ctx, s.db, contentRow.content, contents, orgID, parameter)
+}
+
+func (s Store) PublicContents(ctx context.Context, hash string, limit int) ([]assets.Owned, error) {
+	return engine.ListAs(ctx, s.db, func(r ownedRow) assets.Owned {
+		return assets.Owned{OrgID: r.OrgID, Content: r.content()}
+	}, publicContents, hash, limit)
 }
 
 func (s Store) AddContents(ctx context.Context, orgID string, all []assets.Content) error {
