@@ -13,8 +13,11 @@ import (
 //go:embed static
 var static embed.FS
 
-// images stores the images of the demo, as a bundle would.
-func (p Past) images(ctx context.Context, orgID string) error {
+// images stores images.
+type images struct{ assets *assets.Assets }
+
+// add stores the images of the demo, as a bundle would.
+func (i images) add(ctx context.Context, orgID string) error {
 	entries, err := static.ReadDir("static")
 	if err != nil {
 		return err
@@ -28,5 +31,5 @@ func (p Past) images(ctx context.Context, orgID string) error {
 		}
 		all = append(all, assets.Image{Path: path, Content: content, Origin: core.ManagedOrigin})
 	}
-	return p.Domains.Assets.Put(ctx, orgID, all)
+	return i.assets.Put(ctx, orgID, all)
 }

@@ -74,7 +74,7 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		return err
 	}
 	return p.DB.InTx(ctx, func(ctx context.Context) error {
-		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, p.images, p.write, p.assistant, p.importFile} {
+		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync, images{p.Domains.Assets}.add, p.write, p.assistant, p.importFile} {
 			if err := step(ctx, orgID); err != nil {
 				return err
 			}
