@@ -188,8 +188,10 @@ var domainEdges = map[[2]string]string{
 // subfolder of a domain that implements an interface of that domain. The import of its own
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
-	{"core/git/local", "bundles"}:           "paths of proposed files have the rules of bundles",
-	{"core/git/local", "outbound"}:          "customers choose the servers, and outbound checks which addresses may be dialed",
+	{"core/git/github", "bundles"}:           "paths of proposed files have the rules of bundles",
+	{"core/git/github", "outbound"}:          "requests have limits, and outbound checks which addresses may be dialed",
+	{"core/git/local", "bundles"}:            "paths of proposed files have the rules of bundles",
+	{"core/git/local", "outbound"}:           "customers choose the servers, and outbound checks which addresses may be dialed",
 	{"core/objects/files", "groupcommit"}:    "objects that are stored at the same time are flushed to disk together",
 	{"core/mailauth/verify", "cache"}:        "answers of DNS are remembered for seconds",
 	{"core/inbound/ses", "cache"}:            "the ids of accepted messages are remembered for an hour",

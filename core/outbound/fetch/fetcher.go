@@ -156,6 +156,7 @@ func (f *Fetcher) roundTrip(ctx context.Context, request *http.Request) (*http.R
 // Response is the response to a request of [Fetcher.Send].
 type Response struct {
 	Status int
+	Header http.Header
 	// Body is the beginning of the body, at most Config.MaxBody bytes.
 	Body []byte
 }
@@ -174,10 +175,10 @@ func (f *Fetcher) Send(request *http.Request) (Response, error) {
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		// The body would be the connection itself, whose reads no context ends.
-		return Response{Status: response.StatusCode}, nil
+		return Response{Status: response.StatusCode, Header: response.Header}, nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, int64(f.config.MaxBody)))
-	return Response{Status: response.StatusCode, Body: body}, nil
+	return Response{Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
 // CloseIdleConnections closes connections that are kept for further requests. Those in use are
