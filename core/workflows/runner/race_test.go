@@ -53,7 +53,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 // No call may fail, no change may be lost, and each step may be taken once.
 func TestProcessesAndWritersShareContacts(t *testing.T) {
 	t.Parallel()
-	n := 300
+	n := 150
 	if storagetest.Full() {
 		n = 5000
 	}

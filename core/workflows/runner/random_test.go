@@ -23,8 +23,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seedsInDatabase is the number of seeds that one database serves.
-const seedsInDatabase = 100
+const (
+	// seedsInDatabase is the number of seeds that one database serves.
+	seedsInDatabase = 100
+	// firstSeed is the first seed of a run that is not full. The seeds that follow it have every
+	// kind of event sooner than those from 0 on.
+	firstSeed = 51
+)
 
 // TestRunsDoWhatTheModelDoes lets contacts run through random workflows while their data, the
 // workflow and the clock change, and processes crash at random calls. It compares the timelines,
@@ -32,15 +37,15 @@ const seedsInDatabase = 100
 func TestRunsDoWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
-		seeds := 100
+		begin, seeds := firstSeed, 50
 		switch {
 		case storagetest.Full():
-			seeds = 10_000
+			begin, seeds = 0, 10_000
 		case postgres:
-			seeds = 40 // a transaction there takes several times as long
+			seeds = 15 // a transaction there takes several times as long
 		}
 		seen := map[engine.EventType]int{}
-		for first := 0; first < seeds && !t.Failed(); first += seedsInDatabase {
+		for first := begin; first < begin+seeds && !t.Failed(); first += seedsInDatabase {
 			t.Run(fmt.Sprint("seeds from ", first), func(t *testing.T) {
 				on := storagetest.SQLite
 				if postgres {
@@ -58,7 +63,7 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 			engine.Enrolled, engine.StepEntered, engine.WaitStarted, engine.WaitMet, engine.WaitTimedOut, engine.SendFiltered, engine.SendHeld,
 			engine.SendSkipped, engine.SendFailed, engine.RunExited, engine.RunCompleted,
 		} {
-			if seen[want] == 0 && seeds >= seedsInDatabase && !t.Failed() {
+			if seen[want] == 0 && (!postgres || storagetest.Full()) && !t.Failed() {
 				t.Errorf("no run had the event %s, so the test shows less than it should", want)
 			}
 		}
@@ -67,15 +72,15 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 }
 
 // TestModelFindsFaults lets processes make mistakes, and checks that the comparison with the
-// model finds them.
+// model finds them. Each mistake begins at a seed that shows it, because those before take time.
 func TestModelFindsFaults(t *testing.T) {
 	t.Parallel()
-	for _, m := range []mistake{noTransactions, noWakes, noForgetting, falseAnswers} {
+	for m, first := range map[mistake]uint64{noTransactions: 13, noWakes: 32, noForgetting: 0, falseAnswers: 0} {
 		t.Run(string(m), func(t *testing.T) {
 			t.Parallel()
 			stored := storagetest.SQLite(t)
 			for seed := range uint64(200) {
-				if fault := runSeed(t, stored, seed, m, map[engine.EventType]int{}); fault != "" {
+				if fault := runSeed(t, stored, first+seed, m, map[engine.EventType]int{}); fault != "" {
 					return
 				}
 			}
