@@ -56,6 +56,8 @@ type life struct {
 	API string
 	// CallerWait is how long a write waits for the database; 0 means 30 seconds.
 	CallerWait time.Duration
+	// BucketTimeout limits a call of a bucket; 0 means 30 seconds.
+	BucketTimeout time.Duration
 	// Rspamd is the URL of a spam scanner; "" means none.
 	Rspamd string
 }
@@ -66,7 +68,7 @@ func (l life) config() config.Config {
 	roots.AppendCertsFromPEM(l.Roots)
 	return config.Config{
 		DNSServers: []string{"none"}, MailHost: "mx.example.com", WebhookCAs: roots, WebhookNetworks: []string{"127.0.0.0/8"}, BucketNetworks: []string{"127.0.0.0/8"},
-		TrustedProxies: []string{"127.0.0.0/8"}, Role: l.Role, Public: config.Public{API: l.API}, RspamdURL: l.Rspamd,
+		TrustedProxies: []string{"127.0.0.0/8"}, Role: l.Role, Public: config.Public{API: l.API}, RspamdURL: l.Rspamd, BucketTimeout: l.BucketTimeout,
 		DataDir: l.DataDir, DatabaseURL: l.DatabaseURL, Listen: configtest.AnyPorts(), MaxConns: 12, CallerWait: cmp.Or(l.CallerWait, 30*time.Second), PasswordCost: passwords.LeastCost(),
 		Clock: func() time.Time { return core.SystemClock().Add(l.Ahead) }, Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -85,15 +84,13 @@ func waitForDisconnect(_ http.ResponseWriter, r *http.Request) {
 
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// providerFaultsOnPostgres has the broken answers that the test repeats on PostgreSQL, one of each
-// kind: an answer cut off, a refusal with a time to wait, and none. What the server makes of an
-// answer does not depend on the database, so the others are sent on SQLite alone, unless the tests
-// run in full.
-var providerFaultsOnPostgres = []string{"half-a-body", "429", "silence"}
-
 // TestHostileProvider makes all calls while a server in place of Amazon SES sends broken
 // answers. Each call that needs the account must fail with upstream_unavailable, not with
 // an error of the caller and not with "not found".
+//
+// What the server makes of an answer does not depend on the database, so the test runs on SQLite
+// alone, unless the tests run in full. [TestSimulatedFaults] has the statements after a failed call
+// on both.
 func TestHostileProvider(t *testing.T) {
 	t.Parallel()
 	message := func(code string) string {
@@ -121,14 +118,11 @@ func TestHostileProvider(t *testing.T) {
 		unavailable("429-for-a-century", usualWait):       respondWith(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "3155760000"),
 		{"silence", http.StatusGatewayTimeout, usualWait}: waitForDisconnect,
 	}
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	storagetest.OnceEngine(t, func(t *testing.T, postgres bool) {
 		log := new(journal)
 		s := newFaultScene(t, product.Options{Postgres: postgres, Log: log})
 		account := s.connect(t)
 		for want, way := range ways {
-			if postgres && !storagetest.Full() && !slices.Contains(providerFaultsOnPostgres, want.name) {
-				continue
-			}
 			t.Run(want.name, func(t *testing.T) {
 				s.begin(t, want.name)
 				account.ill.Store(&way)

@@ -37,13 +37,26 @@ func EachEngine(t *testing.T, test func(t *testing.T, postgres bool)) {
 // (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
+	OnceEngine(t, func(t *testing.T, postgres bool) {
+		if postgres {
+			test(t, Postgres(t))
+		} else {
+			test(t, SQLite(t))
+		}
+	})
+}
+
+// OnceEngine runs a test like Once, but opens no database: with postgres false, as the subtest
+// "sqlite", and if MAILHELM_TEST_FULL is "1" like [EachEngine].
+func OnceEngine(t *testing.T, test func(t *testing.T, postgres bool)) {
+	t.Helper()
 	if Full() {
-		Each(t, test)
+		EachEngine(t, test)
 		return
 	}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, SQLite(t))
+		test(t, false)
 	})
 }
 

@@ -102,6 +102,8 @@ type Config struct {
 	// BucketNetworks are private networks, in CIDR form, in which people may have buckets for
 	// received mail. The public Internet is always allowed.
 	BucketNetworks []string
+	// BucketTimeout limits a call of such a bucket; 0 means thirty seconds.
+	BucketTimeout time.Duration
 	// ReceiveSESRegions are the regions in which Amazon SES receives, for receiving domains
 	// while MailHost is empty.
 	ReceiveSESRegions []string

@@ -29,5 +29,5 @@ func Buckets(cfg config.Config) (*s3.Buckets, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s3.New(s3.Config{Allowed: networks, Clock: cfg.Clock}), nil
+	return s3.New(s3.Config{Allowed: networks, Clock: cfg.Clock, Timeout: cfg.BucketTimeout}), nil
 }
