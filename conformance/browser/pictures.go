@@ -134,14 +134,19 @@ func (tab *Tab) paintFrame() {
 // does not reload the page.
 func (tab *Tab) resize(s screen, scheme string) {
 	tab.t.Helper()
-	_, err := chromedp.Call(tab.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.mobile,
-	})
-	tab.must("resize", err)
-	_, err = chromedp.Call(tab.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
-	tab.must("colours", err)
+	if tab.size != s {
+		_, err := chromedp.Call(tab.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.mobile,
+		})
+		tab.must("resize", err)
+	}
+	if tab.scheme != scheme {
+		_, err := chromedp.Call(tab.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		tab.must("colours", err)
+	}
+	tab.size, tab.scheme = s, scheme
 }
 
 // AsPhone gives the tab the size of a phone until the next call of Picture.

@@ -42,6 +42,10 @@ type Tab struct {
 	faults []string
 	// status is the HTTP status of the last loaded page; 0 if it had no response.
 	status int64
+	// size and scheme are the size and the colour scheme of the window; zero before the first
+	// resize.
+	size   screen
+	scheme string
 }
 
 // Open opens a tab that closes with the test. The test then fails if pages in the tab
