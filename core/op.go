@@ -1,6 +1,9 @@
 package core
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Op declares one operation of the product: its name, its effect, the scopes that it needs
 // and its functions. The tool, the route, the schemas, the documentation, the audit entry
@@ -145,6 +148,21 @@ type RepositoryChange struct {
 	// Files has the new content of each changed file, by its path from the root of the
 	// repository; nil removes the file.
 	Files map[string][]byte
+	// Definitions are changed or new definitions. Their files are those that the manifest of the
+	// repository names, or those of the standard layout for new ones.
+	Definitions []RepositoryDefinition
+}
+
+// RepositoryDefinition is a definition that a change of a repository contains.
+type RepositoryDefinition struct {
+	// Kind is "template", "workflow" or "segment", and Key the key in the manifest.
+	Kind, Key string
+	// Source is the HTML of a template, the source of a workflow or the predicate of a segment.
+	Source string
+	// Subject, Text and TestData belong to a template, Name and Description to a segment. "" leaves
+	// what the manifest has, and so does a nil map, which has JSON objects by name.
+	Subject, Text, Name, Description string
+	TestData                         map[string]json.RawMessage
 }
 
 // PullRequest is a change on a branch that awaits review. People decide whether to merge it.

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/mailsettings"
@@ -39,6 +40,7 @@ import (
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	domainauthstore "github.com/mailhelm/mailhelm/storage/domainauth"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	gitstore "github.com/mailhelm/mailhelm/storage/git"
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
 	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
@@ -263,6 +265,10 @@ func (db *DB) Connections(sealer sending.Sealer) sendingstore.ConnectionStore {
 func (db *DB) MailBuckets(sealer sending.Sealer) objects.BucketStore {
 	return objectstore.New(db.DB, sealer)
 }
+
+// Git returns the store of connections to Git repositories and of proposals. It encrypts secrets with
+// sealer.
+func (db *DB) Git(sealer sending.Sealer) git.Store { return gitstore.New(db.DB, sealer) }
 
 // ProductionRequests returns the store of requests to the provider for production access.
 func (db *DB) ProductionRequests() sendingstore.AccessRequestStore {

@@ -70,6 +70,7 @@ var domainEdges = map[[2]string]string{
 	{"handover", "jobs"}:               "a job gives up attempts whose outcome is unknown",
 	{"handover", "sending"}:            "messages are passed to the sending account",
 	{"git", "bundles"}:                 "a repository has the files of a bundle",
+	{"git", "jobs"}:                    "a job reads repositories",
 	{"sendevents", "handover"}:         "events resolve recipients whose outcome is unknown",
 	{"sendevents", "messages"}:         "message events prove that a message was sent",
 	{"composition", "handlebars"}:      "messages are rendered from templates",

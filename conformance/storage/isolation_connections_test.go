@@ -14,13 +14,13 @@ func (o *ownedObjects) ownConnection(t *testing.T, db *storage.DB) {
 
 func connectionCalls(org string) map[string]storeCall {
 	return map[string]storeCall{
-		"Connection": func(t *testing.T, db *storage.DB) (any, error) {
+		"sending.Connections.Connection": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Connections(masterKey(t, 1)).Connection(t.Context(), org)
 		},
 		"HoldConnection": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Connections(masterKey(t, 1)).HoldConnection(t.Context(), org)
 		},
-		"DeleteConnection": func(t *testing.T, db *storage.DB) (any, error) {
+		"sending.Connections.DeleteConnection": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Connections(masterKey(t, 1)).DeleteConnection(t.Context(), org)
 		},
 	}

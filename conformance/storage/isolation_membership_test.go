@@ -12,6 +12,7 @@ func (o ownedObjects) ownVisitor(t *testing.T, db *storage.DB) {
 	t.Helper()
 	must(t, db.VisitorIDs().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
 	o.ownSite(t, db)
+	o.ownRepository(t, db)
 }
 
 func visitorOf(o ownedObjects) visitorids.Record {
@@ -30,7 +31,7 @@ func (o ownedObjects) membershipState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	visitor, err := store.VisitorID(ctx, o.org, o.contact.ID)
 	must(t, err)
-	return append([]any{list, members, log, visitor}, o.siteState(t, db)...)
+	return append([]any{list, members, log, visitor}, append(o.siteState(t, db), o.repositoryState(t, db)...)...)
 }
 
 func membershipCalls(o ownedObjects, org string) map[string]storeCall {

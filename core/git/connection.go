@@ -46,6 +46,8 @@ type Connection struct {
 
 	// Revision is the last that was applied; the zero value before the first sync.
 	Revision Revision
+	// Manifest is the manifest of Revision, nil if it has none.
+	Manifest []byte
 	// ReadAt is the time of the last attempt, the zero time before the first.
 	ReadAt time.Time
 	State  State

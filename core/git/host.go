@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1" //nolint:gosec // see BlobID
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,12 +21,17 @@ type Host interface {
 	// Fetch reads the newest commit of the default branch, which it asks for at each call. It also
 	// returns the states of the given proposals, which were open.
 	Fetch(ctx context.Context, c Connection, open []Proposal) (Snapshot, error)
-	// Propose commits the change on a new branch, which begins at the newest commit of the default
-	// branch, and asks for its review where the kind of repository has a way. It never writes the
-	// default branch. If the branch exists already, it changes nothing and returns the proposal
-	// that the branch is for.
+	// Propose commits the files of the change on a new branch, which begins at the commit of
+	// c.Revision, and asks for its review where the kind of repository has a way. It never writes the
+	// default branch. If the branch exists already, it changes nothing and returns the proposal that
+	// the branch is for. It fails with [ErrMoved] if that commit is no longer the newest of the
+	// default branch, because the change was made without knowing later ones. The change has no
+	// Definitions.
 	Propose(ctx context.Context, c Connection, branch string, change core.RepositoryChange) (core.PullRequest, error)
 }
+
+// ErrMoved is the error of Host.Propose for a default branch that has commits after the last sync.
+var ErrMoved = errors.New("the default branch has newer commits")
 
 // Snapshot is what Host.Fetch has read.
 type Snapshot struct {

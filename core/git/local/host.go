@@ -111,15 +111,18 @@ func (h *Host) Propose(ctx context.Context, c git.Connection, branch string, cha
 		return core.PullRequest{}, h.explain(ctx, err)
 	}
 	defer r.close()
-	if err := h.propose(ctx, r, branch, change); err != nil {
+	if err := h.propose(ctx, r, c.Revision.Commit, branch, change); err != nil {
 		return core.PullRequest{}, h.explain(ctx, err)
 	}
 	return core.PullRequest{Branch: branch}, nil
 }
 
-func (h *Host) propose(ctx context.Context, r *repository, branch string, change core.RepositoryChange) error {
+func (h *Host) propose(ctx context.Context, r *repository, base, branch string, change core.RepositoryChange) error {
 	if _, exists := r.branches[branch]; exists {
 		return nil
+	}
+	if base != r.head.String() {
+		return git.ErrMoved
 	}
 	commit, added, err := r.commit(change, h.cfg.Clock())
 	if err != nil {

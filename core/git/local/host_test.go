@@ -77,6 +77,7 @@ func TestJourney(t *testing.T) {
 			if want := []string{archive.ManifestPath, "templates/welcome.hbs", "workflows/trial.flow"}; !slices.Equal(got.Tree.Paths(), want) || len(got.Diagnostics) != 0 {
 				t.Errorf("%v with %v, want %v", got.Tree.Paths(), got.Diagnostics, want)
 			}
+			c.Revision = got.Revision
 			proposeAndMerge(t, host, c, r, first)
 			renameAndForce(t, host, c, r)
 		})
@@ -129,6 +130,9 @@ func proposeAndMerge(t *testing.T, host *local.Host, c git.Connection, r *gittes
 	r.Git("fetch", "--quiet")
 	r.Git("merge", "--quiet", "--no-ff", "--message", "Merge", "origin/"+branch)
 	r.Git("push", "--quiet", "origin", "main")
+	if _, err := host.Propose(t.Context(), c, "mailhelm/late", change); !errors.Is(err, git.ErrMoved) {
+		t.Errorf("a proposal for an earlier commit: %v", err)
+	}
 	got := fetch(t, host, c, open...)
 	if want := map[string]git.ProposalState{branch: git.Merged, "mailhelm/gone": git.Closed}; !cmp.Equal(got.States, want) {
 		t.Errorf("after the merge: %v", got.States)

@@ -1,0 +1,137 @@
+package git
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/manifest"
+)
+
+// held is the manifest of the tests, in a form that people might give it.
+const held = `{
+  "templates": {
+    "welcome": { "path": "mail/hello.hbs", "subject": "Hello", "testdata": "data/hello/" },
+    "plain":   {"path": "mail/plain.hbs", "text": "mail/plain.txt", "testdata": "data/plain.json"}
+  },
+  "workflows": {}
+}
+`
+
+func TestFilesOf(t *testing.T) {
+	t.Parallel()
+	vip := map[string]json.RawMessage{"vip": json.RawMessage(`{"name":"Ada"}`)}
+	for name, test := range map[string]struct {
+		change core.RepositoryDefinition
+		text   string
+		files  map[string]string
+		next   string
+	}{
+		"a template at its path": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hello", TestData: vip}, held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "{\n  \"name\": \"Ada\"\n}\n"}, "",
+		},
+		"another subject": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hi <you>"}, held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>"}, strings.Replace(held, `"Hello"`, `"Hi <you>"`, 1),
+		},
+		"a first text": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Text: "text"}, held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/templates/welcome.txt": "text"}, strings.Replace(held, `"data/hello/" }`, `"data/hello/", "text": "templates/welcome.txt" }`, 1),
+		},
+		"test data in one file": {
+			core.RepositoryDefinition{Kind: "template", Key: "plain", Source: "<p>", Text: "text", TestData: vip}, held,
+			map[string]string{"prefix/mail/plain.hbs": "<p>", "prefix/mail/plain.txt": "text", "prefix/data/plain.json": "[\n  {\n    \"_name\": \"vip\",\n    \"name\": \"Ada\"\n  }\n]\n"}, "",
+		},
+		"a new template": {
+			core.RepositoryDefinition{Kind: "template", Key: "a/b", Source: "<p>", Subject: "New"}, held,
+			map[string]string{"prefix/templates/a/b.hbs": "<p>"}, strings.Replace(held, "plain.json\"}\n", "plain.json\"},\n    \"a/b\": {\"path\": \"templates/a/b.hbs\", \"subject\": \"New\"}\n", 1),
+		},
+		"a first workflow": {
+			core.RepositoryDefinition{Kind: "workflow", Key: "trial", Source: "flow"}, held,
+			map[string]string{"prefix/workflows/trial.flow": "flow"}, strings.Replace(held, "{}", "{\n    \"trial\": {\"path\": \"workflows/trial.flow\"}\n  }", 1),
+		},
+		"a first segment": {
+			core.RepositoryDefinition{Kind: "segment", Key: "vip", Source: "true", Name: "VIPs"}, held,
+			map[string]string{"prefix/audience/vip.predicate": "true"}, strings.Replace(held, "{}\n", "{},\n  \"segments\": {\"vip\": {\"name\": \"VIPs\", \"path\": \"audience/vip.predicate\"}}\n", 1),
+		},
+		"no manifest": {
+			core.RepositoryDefinition{Kind: "workflow", Key: "trial", Source: "flow"}, "",
+			map[string]string{"prefix/workflows/trial.flow": "flow"}, "{\n  \"workflows\": {\"trial\": {\"path\": \"workflows/trial.flow\"}}\n}\n",
+		},
+	} {
+		if test.next != "" {
+			test.files["prefix/"+archive.ManifestPath] = test.next
+		}
+		got, err := filesOf(core.RepositoryChange{Definitions: []core.RepositoryDefinition{test.change}}, "prefix", []byte(test.text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		texts := map[string]string{}
+		for path, content := range got {
+			texts[path] = string(content)
+		}
+		if diff := cmp.Diff(test.files, texts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFilesOfRefuses(t *testing.T) {
+	t.Parallel()
+	change := core.RepositoryChange{Definitions: []core.RepositoryDefinition{{Kind: "workflow", Key: "trial", Source: "flow"}}}
+	for _, text := range []string{"[]", "null", "{", `{"workflows": []}`, `{"workflows": {"trial": 1}}`, `{"a": "` + strings.Repeat("x", archive.MaxManifest) + `"}`} {
+		if _, err := filesOf(change, "", []byte(text)); !isRefusal(err) {
+			t.Errorf("%.30q: %v, want a refusal", text, err)
+		}
+	}
+}
+
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[*Refusal](err)
+	return ok
+}
+
+// FuzzFilesOf checks that a definition that is written into any manifest is read from it, and that
+// the manifest keeps its other members.
+func FuzzFilesOf(f *testing.F) {
+	f.Add(held, "trial")
+	f.Add(`{"workflows":{"trial":{"path":"a.flow"},"b":{}},"x":[1,{"a":2}]}`, "trial")
+	f.Add(` {"workflows" : {  } , "\u0077": "\"}{" } `, "a")
+	f.Fuzz(func(t *testing.T, text, key string) {
+		key = strings.ToValidUTF8(key, "?")
+		change := core.RepositoryChange{Definitions: []core.RepositoryDefinition{{Kind: "workflow", Key: key, Source: "flow"}}}
+		files, err := filesOf(change, "", []byte(text))
+		if err != nil {
+			if json.Valid([]byte(text)) && !isRefusal(err) {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		next, changed := files[archive.ManifestPath]
+		if !changed {
+			return
+		}
+		var before, after map[string]json.RawMessage
+		if err := json.Unmarshal(next, &after); err != nil {
+			t.Fatalf("%q became %q: %v", text, next, err)
+		}
+		_ = json.Unmarshal([]byte(text), &before) // "" is a manifest without members
+		for name := range before {
+			if name != "workflows" && !slices.Equal(before[name], after[name]) {
+				t.Errorf("%q became %q", text, next)
+			}
+		}
+		tree := maps.Clone(files)
+		got := manifest.Read(tree)
+		if len(got.Set.Workflows) == 0 && !got.HasErrors() {
+			t.Errorf("%q became %q, in which %q is missing", text, next, key)
+		}
+	})
+}

@@ -1,0 +1,234 @@
+package git_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+	"github.com/mailhelm/mailhelm/core/git"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// now is the time of the tests.
+var now = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+
+// scripted is a Host and an Applier that do what a test says, and a queue that keeps jobs.
+type scripted struct {
+	read     git.Snapshot
+	failure  error
+	apply    func(tree archive.Tree) error
+	applied  int
+	proposed []core.RepositoryChange
+	jobs     []jobs.Args
+}
+
+func (s *scripted) Fetch(context.Context, git.Connection, []git.Proposal) (git.Snapshot, error) {
+	return s.read, s.failure
+}
+
+func (s *scripted) Propose(_ context.Context, _ git.Connection, _ string, change core.RepositoryChange) (core.PullRequest, error) {
+	s.proposed = append(s.proposed, change)
+	return core.PullRequest{URL: "https://git.example.com/1"}, s.failure
+}
+
+func (s *scripted) Apply(_ context.Context, org core.Org, tree archive.Tree, at git.Revision) (git.Report, error) {
+	s.applied++
+	report := git.Report{Diagnostics: []definitions.Diagnostic{{Code: "of " + org.Name + " at " + at.Commit}}}
+	if s.apply == nil {
+		return report, nil
+	}
+	return report, s.apply(tree)
+}
+
+func (s *scripted) Enqueue(_ context.Context, args jobs.Args) error {
+	s.jobs = append(s.jobs, args)
+	return nil
+}
+
+func (s *scripted) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
+	return true, s.Enqueue(ctx, args)
+}
+
+// world is an organization with what a test says about its repository.
+type world struct {
+	*scripted
+	store    git.Store
+	settings git.Settings
+	syncs    *git.Syncs
+	org      string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db := storagetest.SQLite(t)
+	key, err := signing.NewMasterKey(bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{scripted: &scripted{}, store: db.Git(key), org: core.NewID()}
+	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Vineyard", Slug: "vineyard", Tier: "team", RetentionDays: 30}); err != nil {
+		t.Fatal(err)
+	}
+	clock := func() time.Time { return now }
+	w.settings = git.Settings{Store: w.store, Queue: w, Clock: clock, Kinds: []git.Kind{git.Local, git.Remote}}
+	w.syncs = git.NewSyncs(git.SyncConfig{
+		Store: w.store, Hosts: map[git.Kind]git.Host{git.Local: w, git.Remote: w}, Applier: w, Org: db.Orgs().Org, Clock: clock, Log: slog.New(slog.DiscardHandler),
+	})
+	return w
+}
+
+// connect connects a repository in a folder.
+func (w *world) connect(t *testing.T) git.Connection {
+	t.Helper()
+	c, err := w.settings.Connect(t.Context(), git.Connection{OrgID: w.org, Kind: git.Local, Location: "/srv/a.git", PathPrefix: "/mail/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) sync(t *testing.T) (git.Connection, error) {
+	t.Helper()
+	failure := w.syncs.Sync(t.Context(), w.org)
+	c, err := w.store.Connection(t.Context(), w.org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, failure
+}
+
+// isInvalid reports whether an error is about invalid settings.
+func isInvalid(err error) bool {
+	return err != nil && core.AsError(err).Code == core.CodeValidationFailed
+}
+
+func TestSync(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.syncs.Sync(t.Context(), w.org); err != nil || w.applied != 0 {
+		t.Errorf("without a connection: %v, applied %d times", err, w.applied)
+	}
+	c := w.connect(t)
+	if diff := cmp.Diff([]jobs.Args{git.SyncArgs{OrgID: w.org}}, w.jobs); diff != "" || c.PathPrefix != "mail" {
+		t.Errorf("prefix %q, jobs (-want +got):\n%s", c.PathPrefix, diff)
+	}
+	w.read = git.Snapshot{Revision: git.Revision{Branch: "main", Commit: "c1", CommittedAt: now}, Tree: archive.Tree{archive.ManifestPath: []byte("{}")}, Diagnostics: []definitions.Diagnostic{{Code: "read"}}}
+	// A request that arrives while the first sync applies is covered by a second round.
+	w.apply = func(archive.Tree) error {
+		if w.applied == 1 {
+			return w.settings.RequestSync(t.Context(), w.org)
+		}
+		return nil
+	}
+	got, err := w.sync(t)
+	want := c
+	want.State, want.ReadAt, want.Revision, want.Manifest = git.Synced, now, w.read.Revision, []byte("{}")
+	want.Diagnostics = []definitions.Diagnostic{{Code: "read"}, {Code: "of Vineyard at c1"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil || w.applied != 2 {
+		t.Errorf("%v, applied %d times (-want +got):\n%s", err, w.applied, diff)
+	}
+	w.read.Revision = git.Revision{Branch: "trunk", Commit: "c2", CommittedAt: now}
+	if got, err = w.sync(t); err != nil || got.Diagnostics[0].Code != git.CodeBranchRenamed || !strings.Contains(got.Diagnostics[0].Message, "trunk") {
+		t.Errorf("a renamed branch: %v, %+v", err, got.Diagnostics)
+	}
+	w.failure = &git.Refusal{Reason: "The repository is larger than 256 MiB."}
+	if got, err = w.sync(t); err != nil || got.State != git.Failed || got.Failure != "The repository is larger than 256 MiB." || got.Revision.Commit != "c2" {
+		t.Errorf("a refusal: %v, %+v", err, got)
+	}
+	w.failure = errors.New("password hunter2 refused")
+	if got, err = w.sync(t); !errors.Is(err, w.failure) || got.State != git.Failed || strings.Contains(got.Failure, "hunter2") {
+		t.Errorf("a failure: %v, %+v", err, got)
+	}
+	w.failure = nil
+	if got, err = w.sync(t); err != nil || got.State != git.Synced || got.Failure != "" {
+		t.Errorf("afterwards: %v, %+v", err, got)
+	}
+}
+
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	host := git.Proposals{Settings: w.settings, Hosts: map[git.Kind]git.Host{git.Local: w}}
+	change := core.RepositoryChange{Title: "Save", Definitions: []core.RepositoryDefinition{{Kind: "workflow", Key: "trial", Source: "flow"}}}
+	open := func() (core.PullRequest, error) {
+		return host.OpenPullRequest(t.Context(), w.org, "mailhelm/workflows_author-1", change)
+	}
+	refused := func(what, want string) {
+		t.Helper()
+		if _, err := open(); !core.IsConflict(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused("not connected", "no repository")
+	w.connect(t)
+	refused("not synced", "not read yet")
+	w.read = git.Snapshot{Revision: git.Revision{Branch: "main", Commit: "c1", CommittedAt: now}, Tree: archive.Tree{archive.ManifestPath: []byte("{}")}}
+	if _, err := w.sync(t); err != nil {
+		t.Fatal(err)
+	}
+	w.failure = &git.Refusal{Reason: "The server did not take the branch."}
+	refused("refused", "did not take")
+	w.failure = git.ErrMoved
+	requested := len(w.jobs)
+	if refused("moved", "commits that are not applied"); len(w.jobs) != requested+1 {
+		t.Error("no sync was requested")
+	}
+	w.failure, w.proposed = nil, nil
+	got, err := open()
+	if want := (core.PullRequest{URL: "https://git.example.com/1", Branch: "mailhelm/workflows_author-1"}); got != want || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if len(w.proposed) != 1 || w.proposed[0].Definitions != nil || string(w.proposed[0].Files["mail/workflows/trial.flow"]) != "flow" || w.proposed[0].Files["mail/mailhelm.json"] == nil {
+		t.Errorf("proposed %+v", w.proposed)
+	}
+	w.read.States = map[string]git.ProposalState{"mailhelm/workflows_author-1": git.Merged}
+	if _, err := w.sync(t); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := w.store.Proposals(t.Context(), w.org, 10)
+	if err != nil || len(stored) != 1 || stored[0].State != git.Merged || stored[0].Operation != "workflows_author" || stored[0].Blobs["mail/workflows/trial.flow"] != git.BlobID([]byte("flow")) {
+		t.Errorf("%+v, %v", stored, err)
+	}
+}
+
+func TestConnectRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for location, kind := range map[string]git.Kind{
+		"": git.Local, "a.git": git.Local, "/srv/../etc": git.Local, "/srv/\x00": git.Local, "owner/name": git.GitHub,
+		"http://git.example.com/a.git": git.Remote, "https://git.example.com": git.Remote, "https://git.example.com/": git.Remote, "ssh://git.example.com/a.git": git.Remote,
+		"https://ada:secret@git.example.com/a.git": git.Remote, "https://git.example.com/a.git?x=y": git.Remote, "git@git.example.com:a.git": git.Remote,
+	} {
+		if _, err := w.settings.Connect(t.Context(), git.Connection{OrgID: w.org, Kind: kind, Location: location}); !isInvalid(err) {
+			t.Errorf("%q: %v", location, err)
+		}
+	}
+	for name, c := range map[string]git.Connection{
+		"prefix": {PathPrefix: "../a"}, "user only": {Username: "ada"}, "colon": {Username: "a:b", Secret: "s"}, "line": {Secret: "a\nb"}, "long": {Secret: strings.Repeat("x", 5000)},
+	} {
+		c.OrgID, c.Kind, c.Location = w.org, git.Remote, "https://git.example.com/a.git"
+		if _, err := w.settings.Connect(t.Context(), c); !isInvalid(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	first := w.connect(t)
+	if _, err := w.settings.Connect(t.Context(), git.Connection{OrgID: w.org, Kind: git.Local, Location: "/srv/b.git"}); !core.IsConflict(err) {
+		t.Errorf("a second: %v", err)
+	}
+	if err := w.settings.Disconnect(t.Context(), w.org, first.ID); err != nil {
+		t.Error(err)
+	}
+	if err := w.settings.Disconnect(t.Context(), w.org, first.ID); !core.IsNotFound(err) {
+		t.Errorf("twice: %v", err)
+	}
+}
