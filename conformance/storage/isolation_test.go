@@ -401,8 +401,7 @@ var exempt = []string{
 	"InsertSegment", "segments.ChangeStore.Touch",
 	"Open", // returns the broadcasts of all organizations that a dispatcher starts or drives
 	"workflows.Store.Insert",
-	"InsertConnection", // inserts a row for the given organization
-	"ConnectedOrgs", "OrgsOf", // return organizations that a job or a webhook is about
+	"InsertConnection", "ConnectedOrgs", "OrgsOf", // insert for the given organization, or return organizations for a job or a webhook
 	"InsertInbox", "SetDisabled", "AddReceived", "AddToken",
 	"AddFiles",                  // inserts rows for the given organization
 	"TokenDomain", "ClaimFiles", // find a domain by its token, and the files of all organizations that are due

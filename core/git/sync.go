@@ -102,7 +102,7 @@ func (s *Syncs) Sync(ctx context.Context, orgID string) error {
 		// The result is stored even if the time for reading is over.
 		again, err := s.Store.FinishSync(context.WithoutCancel(ctx), c, claim, covered)
 		if core.IsNotFound(err) {
-			err = nil // disconnected meanwhile
+			err = nil // disconnected while it was read
 		}
 		if failure != nil || err != nil || !again {
 			return errors.Join(failure, err)
