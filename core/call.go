@@ -26,6 +26,7 @@ type Call struct {
 
 	subject string
 	after   []func()
+	logged  bool
 }
 
 // SetSubject records the id of the record that a write changed, for the audit entry of the
@@ -34,6 +35,13 @@ func (c *Call) SetSubject(id string) { c.subject = id }
 
 // Subject returns the id that SetSubject recorded, "" for none.
 func (c *Call) Subject() string { return c.subject }
+
+// SetLogged records that a write has appended its own lines to the audit log, or has changed nothing.
+// The call then gets no further line.
+func (c *Call) SetLogged() { c.logged = true }
+
+// IsLogged reports whether SetLogged was called.
+func (c *Call) IsLogged() bool { return c.logged }
 
 // Defer registers f to run when the call ends, whether it succeeded or failed. The function
 // that was registered last runs first. If the Prepare step of an operation takes a lock

@@ -258,6 +258,14 @@ func IsCallerGone(ctx context.Context, err error) bool {
 	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= 500
 }
 
+// FieldsOf returns the faults of the members of a request that an error lists, nil for none.
+func FieldsOf(err error) []FieldError {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Fields
+	}
+	return nil
+}
+
 // AsError returns err as a *Error. An error of another type becomes internal_error with err
 // as its cause. nil stays nil.
 func AsError(err error) *Error {

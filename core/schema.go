@@ -24,6 +24,19 @@ type Schema struct {
 	members  []string // names of the top-level members, which error messages list
 }
 
+// InputSchema returns the schema of the arguments of operations that take T. Values of T from other
+// sources than a call, such as files, are held to the rules of the calls with it.
+func InputSchema[T any]() *Schema { return mustSchema(reflect.TypeFor[T](), REST, closed) }
+
+// CheckValue validates a value as [Schema.Check] does its JSON.
+func (s *Schema) CheckValue(value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return Internal(err)
+	}
+	return s.Check(raw)
+}
+
 // Text returns the schema as JSON. Callers must not change it.
 func (s *Schema) Text() json.RawMessage { return s.text }
 

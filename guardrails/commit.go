@@ -69,8 +69,10 @@ func (p *passage) write(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.guard.Audit.AppendAudit(ctx, auditLine(p)); err != nil {
-		return err
+	if !p.call.IsLogged() {
+		if err := p.guard.Audit.AppendAudit(ctx, auditLine(p)); err != nil {
+			return err
+		}
 	}
 	return p.remember(ctx)
 }

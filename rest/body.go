@@ -21,15 +21,22 @@ const maxBody = 1 << 20
 // parameter most. A body with a larger Content-Length is refused unread. Any other body is
 // refused as soon as the received part is too large.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength != 0 && r.ContentLength <= most {
+		if err := checkContentType(r.Header); err != nil {
+			return nil, err
+		}
+	}
+	return readAll(w, r, most)
+}
+
+// readAll returns the body of a request, as readBody does.
+func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, errNoBody()
 	}
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")
 		return nil, errBodyTooLarge(most)
-	}
-	if err := checkContentType(r.Header); err != nil {
-		return nil, err
 	}
 	var body bytes.Buffer
 	if r.ContentLength > 0 {

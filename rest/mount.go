@@ -21,7 +21,7 @@ type mount struct {
 	operation *guardrails.Operation
 	// inPath has the members of the operation's input that are path parameters.
 	inPath []pathMember
-	// inQuery has the types of the query parameters by name; nil for a route with a body.
+	// inQuery has the types of the query parameters by name; nil for a route without any.
 	inQuery map[string]queryType
 	// needs has the operation's scopes, separated by spaces, for the header
 	// WWW-Authenticate.
@@ -78,6 +78,12 @@ func (s *Server) mount(route Route) (*mount, error) {
 	}
 	if !m.TakesBody() {
 		m.inQuery = types
+	}
+	for _, name := range m.QueryAlso {
+		if m.inQuery == nil {
+			m.inQuery = map[string]queryType{}
+		}
+		m.inQuery[name] = types[name]
 	}
 	return m, nil
 }

@@ -211,6 +211,9 @@ func propertiesOf(input *core.Schema) ([]property, error) {
 func (m *mount) requestBody(properties []property) object {
 	members, required := object{}, []string{}
 	for _, p := range properties {
+		if slices.Contains(m.QueryAlso, p.name) {
+			continue
+		}
 		members = members.with(p.name, p.schema)
 		if p.required && !m.namesInPath(p.name) {
 			required = append(required, p.name)
@@ -225,6 +228,9 @@ func (m *mount) requestBody(properties []property) object {
 	content := jsonContent(schema)
 	if m.Method == http.MethodPatch {
 		content = content.with("application/merge-patch+json", object{{"schema", schema}})
+	}
+	if m.Bundle {
+		content = content.with(zipType, object{{"schema", object{{"type", "string"}, {"contentMediaType", zipType}}}})
 	}
 	return object{{"required", !m.OptionalBody}, {"content", content}}
 }

@@ -47,7 +47,7 @@ func (m *mount) parameters(info core.OperationInfo, properties []property) []obj
 		switch {
 		case m.namesInPath(p.name):
 			parameters = append(parameters, parameter("path", p, true))
-		case !m.TakesBody():
+		case !m.TakesBody() || slices.Contains(m.QueryAlso, p.name):
 			parameters = append(parameters, parameter("query", p, p.required))
 		}
 	}

@@ -31,6 +31,10 @@ type Route struct {
 	// Archive lets a client have the answer as a zip archive, with the header Accept. The
 	// operation's result provides it, see [archiveResult].
 	Archive bool
+	// Bundle lets the body be a zip archive, whose files become the members files and images.
+	Bundle bool
+	// QueryAlso has members of the input that are in the query although the route takes a body.
+	QueryAlso []string
 	// OptionalBody lets requests omit the body, which then counts as an empty object.
 	OptionalBody bool
 	// MaxBody is the maximum size of the request body, in bytes; 0 means 1 MiB.
@@ -119,6 +123,7 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/export", Operation: "bundles_export", Success: 200, Header: omittedHeader, Archive: true, Also: []int{http.StatusForbidden}},
+	{Method: http.MethodPost, Path: "/v1/import", Operation: "bundles_import", Success: 200, Bundle: true, QueryAlso: []string{"dry_run", "prune"}, MaxBody: maxBundle, Also: []int{http.StatusForbidden, http.StatusConflict}},
 	{Method: http.MethodGet, Path: "/v1/assets", Operation: "assets_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/assets/{id}", Operation: "assets_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/inbound/messages", Operation: "inbound_messages_list", Success: 200},

@@ -101,7 +101,7 @@ func author(t *testing.T, p *product.Product) {
 	for _, c := range [][2]string{
 		{"templates_author", `{"slug":"welcome","subject":"Hello {{first_name}} <3","html":"<p>Hello {{first_name}}</p>\n","text":"Hello","testdata":{"VIP":{"first_name":"Ada","n":1.50},"vip":{"first_name":"ä/.."}}}`},
 		{"templates_author", `{"slug":"team/weekly","html":"<p>This week</p>"}`},
-		{"workflows_author", `{"source":"workflow \"Welcome\"\n"}`},
+		{"workflows_author", `{"source":"workflow \"Welcome\" v1 {\n  enter on activity.order_placed\n  wait 1 day\n}\n"}`},
 	} {
 		call := p.ToAgent(token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+c[0]+`","arguments":`+c[1]+`}}`)
 		if a := p.Send(t, call); a.Status != http.StatusOK || !strings.Contains(a.Body, `"saved"`) {
@@ -174,7 +174,7 @@ func check(t *testing.T, p *product.Product, set *definitions.Set) {
 	if at := slices.IndexFunc(set.Templates, func(t definitions.Template) bool { return t.Key == "welcome" }); at < 0 || !cmp.Equal(welcome, set.Templates[at]) {
 		t.Errorf("templates %+v", set.Templates)
 	}
-	if len(set.Workflows) != 1 || set.Workflows[0].Source != "workflow \"Welcome\"\n" {
+	if len(set.Workflows) != 1 || set.Workflows[0].Source != "workflow \"Welcome\" v1 {\n  enter on activity.order_placed\n  wait 1 day\n}\n" {
 		t.Errorf("workflows %+v", set.Workflows)
 	}
 	at := slices.IndexFunc(set.Attributes, func(a definitions.Attribute) bool { return a.Name == "bundle_attribute" })
@@ -205,7 +205,13 @@ func list(t *testing.T, p *product.Product, path string) []map[string]any {
 
 func object(t *testing.T, p *product.Product, path string) (o map[string]any) {
 	t.Helper()
-	a := p.Send(t, product.Request{URL: p.BaseURL + path, Bearer: p.Live.APIKey})
+	return objectOf(t, p, p.Live.APIKey, path)
+}
+
+// objectOf returns an object of the API that a credential reads.
+func objectOf(t *testing.T, p *product.Product, bearer, path string) (o map[string]any) {
+	t.Helper()
+	a := p.Send(t, product.Request{URL: p.BaseURL + path, Bearer: bearer})
 	if err := json.Unmarshal([]byte(a.Body), &o); err != nil || a.Status != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, a.Status, a.Body)
 	}

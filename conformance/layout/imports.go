@@ -38,6 +38,7 @@ var domainEdges = map[[2]string]string{
 	{"approving", "broadcasts"}:        "an approval is about the send of a broadcast",
 	{"approving", "jobs"}:              "a job ends approvals that waited too long",
 	{"assets", "objects"}:              "the contents of images are objects",
+	{"bundles", "access"}:              "what an import changes is in the audit log",
 	{"attributes", "jobs"}:             "stored contacts follow a changed registry in a job",
 	{"attributes", "predicate"}:        "numbers have the bounds of predicates, and the audience schema describes the predicate language",
 	{"attributes", "sending"}:          "the description of the audience names the account's topics",

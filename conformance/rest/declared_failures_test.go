@@ -113,7 +113,9 @@ func provokedElsewhere(operation string, code core.Code) bool {
 	case core.CodeInboundNotDeployed: // needs a server without a mail host: TestReceivingDomainsNeedAMailHost
 		return operation == "inbound_domains_create"
 	case core.CodeInvalidScope: // needs a credential that may read nothing: conformance/bundles, TestExportByScope
-		return operation == "bundles_export"
+		return operation == "bundles_export" || operation == "bundles_import"
+	case core.CodeConflict, core.CodeTestEnvironmentForbidden: // TestImportByScope, and TestImportWithARepository
+		return operation == "bundles_import"
 	}
 	return false
 }

@@ -305,8 +305,8 @@ func TestScopes(t *testing.T) {
 func TestScopesAreAllTested(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
-	// The export needs any scope of several; see conformance/bundles.
-	tested := map[string]bool{"bundles_export": true, "credentials_get_scopes": true, "health_get": true, "openapi_get": true, "protected_resource_get": true}
+	// The export needs any scope of several, and the import those of its sections; see conformance/bundles.
+	tested := map[string]bool{"bundles_export": true, "bundles_import": true, "credentials_get_scopes": true, "health_get": true, "openapi_get": true, "protected_resource_get": true}
 	for _, n := range slices.Concat(needs(a), callsAboutMissingObjects(), ordinaryNeeds(t, a)) {
 		r := a.request(t, n.method, n.target, n.body)
 		if _, op, ok := a.description.find(r); ok {

@@ -113,6 +113,8 @@ var listed = append([]call{
 	{"lists_update", "PUT", "/v1/lists/put-ROUND", `{"name":"Put"}`, untouched},
 	{"lists_delete", "DELETE", "/v1/lists/delete-ROUND", "", untouched},
 
+	{"bundles_import", "POST", "/v1/import?dry_run=false", `{"manifest":{"lists":{"imported-ROUND":{"name":"Imported"}}}}`, untouched},
+
 	{"activities_record", "POST", "/v1/activities", `[{"name":"faults","email":"read-ROUND@example.com"}]`, untouched},
 	{"activities_record", "", "", `{"activities":[{"name":"faults","email":"read-ROUND@example.com"}]}`, untouched},
 	{"activity_properties_create", "POST", "/v1/activity-properties", `{"activity_name":"faults","property":"created","type":"string"}`, untouched},

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/storage"
@@ -11,9 +12,25 @@ import (
 
 var bundleStore = reflect.TypeFor[bundles.Store]()
 
-// bundleCalls reads the definitions of every kind.
-func bundleCalls(org string) map[string]storeCall {
+// bundleCalls reads the definitions of every kind, and changes the origin of each.
+func bundleCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
+		"SetOrigins": func(t *testing.T, db *storage.DB) (any, error) {
+			for _, kind := range definitions.Kinds() {
+				owned := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+				if kind != definitions.KindImage {
+					must(t, db.Bundles().AddDefinitions(t.Context(), o.org, kind, owned))
+				}
+				var keys []string
+				for _, item := range owned.Set.Items(kind) {
+					keys = append(keys, item.Key)
+				}
+				if err := db.Bundles().SetOrigins(t.Context(), org, kind, keys, core.GitOrigin); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
+		},
 		"AddDefinitions": func(t *testing.T, db *storage.DB) (any, error) {
 			held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
 			var found []definitions.Item

@@ -189,6 +189,9 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		"VersionBySlug": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().VersionBySlug(t.Context(), org, "own", 1)
 		},
+		"SetTopic": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.ManagedTemplates().SetTopic(t.Context(), org, o.managed.ID, "stolen")
+		},
 		"templates.ManagedStore.Versions": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().Versions(t.Context(), org, o.managed.ID, 10, 10)
 		},

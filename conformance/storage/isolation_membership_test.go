@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/visitorids"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -59,6 +60,9 @@ func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"UpdateList": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Lists().UpdateList(t.Context(), org, o.list)
+		},
+		"SetListStatus": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Lists().SetListStatus(t.Context(), org, lists.List{ID: o.list.ID, Status: "archived"})
 		},
 		"DeleteList": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Lists().DeleteList(t.Context(), org, o.list.ID)

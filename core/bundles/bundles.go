@@ -2,16 +2,31 @@ package bundles
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 )
 
-// Store reads the definitions of an organization. Every method sees only the given organization.
+// Store reads the definitions of an organization. Every method sees only the given organization, and
+// takes part in the transaction of its context.
 type Store interface {
 	// AddDefinitions adds the definitions of a kind, except archived ones, to held, and declares
 	// the kind. The set is sorted afterwards.
 	AddDefinitions(ctx context.Context, orgID string, kind definitions.Kind, held *Held) error
+	// SetOrigins says where definitions of a kind are edited from now on. It skips unknown keys, and
+	// kinds whose definitions have no origin.
+	SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, origin core.Origin) error
+}
+
+// Subject checks and changes the definitions of one kind.
+type Subject interface {
+	// Check returns what is wrong with the definitions of the kind that the change wants, if all of
+	// the change is made.
+	Check(ctx context.Context, org core.Org, c definitions.Change) (definitions.Faults, error)
+	// Apply does the work in one transaction, at the end of which it calls within.
+	Apply(ctx context.Context, org core.Org, w definitions.Work, within func(context.Context) error) error
 }
 
 // Held has definitions of an organization.
@@ -22,50 +37,70 @@ type Held struct {
 }
 
 // Config has the dependencies of Bundles.
-type Config struct{ Store Store }
+type Config struct {
+	Store    Store
+	Subjects map[definitions.Kind]Subject
+	// UsedBy returns a function that returns the keys of the segments that test an attribute.
+	// wanted has the definitions of a bundle, whose names the segments may use.
+	UsedBy func(ctx context.Context, orgID string, wanted *definitions.Set) (func(all []definitions.Segment, attribute string) []string, error)
+	Audit  access.AuditAppender
+	Clock  core.Clock
+	Log    *slog.Logger
+}
 
-// Bundles exports definitions.
+// Bundles exports and imports definitions.
 type Bundles struct{ Config }
 
 // New returns a Bundles.
 func New(cfg Config) *Bundles { return &Bundles{cfg} }
 
 // Operations returns the operations on bundles.
-func (b *Bundles) Operations() []core.Operation { return []core.Operation{b.bundlesExport()} }
+func (b *Bundles) Operations() []core.Operation {
+	return []core.Operation{b.bundlesExport(), b.bundlesImport()}
+}
 
-// part is a kind whose definitions are stored, with the scope that reads them.
+// part is a kind of definitions, with the scopes that read and change them.
 type part struct {
-	kind definitions.Kind
-	view core.Scope
+	kind         definitions.Kind
+	view, manage core.Scope
 }
 
 // parts returns the kinds that a bundle can have, in their order.
 func parts() []part {
 	return []part{
-		{definitions.KindAttribute, core.AttributesView},
-		{definitions.KindActivityProperty, core.ActivitiesView},
-		{definitions.KindList, core.ListsView},
-		{definitions.KindSegment, core.SegmentsView},
-		{definitions.KindTopic, core.TopicsView},
-		{definitions.KindImage, core.AssetsView},
-		{definitions.KindTemplate, core.TemplatesView},
-		{definitions.KindWorkflow, core.WorkflowsView},
+		{definitions.KindAttribute, core.AttributesView, core.AttributesManage},
+		{definitions.KindActivityProperty, core.ActivitiesView, core.ActivitiesManage},
+		{definitions.KindList, core.ListsView, core.ListsManage},
+		{definitions.KindSegment, core.SegmentsView, core.SegmentsManage},
+		{definitions.KindTopic, core.TopicsView, core.TopicsManage},
+		{definitions.KindImage, core.AssetsView, core.AssetsManage},
+		{definitions.KindTemplate, core.TemplatesView, core.TemplatesManage},
+		{definitions.KindWorkflow, core.WorkflowsView, core.WorkflowsManage},
 	}
 }
 
-// read returns the definitions of an organization that a credential with the scopes may read, and the
+// readAllowed returns the definitions of an organization that a credential with the scopes may read, and the
 // kinds that it may not read.
-func (b *Bundles) read(ctx context.Context, orgID string, scopes core.Scopes) (*Held, []definitions.Kind, error) {
-	held := &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
-	var omitted []definitions.Kind
+func (b *Bundles) readAllowed(ctx context.Context, orgID string, scopes core.Scopes) (*Held, []definitions.Kind, error) {
+	var kinds, omitted []definitions.Kind
 	for _, p := range parts() {
 		if scopes.FirstMissing([]core.Scope{p.view}) != "" {
 			omitted = append(omitted, p.kind)
-			continue
-		}
-		if err := b.Store.AddDefinitions(ctx, orgID, p.kind, held); err != nil {
-			return nil, nil, err
+		} else {
+			kinds = append(kinds, p.kind)
 		}
 	}
-	return held, omitted, nil
+	held, err := b.read(ctx, orgID, kinds)
+	return held, omitted, err
+}
+
+// read returns the definitions of the kinds.
+func (b *Bundles) read(ctx context.Context, orgID string, kinds []definitions.Kind) (*Held, error) {
+	held := &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+	for _, kind := range kinds {
+		if err := b.Store.AddDefinitions(ctx, orgID, kind, held); err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
 }

@@ -59,7 +59,7 @@ func (b *Bundles) bundlesExport() core.Operation {
 }
 
 func (b *Bundles) export(ctx context.Context, c *core.Call, _ ExportIn) (Exported, error) {
-	held, omitted, err := b.read(ctx, c.Principal.Org.ID, c.Principal.Scopes)
+	held, omitted, err := b.readAllowed(ctx, c.Principal.Org.ID, c.Principal.Scopes)
 	if err != nil {
 		return Exported{}, err
 	}

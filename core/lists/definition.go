@@ -21,8 +21,12 @@ type List struct {
 	UpdatedAt   time.Time   `json:"updated_at"`
 }
 
-// statusActive is the status of a list that is not archived.
-const statusActive = "active"
+// The statuses of a list. An archived one keeps its members and its key, and can be neither named nor
+// joined until it is defined again.
+const (
+	statusActive   = "active"
+	statusArchived = "archived"
+)
 
 // Ref identifies a static list that a contact is on.
 type Ref struct {

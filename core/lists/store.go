@@ -17,6 +17,8 @@ type Store interface {
 	// UpdateList replaces the name, the description and the update time of the list with the
 	// id l.ID.
 	UpdateList(ctx context.Context, orgID string, l List) error
+	// SetListStatus replaces the status and the update time of the list with the id l.ID.
+	SetListStatus(ctx context.Context, orgID string, l List) error
 	// DeleteList deletes the list with the id, and its memberships. Entries of the
 	// membership log are kept.
 	DeleteList(ctx context.Context, orgID, id string) error

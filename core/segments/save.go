@@ -79,27 +79,23 @@ func (s *Segments) store(ctx context.Context, orgID string, d Definition, isNew 
 		if err != nil {
 			return err
 		}
-		saved = d.applyTo(saved, checked)
-		saved.UpdatedAt = s.Clock()
-		if at >= 0 {
-			return s.Store.UpdateSegment(ctx, orgID, saved)
-		}
-		saved.ID, saved.CreatedAt = core.NewID(), saved.UpdatedAt
-		return s.Store.InsertSegment(ctx, orgID, saved)
+		saved = d.applyTo(saved, checked.EvalClass())
+		saved, err = s.put(ctx, orgID, saved)
+		return err
 	})
 	return saved, err
 }
 
 // applyTo returns the segment in the parameter before, with its definition replaced by d. If
 // before is the zero Segment, the result is a new segment without id.
-func (d Definition) applyTo(before Segment, checked *predicate.Checked) Segment {
+func (d Definition) applyTo(before Segment, class predicate.EvalClass) Segment {
 	status := Active
 	if before.Status == Paused {
 		status = Paused
 	}
 	before.Key, before.Name, before.Description, before.Source = d.Key, d.Name, d.Description, d.Source
 	before.Origin, before.SourcePath = d.Origin, d.SourcePath
-	before.ProfileVersion, before.EvalClass = predicate.ProfileVersion, checked.EvalClass()
+	before.ProfileVersion, before.EvalClass = predicate.ProfileVersion, class
 	before.EvalWarning, before.EvalWarningAt = "", nil
 	before.Status, before.Stale = status, true
 	return before

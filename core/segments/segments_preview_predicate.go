@@ -115,15 +115,19 @@ func faultOf(err error) *Fault {
 	if len(faults) == 0 {
 		return &Fault{Message: "the predicate does not compile", Line: 1, Column: 1}
 	}
-	first := *faults[0]
-	text := first.Message
-	if first.Expected != "" {
-		text += "; expected " + first.Expected
+	first := newFault(faults[0])
+	return &first
+}
+
+func newFault(e *predicate.Error) Fault {
+	text := e.Message
+	if e.Expected != "" {
+		text += "; expected " + e.Expected
 	}
-	if first.Suggestion != "" {
-		text += "; did you mean " + first.Suggestion + "?"
+	if e.Suggestion != "" {
+		text += "; did you mean " + e.Suggestion + "?"
 	}
-	return &Fault{Message: text + listNames(&first), Line: first.Line, Column: first.Column}
+	return Fault{Message: text + listNames(e), Line: e.Line, Column: e.Column}
 }
 
 // listNames returns the end of the error message about an unknown name: a text with the

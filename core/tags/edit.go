@@ -92,6 +92,40 @@ func (t *Tags) SetOfTemplate(ctx context.Context, orgID, templateID string, tagI
 	return t.Store.SetTemplateTags(ctx, orgID, templateID, tagIDs)
 }
 
+// newColor is the color of tags that bundles create, which name no colors.
+const newColor = "#64748b"
+
+// CheckName fails with core.CodeValidationFailed for a text that cannot be the name of a tag.
+func CheckName(name string) error {
+	if name != strings.TrimSpace(name) {
+		return core.Invalid("tags", "has "+core.Quote(name)+", which begins or ends with a space")
+	}
+	return core.CheckLine("tags", name, MaxName)
+}
+
+// SetNamesOfTemplate replaces the tags of a template by those with the names, and creates the tags that
+// do not exist.
+func (t *Tags) SetNamesOfTemplate(ctx context.Context, orgID, templateID string, names []string) error {
+	all, err := t.Store.Tags(ctx, orgID, nil, MaxTags)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, 0, len(names))
+	for _, name := range names {
+		if at := slices.IndexFunc(all, func(tag Tag) bool { return tag.Name == name }); at >= 0 {
+			ids = append(ids, all[at].ID)
+			continue
+		}
+		created, err := t.Create(ctx, orgID, Wording{Name: name, Color: newColor})
+		if err != nil {
+			return err
+		}
+		all = append(all, created)
+		ids = append(ids, created.ID)
+	}
+	return t.SetOfTemplate(ctx, orgID, templateID, ids)
+}
+
 // SetOfBroadcast replaces the tags of a broadcast, as SetOfTemplate does those of a template.
 func (t *Tags) SetOfBroadcast(ctx context.Context, orgID, broadcastID string, tagIDs []string) error {
 	if err := CheckNumber(tagIDs); err != nil {

@@ -61,6 +61,8 @@ type ManagedStore interface {
 	AddVersion(ctx context.Context, orgID, base string, t ManagedTemplate) error
 	// SetTestData replaces the test data of a managed template.
 	SetTestData(ctx context.Context, orgID, templateID, testData string) error
+	// SetTopic replaces the topic of the messages of a managed template; "" removes it.
+	SetTopic(ctx context.Context, orgID, templateID, topic string) error
 	// ManagedBySlug returns the managed template with the slug. It fails with
 	// core.CodeNotFound for an unknown slug and for a copy of the account's template.
 	ManagedBySlug(ctx context.Context, orgID, slug string) (ManagedTemplate, error)

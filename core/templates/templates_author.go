@@ -147,18 +147,31 @@ func (t *Templates) createTemplate(ctx context.Context, c *core.Call, _ ManagedT
 // refuseCreation returns the reason why no template can be created with the slug of the
 // call, or nil.
 func (t *Templates) refuseCreation(ctx context.Context, c *core.Call, in AuthorTemplateIn) error {
-	_, _, err := t.Store.Template(ctx, c.Principal.Org.ID, in.Slug)
-	if err == nil {
-		return core.Conflict("The sending account has a template of its own with the slug "+core.Quote(in.Slug)+", and Mailhelm does not replace it.", "Choose another slug.")
-	}
-	if !core.IsNotFound(err) {
+	if err := t.refuseTaken(ctx, c.Principal.Org.ID, in.Slug); err != nil {
 		return err
 	}
 	if in.Base != "" {
 		return core.StaleContentHash(c, "There is no template with the slug "+core.Quote(in.Slug)+", so no content has the hash "+core.Quote(in.Base)+".",
 			"Correct `slug`, or leave `base_content_hash` out to create the template.", in.Base, "")
 	}
-	names, err := t.Managed.ManagedNames(ctx, c.Principal.Org.ID)
+	return t.refuseMore(ctx, c.Principal.Org.ID)
+}
+
+// refuseTaken refuses a slug that a template of the sending account has.
+func (c Config) refuseTaken(ctx context.Context, orgID, slug string) error {
+	_, _, err := c.Store.Template(ctx, orgID, slug)
+	if err == nil {
+		return core.Conflict("The sending account has a template of its own with the slug "+core.Quote(slug)+", and Mailhelm does not replace it.", "Choose another slug.")
+	}
+	if !core.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
+// refuseMore refuses one more template of an organization that has the maximum.
+func (c Config) refuseMore(ctx context.Context, orgID string) error {
+	names, err := c.Managed.ManagedNames(ctx, orgID)
 	if err == nil && len(names) >= maxTemplates {
 		return core.Invalid("slug", fmt.Sprintf("would be template %d, but an organization may have at most %d", len(names)+1, maxTemplates))
 	}

@@ -53,6 +53,9 @@ func (e *Editor) Review(ctx context.Context, orgID, source string) (Review, erro
 	return reviewOf(source, schema), nil
 }
 
+// ReviewWith parses and checks a source with the names of a schema.
+func ReviewWith(source string, schema language.Schema) Review { return reviewOf(source, schema) }
+
 func reviewOf(source string, schema language.Schema) Review {
 	r := Review{Schema: schema, Diagnostics: []Diagnostic{}}
 	checked, err := language.Compile(source, schema)
@@ -96,7 +99,12 @@ func faultsOf(err error) []*predicate.Error {
 
 // text returns the diagnostic in a sentence without a full stop.
 func (d Diagnostic) text() string {
-	text := fmt.Sprintf("line %d, column %d: %s", d.Line, d.Column, d.Message)
+	return fmt.Sprintf("line %d, column %d: %s", d.Line, d.Column, d.Words())
+}
+
+// Words returns the diagnostic without its place, and without a full stop.
+func (d Diagnostic) Words() string {
+	text := d.Message
 	if d.Expected != "" {
 		text += "; expected " + d.Expected
 	}

@@ -26,6 +26,11 @@ type Definition struct {
 	// repository.
 	Origin                Origin
 	SourcePath, SourceURL string
+	// Revives lets the source of an archived workflow be saved: it becomes a draft again, or, if it
+	// was ever active, a paused workflow.
+	Revives bool
+	// Broken is why a new workflow cannot be activated, "" if it can. It is then [Invalid].
+	Broken string
 }
 
 // Saved is the result of saving a source.
@@ -66,11 +71,13 @@ func (e *Editor) Save(ctx context.Context, orgID string, d Definition) (Saved, e
 
 // save is Save; the surface of the call decides on the code of a stale hash.
 func (e *Editor) save(ctx context.Context, c *core.Call, orgID string, d Definition) (Saved, error) {
-	if d.Key != "" && (len(d.Key) > maxKey || !keyForm.MatchString(d.Key)) {
-		return Saved{}, core.Invalid("key", "must be lower-case letters and digits, with single - or _ between them, at most 64 in all")
+	if d.Key != "" {
+		if err := CheckKey(d.Key); err != nil {
+			return Saved{}, err
+		}
 	}
-	if len(d.Source) > language.MaxSource {
-		return Saved{}, core.Invalid("source", fmt.Sprintf("has %d bytes; at most %d are allowed", len(d.Source), language.MaxSource))
+	if err := CheckSize(d.Source); err != nil {
+		return Saved{}, err
 	}
 	var saved Saved
 	err := e.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -91,6 +98,22 @@ func (e *Editor) save(ctx context.Context, c *core.Call, orgID string, d Definit
 		return err
 	})
 	return saved, err
+}
+
+// CheckKey fails with core.CodeValidationFailed for a text that cannot be the key of a workflow.
+func CheckKey(key string) error {
+	if len(key) > maxKey || !keyForm.MatchString(key) {
+		return core.Invalid("key", "must be lower-case letters and digits, with single - or _ between them, at most 64 in all")
+	}
+	return nil
+}
+
+// CheckSize fails with core.CodeValidationFailed for a source that is too long.
+func CheckSize(source string) error {
+	if len(source) > language.MaxSource {
+		return core.Invalid("source", fmt.Sprintf("has %d bytes; at most %d are allowed", len(source), language.MaxSource))
+	}
+	return nil
 }
 
 // target returns the workflow that a draft changes, and whether it is to be created.
@@ -126,6 +149,9 @@ func (e *Editor) create(ctx context.Context, c *core.Call, orgID string, d Defin
 	if d.Origin != "" {
 		w.Origin, w.SourcePath, w.SourceURL = d.Origin, d.SourcePath, d.SourceURL
 	}
+	if d.Broken != "" {
+		w.Status, w.StatusBefore, w.InvalidReason = Invalid, Draft, d.Broken
+	}
 	if w.Key == "" {
 		var err error
 		if w.Key, err = e.freeKey(ctx, orgID, w.Name); err != nil {
@@ -148,8 +174,14 @@ func (e *Editor) replace(ctx context.Context, c *core.Call, orgID string, w Work
 	if err != nil {
 		return Saved{}, err
 	}
+	before := w
+	w = d.restate(w)
 	if newest.Source == d.Source {
-		return Saved{Workflow: w, Version: newest}, nil
+		if w.Status == before.Status {
+			return Saved{Workflow: w, Version: newest}, nil
+		}
+		w.UpdatedAt = e.Clock()
+		return Saved{Workflow: w, Version: newest, Changed: true}, e.Store.Update(ctx, orgID, w)
 	}
 	if d.BaseHash != nil && *d.BaseHash != newest.ContentHash {
 		return Saved{}, staleBase(c, w, newest, *d.BaseHash)
@@ -169,10 +201,25 @@ func (e *Editor) replace(ctx context.Context, c *core.Call, orgID string, w Work
 	return Saved{Workflow: w, Version: v, Changed: true}, e.Store.Update(ctx, orgID, w)
 }
 
+// restate returns the workflow with the status that it has after the definition is saved.
+func (d Definition) restate(w Workflow) Workflow {
+	switch {
+	case w.Status == Archived && w.CurrentVersion > 0:
+		w.Status = Paused
+	case w.Status == Archived:
+		w.Status = Draft
+	case w.Status == Invalid && w.CurrentVersion == 0 && d.Broken == "":
+		w.Status, w.StatusBefore, w.InvalidReason = Draft, "", ""
+	}
+	return w
+}
+
 // checkOrigin refuses to change an archived workflow, and one that a repository defines.
 func checkOrigin(w Workflow, d Definition) error {
 	switch {
-	case w.Status == Archived:
+	case w.Status == Archived && d.Revives && w.Closing:
+		return core.Conflict("The workflow "+core.Quote(w.Key)+" is archived, and its journeys are being ended.", "Try again in a minute.")
+	case w.Status == Archived && !d.Revives:
 		return refuseStatus(w, "changed")
 	case w.Origin == FromGit && d.Origin != FromGit:
 		return core.Conflict("A repository defines the workflow "+core.Quote(w.Name)+".", "Change it in the repository.")

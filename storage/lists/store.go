@@ -56,6 +56,7 @@ var (
 	// updateList changes the name, the description and the search text of a list.
 	updateList = engine.Register("update list", `
 		UPDATE lists SET name = $1, description = $2, search = $3, updated_at = $4 WHERE org_id = $5 AND id = $6`)
+	setListStatus = engine.Register("set list status", `UPDATE lists SET status = $1, updated_at = $2 WHERE org_id = $3 AND id = $4`)
 	// deleteList deletes a list. A foreign key deletes its memberships; the membership log
 	// keeps its entries.
 	deleteList = engine.Register("delete list", `DELETE FROM lists WHERE org_id = $1 AND id = $2`)
@@ -91,6 +92,10 @@ func (s Store) InsertList(ctx context.Context, orgID string, l lists.List) error
 
 func (s Store) UpdateList(ctx context.Context, orgID string, l lists.List) error {
 	return s.db.Change(ctx, "list", updateList, l.Name, l.Description, engine.SearchText(l.Name, l.Key), engine.At(l.UpdatedAt), orgID, l.ID)
+}
+
+func (s Store) SetListStatus(ctx context.Context, orgID string, l lists.List) error {
+	return s.db.Change(ctx, "list", setListStatus, l.Status, engine.At(l.UpdatedAt), orgID, l.ID)
 }
 
 func (s Store) DeleteList(ctx context.Context, orgID, id string) error {

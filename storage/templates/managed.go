@@ -60,6 +60,7 @@ var (
 			deploy_failure = '', deploy_tried_at = 0
 		WHERE org_id = $9 AND id = $10 AND source = 'managed' AND content_hash = $11 AND version_number = $12`)
 	setTestData = engine.Register("set test data", `UPDATE templates SET test_data = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
+	setTopic    = engine.Register("set template topic", `UPDATE templates SET topic = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
 	// managedBySlug finds a managed template through the unique key of its slug.
 	managedBySlug = engine.RegisterPoint("managed template", `
 		SELECT t.id, t.slug, t.name, t.test_data, t.created_at, `+versionColumns+` FROM templates AS t
@@ -127,6 +128,11 @@ func (s ManagedStore) insertVersion(ctx context.Context, orgID string, t templat
 
 func (s ManagedStore) SetTestData(ctx context.Context, orgID, templateID, testData string) error {
 	_, err := s.db.Exec(ctx, setTestData, testData, orgID, templateID)
+	return err
+}
+
+func (s ManagedStore) SetTopic(ctx context.Context, orgID, templateID, topic string) error {
+	_, err := s.db.Exec(ctx, setTopic, topic, orgID, templateID)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/bundling"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
@@ -15,7 +16,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/bulk"
-	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -75,7 +75,7 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})
-	return catalogue.Domains{
+	all := catalogue.Domains{
 		DomainAuth: s.reports.Operations(), Receiving: s.received.Operations, Account: sendingAccount, Messages: recorded,
 		Reports: figures, Suppression: judged,
 		Channels: through, Templates: written, Workflows: newWorkflows(cfg, s), Broadcasts: mailed,
@@ -100,12 +100,17 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
 		}),
-		Lists: listed, Topics: subjects, Sync: sync, Bundles: bundles.New(bundles.Config{Store: images.Definitions{Store: s.db.Bundles(), Assets: shown}}), Assets: shown,
+		Lists: listed, Topics: subjects, Sync: sync, Assets: shown,
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
 			OnChange: changed, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
+	all.Bundles = bundling.New(bundling.Config{
+		Store: images.Definitions{Store: s.db.Bundles(), Assets: shown}, Assets: shown, Audit: s.db.Audit(), Transactor: s.db, Attributes: all.Attributes, Activities: done, Lists: listed, Segments: divided, Topics: subjects, Templates: written, Tags: all.Tags,
+		Workflows: all.Workflows.Editor, Schemas: workflowSchemas(s.db), Clock: cfg.Clock, Log: cfg.Log,
+	})
+	return all
 }
 
 // newTemplates returns the value that stores and deploys templates.

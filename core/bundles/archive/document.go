@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Document is a bundle as JSON. Files has the contents of text files by path, without the manifest,
-// and Images the contents of images in base64 (RFC 4648, section 4).
+// Document is a bundle as JSON. Files has the contents of text files by path. The manifest is a member of
+// its own or, as text, the file mailhelm.json. Images has the contents of images in base64 (RFC 4648, section 4).
 type Document struct {
 	Manifest json.RawMessage   `json:"manifest"`
 	Files    map[string]string `json:"files"`
@@ -23,20 +23,8 @@ type Document struct {
 // Tree returns the files of the document. It fails with core.CodeValidationFailed, and names the file,
 // for a document that no bundle can be.
 func (d Document) Tree() (Tree, error) {
-	if len(d.Manifest) == 0 || string(d.Manifest) == "null" {
-		return nil, core.Invalid("manifest", "is missing; send the content of mailhelm.json as an object")
-	}
 	b := newBuilder()
-	if err := b.claim(ManifestPath); err != nil {
-		return nil, err
-	}
-	// Places in the manifest are those of the file that an export has.
-	var text bytes.Buffer
-	if err := json.Indent(&text, d.Manifest, "", "  "); err != nil {
-		return nil, core.Invalid("manifest", "is no JSON value")
-	}
-	text.WriteByte('\n')
-	if err := b.add(ManifestPath, text.Bytes()); err != nil {
+	if err := b.addManifest(d); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
@@ -64,6 +52,30 @@ func (d Document) Tree() (Tree, error) {
 		}
 	}
 	return b.tree, nil
+}
+
+// addManifest adds the manifest, unless it is among the files.
+func (b *builder) addManifest(d Document) error {
+	_, isFile := d.Files[ManifestPath]
+	isMember := len(d.Manifest) > 0 && string(d.Manifest) != "null"
+	switch {
+	case isFile && isMember:
+		return core.Invalid("manifest", "is there twice: `files` has "+ManifestPath+" too; keep one of them")
+	case isFile:
+		return nil
+	case !isMember:
+		return core.Invalid("manifest", "is missing; send the content of mailhelm.json as an object")
+	}
+	if err := b.claim(ManifestPath); err != nil {
+		return err
+	}
+	// Places in the manifest are those of the file that an export has.
+	var text bytes.Buffer
+	if err := json.Indent(&text, d.Manifest, "", "  "); err != nil {
+		return core.Invalid("manifest", "is no JSON value")
+	}
+	text.WriteByte('\n')
+	return b.add(ManifestPath, text.Bytes())
 }
 
 // NewDocument returns a tree as a JSON document. images has the paths that are images; files that are

@@ -14,9 +14,12 @@ const (
 // Column in characters; both are 0 if the diagnostic is not about a place in the file.
 type Diagnostic struct {
 	Severity Severity `json:"severity" jsonschema:"enum=error,enum=warning"`
-	Code     string   `json:"code"`
+	Code     string   `json:"code" voice:"ours"`
 	Message  string   `json:"message" voice:"untrusted"`
 	Path     string   `json:"path,omitempty" voice:"untrusted"`
 	Line     int      `json:"line,omitempty"`
 	Column   int      `json:"column,omitempty"`
+	// Part is the part of a template that has no place in its main file, "" otherwise. The path of
+	// the part replaces it.
+	Part string `json:"-"`
 }

@@ -1,5 +1,7 @@
 package definitions
 
+import "strings"
+
 // Kind is a kind of definition.
 type Kind string
 
@@ -33,3 +35,6 @@ func (k Kind) Section() Section {
 		return Section(k) + "s"
 	}
 }
+
+// Noun returns the name of the kind in sentences, such as "activity property".
+func (k Kind) Noun() string { return strings.ReplaceAll(string(k), "_", " ") }

@@ -79,7 +79,24 @@ func (p ActivityProperty) Key() string {
 	return strings.NewReplacer(`\`, `\\`, ".", `\.`).Replace(p.Activity) + "." + p.Property
 }
 
-// Sort sorts the definitions of each kind by their keys.
+// PropertyOf returns the activity and the property of which [ActivityProperty.Key] returns the key.
+func PropertyOf(key string) ActivityProperty {
+	var p ActivityProperty
+	var activity strings.Builder
+	for i := 0; i < len(key); i++ {
+		switch {
+		case key[i] == '.':
+			p.Activity, p.Property = activity.String(), key[i+1:]
+			return p
+		case key[i] == '\\' && i+1 < len(key):
+			i++
+		}
+		activity.WriteByte(key[i])
+	}
+	return p
+}
+
+// Sort sorts the definitions of each kind by their keys, and the tags of templates.
 func (s *Set) Sort() {
 	slices.SortFunc(s.Attributes, func(a, b Attribute) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.ActivityProperties, func(a, b ActivityProperty) int {
@@ -90,6 +107,10 @@ func (s *Set) Sort() {
 	slices.SortFunc(s.Topics, func(a, b Topic) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.Images, func(a, b Image) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(s.Templates, func(a, b Template) int { return cmp.Compare(a.Key, b.Key) })
+	for i := range s.Templates {
+		t := &s.Templates[i]
+		t.Tags = slices.Compact(slices.Sorted(slices.Values(t.Tags)))
+	}
 	slices.SortFunc(s.Workflows, func(a, b Workflow) int { return cmp.Compare(a.Key, b.Key) })
 }
 

@@ -32,6 +32,8 @@ type Result struct {
 	// Paths has the path of the file of each definition: its own, or the one with all
 	// definitions of its kind. It has definitions that could not be read too.
 	Paths map[definitions.Ref]string
+	// Texts has the paths of the plain texts of templates, by their keys.
+	Texts map[string]string
 	// Faults has what is wrong with each definition, and Diagnostics what is wrong with the bundle.
 	// Both are in the order of the files.
 	Faults      map[definitions.Ref][]definitions.Diagnostic
@@ -57,7 +59,7 @@ func (r *Result) HasErrors() bool {
 // Read reads the definitions of a bundle. What is wrong with its files is in the result.
 func Read(tree archive.Tree) *Result {
 	r := &reader{tree: tree, used: map[string]bool{archive.ManifestPath: true}, result: &Result{
-		Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, Paths: map[definitions.Ref]string{}, Faults: map[definitions.Ref][]definitions.Diagnostic{},
+		Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, Paths: map[definitions.Ref]string{}, Texts: map[string]string{}, Faults: map[definitions.Ref][]definitions.Diagnostic{},
 	}}
 	r.read()
 	r.result.Set.Sort()

@@ -129,6 +129,9 @@ func (r *reader) templates(n node) {
 			Topic: f.text("topic", false), Tags: f.texts("tags"),
 		}
 		r.movedTo(f.text("path", false))
+		if path := f.text("text", false); path != "" {
+			r.result.Texts[m.name] = path
+		}
 		if t.Subject == "" {
 			t.Subject = t.Key
 		}

@@ -31,7 +31,7 @@ const (
 type Plan struct {
 	Applicable  bool                     `json:"applicable" jsonschema_description:"Whether the bundle can be applied: no diagnostic is an error."`
 	Prune       bool                     `json:"prune"`
-	Totals      map[Action]int           `json:"totals" jsonschema_description:"The number of objects by action."`
+	Totals      map[Action]int           `json:"totals" voice:"ours" jsonschema_description:"The number of objects by action."`
 	Objects     []Object                 `json:"objects"`
 	Diagnostics []definitions.Diagnostic `json:"diagnostics" jsonschema_description:"What is wrong with the bundle as a whole."`
 }
@@ -88,6 +88,30 @@ func Make(q Question) *Plan {
 	return p
 }
 
+// Keys returns the keys of the objects of a kind with one of the actions, sorted.
+func (p *Plan) Keys(kind definitions.Kind, actions ...Action) []string {
+	var keys []string
+	for _, o := range p.Objects {
+		if o.Kind == kind && slices.Contains(actions, o.Action) {
+			keys = append(keys, o.Key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Changed returns the objects that the plan changes.
+func (p *Plan) Changed() []Object {
+	changed := []Object{}
+	for _, o := range p.Objects {
+		switch o.Action {
+		case Create, Update, Archive, Delete:
+			changed = append(changed, o)
+		}
+	}
+	return changed
+}
+
 // addKind adds the definitions of a kind: first those of the bundle, then those that are removed.
 func (p *Plan) addKind(q Question, kind definitions.Kind) {
 	held, wanted := contents(q.Held, kind), contents(q.Wanted, kind)
@@ -105,6 +129,7 @@ func (p *Plan) addKind(q Question, kind definitions.Kind) {
 			o.Action = Update
 			if content == wanted.by[key] {
 				o.Action = Unchanged
+				o.Diagnostics = warnings(o.Diagnostics)
 			}
 		}
 		if q.FromGit[ref] && o.Action == Update {
@@ -120,6 +145,15 @@ func (p *Plan) addKind(q Question, kind definitions.Kind) {
 			p.Objects = append(p.Objects, q.removed(definitions.Ref{Kind: kind, Key: key}))
 		}
 	}
+}
+
+// warnings returns diagnostics as warnings: what is wrong with a definition that stays as it is, such as
+// the draft of a workflow, prevents nothing.
+func warnings(all []definitions.Diagnostic) []definitions.Diagnostic {
+	for i := range all {
+		all[i].Severity = definitions.Warning
+	}
+	return all
 }
 
 // removed returns what is done with a definition that the bundle does not have.

@@ -1,0 +1,51 @@
+package bundles
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// inKeys selects the rows whose column is in the JSON array $3.
+func inKeys(column string) string {
+	return `WHERE org_id = $2 AND ` + column + ` IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`
+}
+
+// Templates have no origin: the repository of an organization defines all of them, or none.
+var (
+	attributeOrigins = engine.Register("set origins of attributes", `UPDATE attributes SET origin = $1 `+inKeys("name"))
+	propertyOrigins  = engine.Register("set origin of an activity property", `
+		UPDATE activity_properties SET origin = $1 WHERE org_id = $2 AND activity_name = $3 AND property = $4`)
+	listOrigins     = engine.Register("set origins of lists", `UPDATE lists SET origin = $1 `+inKeys("key"))
+	segmentOrigins  = engine.Register("set origins of segments", `UPDATE segments SET origin = $1 `+inKeys("key"))
+	topicOrigins    = engine.Register("set origins of topics", `UPDATE topics SET origin = $1 `+inKeys("name"))
+	workflowOrigins = engine.Register("set origins of workflows", `UPDATE workflows SET origin = $1 `+inKeys("key"))
+)
+
+// SetOrigins stores where definitions of a kind are edited from now on.
+func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, origin core.Origin) error {
+	if kind == definitions.KindActivityProperty {
+		for _, key := range keys {
+			p := definitions.PropertyOf(key)
+			if _, err := s.db.Exec(ctx, propertyOrigins, string(origin), orgID, p.Activity, p.Property); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	statement, ok := map[definitions.Kind]*engine.Statement{
+		definitions.KindAttribute: attributeOrigins, definitions.KindList: listOrigins, definitions.KindSegment: segmentOrigins,
+		definitions.KindTopic: topicOrigins, definitions.KindWorkflow: workflowOrigins,
+	}[kind]
+	if !ok || len(keys) == 0 {
+		return nil
+	}
+	parameter, err := engine.JSONParameter(keys)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, statement, string(origin), orgID, parameter)
+	return err
+}
