@@ -225,7 +225,7 @@ func TestExportByScope(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		some := export(t, p, p.Token(t, p.BaseURL, "api.lists.view", "api.segments.view"), "application/json")
 		e, tree := decode(t, some)
-		want := []string{"attributes", "activity_properties", "topics", "templates", "workflows"}
+		want := []string{"attributes", "activity_properties", "topics", "images", "templates", "workflows"}
 		if diff := cmp.Diff(want, e.Omitted); diff != "" || some.Header.Get("X-Service-Omitted") != strings.Join(want, ", ") {
 			t.Errorf("header %q (-want +omitted):\n%s", some.Header.Get("X-Service-Omitted"), diff)
 		}
