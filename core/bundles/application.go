@@ -23,7 +23,9 @@ type application struct {
 	files  *manifest.Result
 	prune  bool
 	origin core.Origin
-	call   *core.Call
+	// call is the call that applies the bundle, nil for a sync, and at what a sync reads.
+	call *core.Call
+	at   Revision
 
 	held     *Held
 	question plan.Question
@@ -154,7 +156,7 @@ func (a *application) apply(ctx context.Context) error {
 func (a *application) work(kind definitions.Kind) definitions.Work {
 	w := definitions.Work{
 		Change: a.change, Save: a.plan.Keys(kind, plan.Create, plan.Update), Remove: a.plan.Keys(kind, plan.Archive, plan.Delete),
-		Origin: a.origin, Author: a.author(), Paths: map[string]string{},
+		Origin: a.origin, Author: a.author(), Branch: a.at.Branch, SourceURL: a.at.URL, Paths: map[string]string{},
 	}
 	for ref, path := range a.files.Paths {
 		if ref.Kind == kind {
@@ -162,6 +164,14 @@ func (a *application) work(kind definitions.Kind) definitions.Work {
 		}
 	}
 	return w
+}
+
+// action returns the action of the audit log.
+func (a *application) action() string {
+	if a.call == nil {
+		return "repository_synced"
+	}
+	return "bundles_import"
 }
 
 // author returns who applies the bundle.
@@ -203,7 +213,7 @@ func (a *application) finish(ctx context.Context, kind definitions.Kind, w defin
 	if err != nil {
 		return err
 	}
-	line := access.AuditEvent{ID: core.NewID(), OrgID: a.org.ID, OccurredAt: a.Clock(), Action: "bundles_import", Detail: string(encoded)}
+	line := access.AuditEvent{ID: core.NewID(), OrgID: a.org.ID, OccurredAt: a.Clock(), Action: a.action(), Detail: string(encoded)}
 	author := a.author()
 	line.ActorKind, line.ActorID = author.Kind, author.ID
 	if a.call != nil {

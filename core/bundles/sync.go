@@ -1,0 +1,173 @@
+package bundles
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+	"github.com/mailhelm/mailhelm/core/bundles/manifest"
+	"github.com/mailhelm/mailhelm/core/bundles/plan"
+)
+
+// Revision is what files of a repository are read from. URL is the address of its file browser, "" if it
+// has none.
+type Revision struct{ Branch, URL string }
+
+// Synced is what [Bundles.Sync] did. Changed is the number of definitions that were created, changed or
+// archived.
+type Synced struct {
+	Diagnostics []definitions.Diagnostic
+	Changed     int
+}
+
+// Sync makes the definitions that the repository of an organization defines those of its files. Unlike an
+// import, it applies what is valid: a segment or a workflow with an error in its source is stored as
+// invalid, other definitions with errors stay as they are. A definition that the repository defined
+// before, and does not any more, is archived; attributes and activity properties, which cannot be
+// archived, become managed and stay. Nothing is archived if a section cannot be read. Sync may be repeated,
+// and an error means that not everything was applied.
+func (b *Bundles) Sync(ctx context.Context, org core.Org, tree archive.Tree, at Revision) (Synced, error) {
+	files := manifest.Read(tree)
+	a := &application{Bundles: b, org: org, files: files, origin: core.GitOrigin, at: at}
+	if len(files.Set.Declared) == 0 && files.HasErrors() {
+		return Synced{Diagnostics: files.Diagnostics}, nil
+	}
+	held, err := b.read(ctx, org.ID, a.known())
+	if err != nil {
+		return Synced{}, err
+	}
+	a.held = held
+	a.change = definitions.Change{Wanted: &files.Set, Removed: a.dropped()}
+	a.question = plan.Question{
+		Held: &held.Set, Wanted: &files.Set, Paths: files.Paths, Faults: maps.Clone(files.Faults),
+		Diagnostics: append(slices.Clone(files.Diagnostics), a.unused()...),
+	}
+	if err := a.check(ctx); err != nil {
+		return Synced{}, err
+	}
+	a.plan = plan.Make(a.question)
+	err = a.sync(ctx)
+	return Synced{Diagnostics: a.diagnostics(), Changed: len(a.done)}, err
+}
+
+// known returns the kinds that have a subject.
+func (a *application) known() []definitions.Kind {
+	return slices.DeleteFunc(definitions.Kinds(), func(kind definitions.Kind) bool { return a.Subjects[kind] == nil })
+}
+
+// canArchive reports whether definitions of a kind can be archived. Others stay when a repository drops
+// them.
+func canArchive(kind definitions.Kind) bool {
+	switch kind {
+	case definitions.KindAttribute, definitions.KindActivityProperty, definitions.KindTemplate:
+		return false
+	default:
+		return true
+	}
+}
+
+// dropped returns the definitions that the repository defined before and does not any more, of kinds
+// that can be archived.
+func (a *application) dropped() map[definitions.Ref]bool {
+	gone := map[definitions.Ref]bool{}
+	if slices.ContainsFunc(a.files.Diagnostics, func(d definitions.Diagnostic) bool { return d.Severity == definitions.Error }) {
+		return gone
+	}
+	for ref := range a.held.FromGit {
+		if _, defined := a.files.Paths[ref]; !defined && canArchive(ref.Kind) {
+			gone[ref] = true
+		}
+	}
+	return gone
+}
+
+// sync applies what can be applied, one kind after the other. What a subject refuses is a diagnostic.
+func (a *application) sync(ctx context.Context) error {
+	for _, kind := range a.known() {
+		w := a.syncWork(kind)
+		if len(w.Save)+len(w.Remove) > 0 {
+			err := a.Subjects[kind].Apply(ctx, a.org, w, func(ctx context.Context) error { return a.finish(ctx, kind, w) })
+			if err != nil {
+				refusal := core.AsError(err)
+				if refusal.HTTPStatus() >= 500 {
+					return err
+				}
+				a.plan.Diagnostics = append(a.plan.Diagnostics, definitions.Diagnostic{
+					Severity: definitions.Error, Code: string(refusal.Code), Message: refusal.Message + " " + refusal.NextStep(), Path: archive.ManifestPath,
+				})
+				continue
+			}
+			a.done = append(a.done, a.changed(kind, w)...)
+		}
+		if err := a.own(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own says which definitions of a kind the repository defines although their content did not change, and
+// which it does not define any more.
+func (a *application) own(ctx context.Context, kind definitions.Kind) error {
+	var taken, released []string
+	for _, key := range a.plan.Keys(kind, plan.Unchanged) {
+		if !a.held.FromGit[definitions.Ref{Kind: kind, Key: key}] {
+			taken = append(taken, key)
+		}
+	}
+	for ref := range a.held.FromGit {
+		if _, defined := a.files.Paths[ref]; ref.Kind == kind && !defined && !canArchive(kind) && a.files.Set.Declared[kind] {
+			released = append(released, ref.Key)
+		}
+	}
+	if err := a.Store.SetOrigins(ctx, a.org.ID, kind, taken, core.GitOrigin); err != nil {
+		return err
+	}
+	return a.Store.SetOrigins(ctx, a.org.ID, kind, released, core.ManagedOrigin)
+}
+
+// syncWork returns what a sync does with the definitions of a kind.
+func (a *application) syncWork(kind definitions.Kind) definitions.Work {
+	w := a.work(kind)
+	w.Broken = map[string]string{}
+	if kind == definitions.KindSegment || kind == definitions.KindWorkflow {
+		for _, o := range a.plan.Objects {
+			if o.Kind != kind || o.Action != plan.Invalid || !a.isReadable(o) {
+				continue
+			}
+			if at := slices.IndexFunc(o.Diagnostics, isFaultOfSource); at >= 0 {
+				w.Broken[o.Key] = o.Diagnostics[at].Message
+				w.Save = append(w.Save, o.Key)
+			}
+		}
+		slices.Sort(w.Save)
+	}
+	for ref := range a.change.Removed {
+		if ref.Kind == kind {
+			w.Remove = append(w.Remove, ref.Key)
+		}
+	}
+	slices.Sort(w.Remove)
+	return w
+}
+
+// isReadable reports whether the definition of an object could be read from its file.
+func (a *application) isReadable(o plan.Object) bool {
+	return slices.ContainsFunc(a.files.Set.Items(o.Kind), func(i definitions.Item) bool { return i.Key == o.Key })
+}
+
+// isFaultOfSource reports whether a diagnostic is an error at a place of a source. Other errors, such as
+// those about keys, keep a definition from being stored at all.
+func isFaultOfSource(d definitions.Diagnostic) bool { return d.Severity == definitions.Error && d.Line > 0 }
+
+// diagnostics returns what is wrong with the files.
+func (a *application) diagnostics() []definitions.Diagnostic {
+	all := slices.Clone(a.plan.Diagnostics)
+	for _, o := range a.plan.Objects {
+		all = append(all, o.Diagnostics...)
+	}
+	return all
+}
