@@ -191,6 +191,7 @@ var domainEdges = map[[2]string]string{
 // domain needs no entry in adapterEdges.
 var adapterEdges = map[[2]string]string{
 	{"core/git/github", "bundles"}:           "paths of proposed files have the rules of bundles",
+	{"core/git/github", "cache"}:             "ids of deliveries are remembered for a day",
 	{"core/git/github", "outbound"}:          "requests have limits, and outbound checks which addresses may be dialed",
 	{"core/git/local", "bundles"}:            "paths of proposed files have the rules of bundles",
 	{"core/git/local", "outbound"}:           "customers choose the servers, and outbound checks which addresses may be dialed",

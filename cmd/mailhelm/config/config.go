@@ -141,6 +141,8 @@ type Config struct {
 	// RspamdURL is the URL of rspamd and Clamd the address of clamd, which scan received mail.
 	// Without one of them, its verdict is DISABLED.
 	RspamdURL, Clamd string
+	// GitHub has the app with which organizations connect repositories on GitHub.
+	GitHub GitHub
 	// OTLPEndpoint is the base URL of the tracing collector; "" turns tracing off.
 	OTLPEndpoint string
 	// Recipients determines how the simulator's recipients react to mail. The zero value
@@ -297,6 +299,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.MailNetworks(); err != nil {
+		return err
+	}
+	if err := c.GitHub.check(); err != nil {
 		return err
 	}
 	if _, err := c.HookNetworks(); err != nil {

@@ -62,6 +62,7 @@ type App struct {
 	blobs    *blobs
 
 	mu      sync.Mutex
+	known   about // the zero value before GitHub was asked
 	tokens  map[tokenKey]*token
 	pausing map[int64]time.Time // when requests of a payer may begin again
 }

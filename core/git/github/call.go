@@ -48,7 +48,8 @@ type request struct {
 	method, path string
 	query        url.Values
 	credential   string // a bearer token
-	// payer is the installation whose number of requests GitHub counts, appPayer for the app.
+	// payer is the installation whose number of requests GitHub counts, appPayer for the app, and
+	// personPayer for a person.
 	payer int64
 	body  any // is sent as JSON; nil means no body
 	// want is the status of an answer whose body is read into into.
@@ -80,7 +81,9 @@ func (a *App) call(ctx context.Context, r request) (answer, error) {
 	}
 	got := answer{response, what}
 	if until, limited := a.limit(got); limited {
-		a.pauseUntil(r.payer, until)
+		if r.payer != personPayer { // the limit of one person does not concern others
+			a.pauseUntil(r.payer, until)
+		}
 		return answer{}, &RateLimited{until}
 	}
 	switch {

@@ -45,6 +45,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, par
 		refuse(w, http.StatusNotFound, "Not Found")
 	case "pulls":
 		s.listPulls(w, r.URL.Query())
+	case "installations":
+		write(w, http.StatusOK, object{"total_count": 2, "installations": []object{{"id": 12, "app_id": 1}, {"id": Installation, "app_id": AppID}}})
 	case "person", "repositories":
 		s.person(w, r, name, parts, body)
 	default:

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/git/github"
+)
+
+// GitHub has the settings of the app with which organizations connect repositories on GitHub.
+type GitHub struct {
+	// URL is the address of GitHub; "" means GitHub's own service.
+	URL string
+	// App is the id of the app, 0 if the server has none.
+	App int64
+	// Key is the private key of the app as PEM, or the name of a file that has it.
+	Key string
+	// ClientSecret is a client secret of the app. WebhookSecret is the secret with which GitHub signs
+	// webhooks; "" means that none are taken.
+	ClientSecret, WebhookSecret string
+}
+
+// minWebhookSecret is the least number of bytes of the secret of webhooks.
+const minWebhookSecret = 16
+
+// check returns what is wrong with the settings. It opens no file.
+func (g GitHub) check() error {
+	switch {
+	case g.App < 0:
+		return fmt.Errorf("--github-app %d: must be the id of the app, as GitHub shows it", g.App)
+	case g.App == 0 && g != (GitHub{URL: g.URL}):
+		return errors.New("the secrets of an app of GitHub need its id: set --github-app")
+	case g.App > 0 && g.Key == "":
+		return errors.New("--github-app needs the private key of the app: set MAILHELM_GITHUB_KEY to the file or to the key itself")
+	case g.WebhookSecret != "" && len(g.WebhookSecret) < minWebhookSecret:
+		return fmt.Errorf("MAILHELM_GITHUB_WEBHOOK_SECRET has %d bytes: use at least %d random ones", len(g.WebhookSecret), minWebhookSecret)
+	}
+	return nil
+}
+
+// OpenKey returns the private key of the app. It reads the file if Key names one. No error has a part
+// of the key.
+func (g GitHub) OpenKey() (*rsa.PrivateKey, error) {
+	text := []byte(g.Key)
+	if !strings.Contains(g.Key, "-----BEGIN") {
+		var err error
+		if text, err = os.ReadFile(g.Key); err != nil {
+			return nil, errors.New("MAILHELM_GITHUB_KEY: must be a PEM text, or the name of a file that the server may read")
+		}
+	}
+	key, err := github.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("MAILHELM_GITHUB_KEY: %w", err)
+	}
+	return key, nil
+}
