@@ -32,6 +32,7 @@ func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 			{Key: "clients", Title: "OAuth clients:"},
 			{Key: "mail", Title: "Mail to people:"},
 			{Key: "receiving", Title: "Receiving mail:"},
+			{Key: "git", Title: "Git repositories:"},
 			{Key: "public", Title: "Public addresses (sent to clients; access tokens are bound to them):"},
 			{Key: "listen", Title: "Listening (on the loopback by default):"},
 		}),
