@@ -85,7 +85,7 @@ func (s Settings) Server() Config {
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, BucketNetworks: s.BucketNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		InboxDomain: s.InboxDomain, SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
 		RspamdURL: s.RspamdURL, Clamd: s.Clamd,
-		GitHub: GitHub{URL: s.GitHubURL, App: s.GitHubApp, Key: s.GitHubKey, ClientSecret: s.GitHubClientSecret, WebhookSecret: s.GitHubWebhookSecret},
+		GitHub:     GitHub{URL: s.GitHubURL, App: s.GitHubApp, Key: s.GitHubKey, ClientSecret: s.GitHubClientSecret, WebhookSecret: s.GitHubWebhookSecret},
 		DNSServers: s.DNSServers, MailHost: s.MailHost, ReceiveSESRegions: s.ReceiveSESRegions, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
 	}
 }

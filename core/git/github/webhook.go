@@ -83,7 +83,9 @@ func (d *Deliveries) Read(del Delivery) (Look, error) {
 }
 
 // Forget forgets a delivery, so that it is taken if GitHub sends it again.
-func (d *Deliveries) Forget(del Delivery) { d.seen.Remove(func(id string) bool { return id == del.ID }) }
+func (d *Deliveries) Forget(del Delivery) {
+	d.seen.Remove(func(id string) bool { return id == del.ID })
+}
 
 // isSigned checks the signature in constant time.
 func (d *Deliveries) isSigned(del Delivery) bool {

@@ -63,7 +63,9 @@ func (p *Parts) Route(syncs Syncs, next http.Handler) http.Handler {
 		return next
 	}
 	own := githook.New(githook.Config{
-		Receive: func(ctx context.Context, d githook.Delivery) (githook.Outcome, error) { return p.receive(ctx, syncs, d) },
+		Receive: func(ctx context.Context, d githook.Delivery) (githook.Outcome, error) {
+			return p.receive(ctx, syncs, d)
+		},
 		MaxBody: github.MaxDelivery, Log: p.cfg.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
