@@ -15,8 +15,8 @@ import (
 
 // Host reads and changes repositories of one kind. Its methods use the network or a disk, so they
 // run outside transactions. They end when ctx ends, and limit time and memory themselves. They fail
-// with a *[Refusal] for a reason that people can remove, and with any other error for what may
-// pass by itself.
+// with a *[Refusal] for a reason that people can remove, with a *[Later] if the server asks to wait,
+// and with any other error for what may pass by itself.
 type Host interface {
 	// Fetch reads the newest commit of the default branch, which it asks for at each call. It also
 	// returns the states of the given proposals, which were open.
@@ -84,3 +84,12 @@ type Refusal struct{ Reason string }
 
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
+
+// Later is the failure of a Host whose server limits the number of requests. The same call may succeed
+// after the time Until.
+type Later struct{ Until time.Time }
+
+// Error says when requests may begin again.
+func (l *Later) Error() string {
+	return "the server of the repository asks to wait until " + l.Until.UTC().Format(time.RFC3339)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -42,6 +43,12 @@ func (p Proposals) OpenPullRequest(ctx context.Context, orgID, branch string, ch
 			return core.PullRequest{}, err
 		}
 		return core.PullRequest{}, core.Conflict("The repository has commits that are not applied yet. A sync was requested.", "Read the definition again in some seconds, apply your change to it, and call again.")
+	}
+	if later, ok := errors.AsType[*Later](err); ok {
+		return core.PullRequest{}, &core.Error{
+			Code: core.CodeRateLimited, Message: "The server of the repository limits the number of requests.", Next: "Call again after the time in retry_after.",
+			RetryAfter: max(later.Until.Sub(p.Settings.Clock()), time.Second),
+		}
 	}
 	if err != nil {
 		return core.PullRequest{}, asConflict(err)

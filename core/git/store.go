@@ -42,6 +42,6 @@ type Store interface {
 	// ConnectedOrgs returns the organizations with a connection.
 	ConnectedOrgs(ctx context.Context) ([]string, error)
 	// OrgsOf returns the organizations that have connected a repository of GitHub through an
-	// installation.
+	// installation: the one at a location, or any of them if location is "".
 	OrgsOf(ctx context.Context, installation int64, location string) ([]string, error)
 }

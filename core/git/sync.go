@@ -116,6 +116,11 @@ func (s *Syncs) once(ctx context.Context, c *Connection) error {
 	ctx, cancel := context.WithTimeout(ctx, maxSync)
 	defer cancel()
 	err := s.readAndApply(ctx, c)
+	if later, ok := errors.AsType[*Later](err); ok {
+		// Nothing has failed, and a job reads the repository again after the period.
+		s.Log.InfoContext(ctx, "repository not synced yet", slog.String("org_id", c.OrgID), slog.Time("until", later.Until))
+		return nil
+	}
 	c.ReadAt = s.Clock()
 	if err == nil {
 		c.State, c.Failure = Synced, ""

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -153,6 +155,39 @@ func TestSync(t *testing.T) {
 	if got, err = w.sync(t); err != nil || got.State != git.Synced || got.Failure != "" {
 		t.Errorf("afterwards: %v, %+v", err, got)
 	}
+	w.failure = &git.Later{Until: now.Add(time.Hour)}
+	if later, err := w.sync(t); err != nil || !cmp.Equal(later, got) {
+		t.Errorf("a server that asks to wait: %v, %+v, want %+v", err, later, got)
+	}
+}
+
+// TestOrgsOf checks which organizations a webhook of GitHub concerns.
+func TestOrgsOf(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		key, err := signing.NewMasterKey(bytes.Repeat([]byte{1}, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := db.Git(key)
+		for org, c := range map[string]git.Connection{
+			"one": {Kind: git.GitHub, Location: "acme/definitions", Installation: 9}, "two": {Kind: git.GitHub, Location: "Acme/Shop", Installation: 9},
+			"three": {Kind: git.GitHub, Location: "acme/definitions", Installation: 8}, "four": {Kind: git.Remote, Location: "acme/definitions"},
+		} {
+			c.OrgID, c.ID, c.State, c.CreatedAt = org, core.NewID(), git.Waiting, now
+			if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: org, Name: org, Slug: org, Tier: "team", RetentionDays: 30}); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.InsertConnection(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for location, want := range map[string][]string{"acme/definitions": {"one"}, "acme/shop": {"two"}, "acme/other": nil, "": {"one", "two"}} {
+			if got, err := store.OrgsOf(t.Context(), 9, location); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%q: %v %v", location, got, err)
+			}
+		}
+	})
 }
 
 func TestProposals(t *testing.T) {

@@ -1,13 +1,8 @@
 package config
 
 import (
-	"crypto/rsa"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
-
-	"github.com/mailhelm/mailhelm/core/git/github"
 )
 
 // GitHub has the settings of the app with which organizations connect repositories on GitHub.
@@ -39,21 +34,4 @@ func (g GitHub) check() error {
 		return fmt.Errorf("MAILHELM_GITHUB_WEBHOOK_SECRET has %d bytes: use at least %d random ones", len(g.WebhookSecret), minWebhookSecret)
 	}
 	return nil
-}
-
-// OpenKey returns the private key of the app. It reads the file if Key names one. No error has a part
-// of the key.
-func (g GitHub) OpenKey() (*rsa.PrivateKey, error) {
-	text := []byte(g.Key)
-	if !strings.Contains(g.Key, "-----BEGIN") {
-		var err error
-		if text, err = os.ReadFile(g.Key); err != nil {
-			return nil, errors.New("MAILHELM_GITHUB_KEY: must be a PEM text, or the name of a file that the server may read")
-		}
-	}
-	key, err := github.ParseKey(text)
-	if err != nil {
-		return nil, fmt.Errorf("MAILHELM_GITHUB_KEY: %w", err)
-	}
-	return key, nil
 }

@@ -55,11 +55,16 @@ type Config struct {
 
 // App is a [git.Host] for the kind git.GitHub. It is safe for use by several goroutines.
 type App struct {
+	*client
+	blobs *blobs
+}
+
+// client sends requests as the app, for its installations and for people.
+type client struct {
 	cfg      Config
 	web, api string // addresses without "/" at the end
 	signer   jose.Signer
 	fetcher  *fetch.Fetcher
-	blobs    *blobs
 
 	mu      sync.Mutex
 	known   about // the zero value before GitHub was asked
@@ -88,8 +93,8 @@ func New(cfg Config) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("private key of the app of GitHub: %w", err)
 	}
-	a := &App{
-		cfg: cfg, signer: signer, blobs: newBlobs(), tokens: map[tokenKey]*token{}, pausing: map[int64]time.Time{},
+	a := &client{
+		cfg: cfg, signer: signer, tokens: map[tokenKey]*token{}, pausing: map[int64]time.Time{},
 		web: strings.TrimRight(cfg.URL, "/"),
 	}
 	a.api = a.web + "/api/v3"
@@ -101,7 +106,7 @@ func New(cfg Config) (*App, error) {
 		Guard: guard, Schemes: []string{web.Scheme}, Time: callTime, MaxBody: maxAnswer, MaxHeader: maxHeader,
 		Reuse: reuse, UserAgent: "Mailhelm", RootCAs: cfg.RootCAs,
 	})
-	return a, nil
+	return &App{a, newBlobs()}, nil
 }
 
 // Close closes unused connections.

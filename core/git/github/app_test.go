@@ -238,7 +238,7 @@ func TestRateLimits(t *testing.T) {
 			until := w.clock().Add(c.wait)
 			for range 2 {
 				_, err := w.app.Fetch(t.Context(), w.conn, nil)
-				if e, ok := errors.AsType[*github.RateLimited](err); !ok || !e.Until.Equal(until) || !strings.Contains(err.Error(), "too many") {
+				if e, ok := errors.AsType[*git.Later](err); !ok || !e.Until.Equal(until) || !strings.Contains(err.Error(), "wait until") {
 					t.Fatalf("%v, want until %v", err, until)
 				}
 			}
@@ -265,6 +265,10 @@ func TestPropose(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Commit(files())
+	if _, err := w.app.Propose(t.Context(), w.conn, branch, change()); !errors.Is(err, git.ErrMoved) {
+		t.Errorf("before the newest commit was read: %v", err)
+	}
+	w.conn.Revision.Commit = w.Commit(files())
 	want := core.PullRequest{URL: w.URL + "/acme/definitions/pull/1", Branch: branch}
 	for range 2 { // the second call changes nothing
 		if got, err := w.app.Propose(t.Context(), w.conn, branch, change()); err != nil || got != want {
@@ -308,7 +312,7 @@ func TestInterruptedProposal(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"new blob", "new tree", "new commit", "new ref", "new pull"} {
 		w := newWorld(t)
-		w.Commit(files())
+		w.conn.Revision.Commit = w.Commit(files())
 		w.Refuse(func(shape string, rw http.ResponseWriter, _ *http.Request) bool {
 			if shape == at {
 				rw.WriteHeader(http.StatusBadGateway)
@@ -329,7 +333,7 @@ func TestInterruptedProposal(t *testing.T) {
 func TestRefusedProposals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Commit(files())
+	w.conn.Revision.Commit = w.Commit(files())
 	for name, c := range map[string]struct{ branch, path, content, want string }{
 		"default branch": {"main", "a.txt", "x", "never written"},
 		"bad branch":     {"mailhelm/..", "a.txt", "x", "not the name of a branch"},

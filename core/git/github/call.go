@@ -34,15 +34,6 @@ const maxPausing = 10_000
 // appPayer is the payer of requests as the app.
 const appPayer = 0
 
-// RateLimited is the error of a request that GitHub does not want before a time. The same call may
-// succeed then.
-type RateLimited struct{ Until time.Time }
-
-// Error says when requests may begin again.
-func (e *RateLimited) Error() string {
-	return "github: too many requests, wait until " + e.Until.UTC().Format(time.RFC3339)
-}
-
 // request is a request to the API.
 type request struct {
 	method, path string
@@ -64,12 +55,12 @@ type answer struct {
 }
 
 // call sends a request and returns the answer with any status that says something about the request.
-// It fails with RateLimited if the payer has sent too many, and with another error if there is no
+// It fails with a *[git.Later] if the payer has sent too many, and with another error if there is no
 // answer, or one that says that the server has a problem.
-func (a *App) call(ctx context.Context, r request) (answer, error) {
+func (a *client) call(ctx context.Context, r request) (answer, error) {
 	what := r.method + " " + r.path
 	if until, ok := a.pause(r.payer); ok {
-		return answer{}, &RateLimited{until}
+		return answer{}, &git.Later{Until: until}
 	}
 	sent, err := a.newRequest(ctx, r)
 	if err != nil {
@@ -84,7 +75,7 @@ func (a *App) call(ctx context.Context, r request) (answer, error) {
 		if r.payer != personPayer { // the limit of one person does not concern others
 			a.pauseUntil(r.payer, until)
 		}
-		return answer{}, &RateLimited{until}
+		return answer{}, &git.Later{Until: until}
 	}
 	switch {
 	case got.Status >= http.StatusInternalServerError, got.Status == http.StatusRequestTimeout:
@@ -101,7 +92,7 @@ func (a *App) call(ctx context.Context, r request) (answer, error) {
 }
 
 // newRequest returns the HTTP request.
-func (a *App) newRequest(ctx context.Context, r request) (*http.Request, error) {
+func (a *client) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
 		content, err := json.Marshal(r.body)
@@ -129,7 +120,7 @@ func (a *App) newRequest(ctx context.Context, r request) (*http.Request, error) 
 
 // limit reports whether an answer says that there were too many requests, and until when to wait. The
 // status is 403 or 429; a 403 for another reason has neither of the headers.
-func (a *App) limit(got answer) (time.Time, bool) {
+func (a *client) limit(got answer) (time.Time, bool) {
 	if got.Status != http.StatusForbidden && got.Status != http.StatusTooManyRequests {
 		return time.Time{}, false
 	}
@@ -150,7 +141,7 @@ func (a *App) limit(got answer) (time.Time, bool) {
 }
 
 // pause returns until when a payer must wait.
-func (a *App) pause(payer int64) (time.Time, bool) {
+func (a *client) pause(payer int64) (time.Time, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	until, ok := a.pausing[payer]
@@ -161,7 +152,7 @@ func (a *App) pause(payer int64) (time.Time, bool) {
 	return until, ok
 }
 
-func (a *App) pauseUntil(payer int64, until time.Time) {
+func (a *client) pauseUntil(payer int64, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.pausing) >= maxPausing {
@@ -220,7 +211,7 @@ func isName(text string) bool {
 
 // onRepository sends a request with the token of the repository of a connection. If GitHub does not
 // take the token, it asks for another one once.
-func (a *App) onRepository(ctx context.Context, c git.Connection, r request) (answer, error) {
+func (a *client) onRepository(ctx context.Context, c git.Connection, r request) (answer, error) {
 	base, err := repositoryPath(c.Location)
 	if err != nil {
 		return answer{}, err

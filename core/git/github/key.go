@@ -43,7 +43,7 @@ func ParseKey(text []byte) (*rsa.PrivateKey, error) {
 }
 
 // appToken returns a JSON Web Token (RFC 7519) that proves to be the app.
-func (a *App) appToken() (string, error) {
+func (a *client) appToken() (string, error) {
 	now := a.cfg.Clock()
 	claims, err := json.Marshal(map[string]any{
 		"iss": strconv.FormatInt(a.cfg.ID, 10), "iat": now.Add(-appTokenPast).Unix(), "exp": now.Add(appTokenFuture).Unix(),

@@ -33,7 +33,7 @@ type about struct {
 }
 
 // about asks for the app, once.
-func (a *App) about(ctx context.Context) (about, error) {
+func (a *client) about(ctx context.Context) (about, error) {
 	a.mu.Lock()
 	known := a.known
 	a.mu.Unlock()
@@ -145,7 +145,7 @@ func (a *App) offersOf(ctx context.Context, token string, installation int64) ([
 }
 
 // asPerson reads a page of a list with the token of a person.
-func (a *App) asPerson(ctx context.Context, token, path string, page int, into any) error {
+func (a *client) asPerson(ctx context.Context, token, path string, page int, into any) error {
 	got, err := a.call(ctx, request{
 		method: http.MethodGet, path: path, credential: token, payer: personPayer, want: http.StatusOK, into: into,
 		query: url.Values{"per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(page)}},
@@ -160,7 +160,7 @@ func (a *App) asPerson(ctx context.Context, token, path string, page int, into a
 }
 
 // personToken exchanges a code for the token of a person.
-func (a *App) personToken(ctx context.Context, redirect, code string) (string, error) {
+func (a *client) personToken(ctx context.Context, redirect, code string) (string, error) {
 	const longest = 200
 	if a.cfg.ClientSecret == "" {
 		return "", refuse("This server has no client secret of the app, so no person can connect a repository of GitHub. Ask the operator to set it.")

@@ -43,6 +43,9 @@ func (a *App) propose(ctx context.Context, c git.Connection, branch string, chan
 	if err != nil {
 		return pull{}, err
 	}
+	if !exists && newest.commit != c.Revision.Commit {
+		return pull{}, git.ErrMoved
+	}
 	if !exists {
 		if err := a.newBranch(ctx, c, branch, newest, change); err != nil {
 			return pull{}, err

@@ -35,7 +35,7 @@ var grant = map[string]string{"contents": "write", "pull_requests": "write", "me
 
 // tokenFor returns a token for the repository of a connection, from memory if there is one that is
 // valid for long enough. It can do nothing with other repositories, even of the same installation.
-func (a *App) tokenFor(ctx context.Context, c git.Connection) (string, error) {
+func (a *client) tokenFor(ctx context.Context, c git.Connection) (string, error) {
 	_, name, ok := strings.Cut(c.Location, "/")
 	if !ok || c.Installation <= 0 {
 		return "", refuse("%s is not the name of a repository on GitHub. Connect the repository again.", core.Quote(c.Location))
@@ -73,7 +73,7 @@ func (a *App) tokenFor(ctx context.Context, c git.Connection) (string, error) {
 }
 
 // held returns the token of a key, and forgets those that have ended.
-func (a *App) held(key tokenKey, now time.Time) *token {
+func (a *client) held(key tokenKey, now time.Time) *token {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if held := a.tokens[key]; held != nil {
@@ -92,7 +92,7 @@ func (a *App) held(key tokenKey, now time.Time) *token {
 }
 
 // forget forgets the token of a connection, which GitHub does not take any more.
-func (a *App) forget(c git.Connection) {
+func (a *client) forget(c git.Connection) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.tokens, tokenKey{c.Installation, strings.ToLower(c.Location)})

@@ -4,9 +4,12 @@ package githubapp
 
 import (
 	"context"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
@@ -38,7 +41,7 @@ func Open(cfg config.Config) (*Parts, error) {
 	if cfg.GitHub.App == 0 {
 		return p, nil
 	}
-	key, err := cfg.GitHub.OpenKey()
+	key, err := openKey(cfg.GitHub)
 	if err != nil {
 		return nil, err
 	}
@@ -111,4 +114,21 @@ func request(ctx context.Context, syncs Syncs, look github.Look) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// openKey returns the private key of the app. It reads the file if Key names one. No error has a part
+// of the key.
+func openKey(g config.GitHub) (*rsa.PrivateKey, error) {
+	text := []byte(g.Key)
+	if !strings.Contains(g.Key, "-----BEGIN") {
+		var err error
+		if text, err = os.ReadFile(g.Key); err != nil {
+			return nil, errors.New("MAILHELM_GITHUB_KEY: must be a PEM text, or the name of a file that the server may read")
+		}
+	}
+	key, err := github.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("MAILHELM_GITHUB_KEY: %w", err)
+	}
+	return key, nil
 }
