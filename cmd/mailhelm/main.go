@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/bundle"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
@@ -39,6 +40,7 @@ type commands struct {
 	Admin      administration               `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
 	Ingest     importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
 	Import     importing.Command            `cmd:"" help:"Import contacts from a file."`
+	Bundle     bundle.Command               `cmd:"" help:"Keep the definitions of an organization in a folder: check, plan, apply and export them."`
 	Inbox      inbox.Command                `cmd:"" help:"Create temporary inboxes and wait for their mail, in test scripts."`
 	DMARC      dmarcreports.Command         `cmd:"" name:"dmarc" help:"Read DMARC reports in files, and DMARC records in DNS."`
 	Token      connecting.Token             `cmd:"" help:"Get access tokens for a program without a person, and keep them fresh."`

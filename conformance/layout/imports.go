@@ -262,7 +262,7 @@ var surfaceAdapters = map[[2]string]string{
 // commandFamilies has the folders of cmd/mailhelm that contain commands. Each may import
 // the folder serve, which assembles the server, but no other folder of this list. The main
 // package may import all of them.
-var commandFamilies = []string{"admin", "connecting", "demo", "dmarcreports", "doctor", "importing", "inbox", "migrate", "ready", "serve", "usage", "workflowfiles"}
+var commandFamilies = []string{"admin", "bundle", "connecting", "demo", "dmarcreports", "doctor", "importing", "inbox", "migrate", "ready", "serve", "usage", "workflowfiles"}
 
 // coreModules lists the third-party modules that packages of core may import, and their
 // purpose. None of them uses a network protocol, a database or an SDK. The rule does not

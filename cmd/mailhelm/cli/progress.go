@@ -33,21 +33,10 @@ type Progress struct {
 // unknown.
 func NewProgress(w io.Writer, total int64, clock core.Clock) *Progress {
 	p := &Progress{total: total, clock: clock}
-	if isTerminal(w) {
+	if file, ok := w.(*os.File); ok && isTerminal(file) {
 		p.to = w
 	}
 	return p
-}
-
-// isTerminal reports whether w is a character device, such as a terminal. It returns false
-// for pipes and regular files, so scripts get no progress lines.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // Resize sets the total number of work units, for callers that learn it late.

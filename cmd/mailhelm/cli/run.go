@@ -17,12 +17,17 @@ const (
 	ExitOK      = 0
 	ExitFailure = 1 // the command failed
 	ExitUsage   = 2 // the command line, an environment variable or the configuration file is invalid
+	ExitChanges = 2 // a comparison found changes; those commands say so in their help
 	ExitNothing = 3 // the command waited for something that did not come in time
 )
 
 // ErrReported is returned by a command whose output already describes the failure. Run then
 // exits with [ExitFailure] and prints nothing more.
 var ErrReported = errors.New("reported")
+
+// ErrChanges is returned by a command that compares, after it has printed what differs. Run then
+// exits with [ExitChanges] and prints nothing more.
+var ErrChanges = errors.New("changes found")
 
 // ErrNothing is returned by a command that waited for something that did not come in time. Run
 // then exits with [ExitNothing] and prints nothing more.
@@ -39,6 +44,8 @@ type Program struct {
 	Parsed *kong.Context
 	// BusyWait is how long a query waits for a busy database before it fails.
 	BusyWait time.Duration
+	// lookup returns an environment variable, as os.LookupEnv does.
+	lookup func(string) (string, bool)
 	// flushes are called when the command ends. They log the counts of repeated warnings.
 	flushes []func()
 }
@@ -59,7 +66,7 @@ type Surroundings struct {
 func Run(ctx context.Context, grammar any, args []string, around Surroundings) int {
 	p := &Program{
 		Ctx: ctx, Stdin: around.Stdin, Stdout: around.Stdout, Stderr: around.Stderr,
-		Sources: settings.NewSources(around.Lookup), BusyWait: around.BusyWait,
+		Sources: settings.NewSources(around.Lookup), BusyWait: around.BusyWait, lookup: around.Lookup,
 	}
 	err := p.execute(grammar, args)
 	for _, flush := range p.flushes {
@@ -74,6 +81,8 @@ func Run(ctx context.Context, grammar any, args []string, around Surroundings) i
 		return ExitUsage
 	case errors.Is(err, ErrReported):
 		return ExitFailure
+	case errors.Is(err, ErrChanges):
+		return ExitChanges
 	case errors.Is(err, ErrNothing):
 		return ExitNothing
 	default:
