@@ -161,7 +161,9 @@ func (a *application) isReadable(o plan.Object) bool {
 
 // isFaultOfSource reports whether a diagnostic is an error at a place of a source. Other errors, such as
 // those about keys, keep a definition from being stored at all.
-func isFaultOfSource(d definitions.Diagnostic) bool { return d.Severity == definitions.Error && d.Line > 0 }
+func isFaultOfSource(d definitions.Diagnostic) bool {
+	return d.Severity == definitions.Error && d.Line > 0
+}
 
 // diagnostics returns what is wrong with the files.
 func (a *application) diagnostics() []definitions.Diagnostic {
