@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -294,6 +295,39 @@ func TestImportByScope(t *testing.T) {
 		} {
 			if a := send(p.Live.APIKey, query, body); a.Status != http.StatusUnprocessableEntity {
 				t.Errorf("%s %s: %d %s", query, body, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+// TestArchivesThatAreRefused checks that dangerous archives are refused with the name of the file.
+func TestArchivesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	product.Once(t, func(t *testing.T, p *product.Product) {
+		pack := func(names ...string) string {
+			var b bytes.Buffer
+			z := zip.NewWriter(&b)
+			for _, name := range names {
+				f, err := z.CreateHeader(&zip.FileHeader{Name: name})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Write([]byte("{}")) //nolint:errcheck // in memory
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return b.String()
+		}
+		for name, body := range map[string]string{
+			"../mailhelm.json": pack("../mailhelm.json"), "/etc/passwd": pack("mailhelm.json", "/etc/passwd"), "A.hbs": pack("mailhelm.json", "a.hbs", "A.hbs"),
+			"twice": pack("mailhelm.json", "a.hbs", "a.hbs"), "zip archive": "no archive", "mailhelm.json": pack("a.hbs"),
+		} {
+			a := p.Send(t, product.Request{
+				Method: http.MethodPost, URL: p.BaseURL + "/v1/import", Bearer: p.Live.APIKey, Body: body, Header: map[string]string{"Content-Type": "application/zip"},
+			})
+			if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, name) {
+				t.Errorf("%s: %d %s", name, a.Status, a.Body)
 			}
 		}
 	})
