@@ -110,9 +110,10 @@ func sendBundle(t *testing.T, d demoOutput, bundle string) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if answer, err := http.DefaultClient.Do(r); err == nil {
+		client := &http.Client{Timeout: endTimeout}
+		if answer, err := client.Do(r); err == nil {
 			io.Copy(io.Discard, answer.Body) //nolint:errcheck // the server is killed
-			answer.Body.Close()              //nolint:errcheck // the server is killed
+			answer.Body.Close()
 		}
 	}()
 	return ended

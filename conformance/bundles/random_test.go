@@ -88,7 +88,9 @@ var randomSet = rapid.Custom(func(t *rapid.T) *definitions.Set {
 	for _, kind := range definitions.Kinds() {
 		s.Declared[kind] = true
 	}
-	some := func(label string) []string { return rapid.SliceOfNDistinct(names, 0, 5, rapid.ID[string]).Draw(t, label) }
+	some := func(label string) []string {
+		return rapid.SliceOfNDistinct(names, 0, 5, rapid.ID[string]).Draw(t, label)
+	}
 	about := rapid.OneOf(rapid.Just(""), words)
 	for _, name := range some("attributes") {
 		a := definitions.Attribute{Name: name, Type: rapid.SampledFrom([]string{"string", "number", "bool", "datetime", "enum"}).Draw(t, "type"), Description: about.Draw(t, "description")}

@@ -50,9 +50,9 @@ type subjects struct{ Config }
 // byKind returns the subjects by their kinds.
 func (s subjects) byKind() map[definitions.Kind]bundles.Subject {
 	return map[definitions.Kind]bundles.Subject{
-		definitions.KindAttribute: attributeSubject{s.Config}, definitions.KindActivityProperty: propertySubject{s.Config}, definitions.KindList: listSubject{s.Config},
-		definitions.KindSegment: segmentSubject{s.Config}, definitions.KindTopic: topicSubject{s.Config}, definitions.KindTemplate: templateSubject{s.Config},
-		definitions.KindImage: imageSubject{s.Config}, definitions.KindWorkflow: workflowSubject{s.Config},
+		definitions.KindAttribute: attributeSubject(s), definitions.KindActivityProperty: propertySubject(s), definitions.KindList: listSubject(s),
+		definitions.KindSegment: segmentSubject(s), definitions.KindTopic: topicSubject(s), definitions.KindTemplate: templateSubject(s),
+		definitions.KindImage: imageSubject(s), definitions.KindWorkflow: workflowSubject(s),
 	}
 }
 
