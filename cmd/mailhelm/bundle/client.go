@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/manifest"
 	"github.com/mailhelm/mailhelm/core/bundles/plan"
 )
 
@@ -47,7 +49,7 @@ type imported struct {
 // post imports a bundle. It returns the answer as it is, too.
 func (s server) post(p *cli.Program, tree archive.Tree, dryRun, prune bool) (*imported, []byte, error) {
 	var packed bytes.Buffer
-	if err := archive.WriteZip(&packed, tree); err != nil {
+	if err := archive.WriteZip(&packed, named(tree)); err != nil {
 		return nil, nil, err
 	}
 	if packed.Len() > archive.MaxPacked {
@@ -63,6 +65,19 @@ func (s server) post(p *cli.Program, tree archive.Tree, dryRun, prune bool) (*im
 		return nil, nil, errors.New("the answer is not that of an import: check --server")
 	}
 	return &read, answer, nil
+}
+
+// named returns the files of a bundle without those that the manifest does not name, such as a README.md,
+// of which the server would warn. Files that look like sources stay, because they were probably meant to
+// be named.
+func named(tree archive.Tree) archive.Tree {
+	left := maps.Clone(tree)
+	for _, path := range manifest.Read(tree).Unused {
+		if !isSource(path) {
+			delete(left, path)
+		}
+	}
+	return left
 }
 
 // export returns the definitions of the organization, and the sections that the key may not read.

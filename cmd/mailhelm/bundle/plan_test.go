@@ -118,7 +118,7 @@ Plan: 1 to create, 1 to update, 1 to archive, 1 unchanged, 1 kept.
 	if text := strings.ReplaceAll(got.out, folder, "FOLDER"); text != want || got.errs != "" {
 		t.Errorf("got\n%s%s\nwant\n%s", text, got.errs, want)
 	}
-	if api.queries[0] != "dry_run=true&prune=true" || string(api.trees[0]["mailhelm.json"]) != read(t, folder, "mailhelm.json") || len(api.trees[0]) != 10 {
+	if api.queries[0] != "dry_run=true&prune=true" || string(api.trees[0]["mailhelm.json"]) != read(t, folder, "mailhelm.json") || len(api.trees[0]) != 9 || api.trees[0]["README.md"] != nil {
 		t.Errorf("%s %v", api.queries[0], api.trees[0].Paths())
 	}
 
