@@ -124,9 +124,9 @@ type Options struct {
 type Product struct {
 	// BaseURL is the URL of the public API, AuthURL of the authorization server, AppURL of
 	// the dashboard and MCPURL of the agent endpoint. FetchURL is the URL for reading
-	// temporary inboxes, DocsURL for documentation, and AdminURL for metrics and health
-	// checks.
-	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL, AdminURL string
+	// temporary inboxes, AssetURL for images, DocsURL for documentation, and AdminURL for
+	// metrics and health checks.
+	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, AssetURL, DocsURL, AdminURL string
 	// SMTPAddr is host:port at which the product itself accepts SMTP connections.
 	SMTPAddr string
 
@@ -292,7 +292,7 @@ func (o Options) mailHost() string {
 func (p *Product) use(h *serve.Host) {
 	a := h.Addresses()
 	p.host = h
-	p.BaseURL, p.AuthURL, p.AppURL, p.MCPURL, p.FetchURL, p.DocsURL = a.API, a.Auth, a.App, a.MCP, a.Fetch, a.Docs
+	p.BaseURL, p.AuthURL, p.AppURL, p.MCPURL, p.FetchURL, p.AssetURL, p.DocsURL = a.API, a.Auth, a.App, a.MCP, a.Fetch, a.Asset, a.Docs
 	p.AdminURL, p.SMTPAddr = a.Admin, a.SMTP
 	p.Simulator, p.DB, p.Connections, p.Webhooks = h.Account(), h.DB(), h.Connections(), h.Webhooks()
 	p.Workflows, p.Site = h.Domains().Workflows, h.Site()

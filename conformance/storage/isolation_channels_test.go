@@ -151,6 +151,12 @@ func deployCalls(o ownedObjects, org string) map[string]storeCall {
 		"DeployedNames": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Deployments().DeployedNames(t.Context(), org)
 		},
+		"ManagedContents": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Deployments().ManagedContents(t.Context(), org, "", 10)
+		},
+		"SaveImagesChanged": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Deployments().SaveImagesChanged(t.Context(), org, []string{o.managed.ID}, later(1))
+		},
 		"ForgetDeployed": func(t *testing.T, db *storage.DB) (any, error) {
 			deployed, err := db.Deployments().DeployedNames(t.Context(), o.org)
 			must(t, err)

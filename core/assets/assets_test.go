@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,8 +122,38 @@ func TestPutAndArchive(t *testing.T) {
 		if _, err := f.Contents(ctx, f.org, 100); !core.IsConflict(err) {
 			t.Errorf("more than the limit: %v", err)
 		}
+		f.public(t, db)
 		f.change(t, all)
 	})
+}
+
+// public reads an image of TestPutAndArchive by its hash, which another organization has too, but
+// whose object store is gone.
+func (f *fixture) public(t *testing.T, db *storage.DB) {
+	t.Helper()
+	ctx, content := t.Context(), picture("a")
+	gone := assets.Content{Hash: assets.Hash(content), Type: "image/svg+xml", SizeBytes: len(content), StoreID: core.NewID(), CreatedAt: now.Add(-time.Hour)}
+	if err := db.Assets().AddContents(ctx, core.NewID(), []assets.Content{gone}); err != nil {
+		t.Fatal(err)
+	}
+	public := assets.Public{Store: db.PublicAssets(), Objects: f.stores}
+	copies, err := public.Find(ctx, gone.Hash)
+	if err != nil || len(copies) != 2 || copies[0].StoreID != gone.StoreID || copies[1].OrgID != f.org {
+		t.Fatalf("%+v %v", copies, err)
+	}
+	object, err := public.Open(ctx, copies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := io.ReadAll(object); err != nil || !bytes.Equal(read, content) || object.Close() != nil {
+		t.Errorf("%q %v", read, err)
+	}
+	if _, err := public.Open(ctx, copies[:1]); err == nil || core.IsNotFound(err) {
+		t.Errorf("without a store: %v", err)
+	}
+	if _, err := public.Find(ctx, assets.Hash(nil)); !core.IsNotFound(err) {
+		t.Errorf("an unknown hash: %v", err)
+	}
 }
 
 // change replaces, archives and restores images of TestPutAndArchive.

@@ -67,12 +67,12 @@ func (p *Public) Open(ctx context.Context, copies []Owned) (io.ReadCloser, error
 // openContent opens a content in an object store.
 func openContent(ctx context.Context, stores objects.Stores, orgID, storeID, hash string, size int) (io.ReadCloser, error) {
 	store, err := stores.At(ctx, orgID, storeID)
-	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", hash, unavailable(err))
+	var object io.ReadCloser
+	if err == nil {
+		object, err = store.Open(ctx, objects.AssetKey(orgID, hash))
 	}
-	object, err := store.Open(ctx, objects.AssetKey(orgID, hash))
-	if core.IsNotFound(err) {
-		return nil, fmt.Errorf("image %s: the store %s of the organization %s has no object: %v", hash, storeID, orgID, err) //nolint:errorlint // the caller's image exists
+	if core.IsNotFound(err) { // the image exists, so its caller must not get this error
+		return nil, fmt.Errorf("image %s: the store %s of the organization %s does not have it", hash, storeID, orgID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("image %s: %w", hash, unavailable(err))

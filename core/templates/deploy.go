@@ -47,6 +47,9 @@ type DeployConfig struct {
 	Account DeployAccount
 	// Settings has the settings with which templates are finished.
 	Settings MailSettings
+	// Images gives images their addresses before content is finished. If it is nil, content
+	// names no images.
+	Images Images
 	// Orgs returns the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
@@ -174,7 +177,13 @@ func (d *Deployer) deploy(ctx context.Context, orgID string, u Undeployed, setti
 	if err != nil {
 		return err
 	}
-	content := Finish(stored.Newest.Content(), settings)
+	content := stored.Newest.Content()
+	if d.Images != nil {
+		if content, err = d.Images(ctx, orgID, content); err != nil {
+			return err
+		}
+	}
+	content = Finish(content, settings)
 	content.Name = stored.DeployedName
 	err = d.putTemplate(ctx, orgID, u, content)
 	kind := failureKind(err)

@@ -26,8 +26,9 @@ type DeployStore interface {
 	// that Mailhelm uses it from now on.
 	ClaimName(ctx context.Context, orgID, templateID string) error
 	// SaveDeployed stores that a version was deployed. If another job has deployed the
-	// template since u was read, it is not known which content came last: the template then
-	// counts as not deployed.
+	// template since u was read, it is not known which content came last, and if an image has
+	// changed, it is not known which one the content shows: the template then counts as not
+	// deployed.
 	SaveDeployed(ctx context.Context, orgID string, u Undeployed, version int, at time.Time) error
 	// SaveDeployFailure stores that an attempt to deploy a template has failed.
 	SaveDeployFailure(ctx context.Context, orgID, templateID string, kind sending.FailureKind, at time.Time) error
@@ -41,6 +42,12 @@ type DeployStore interface {
 	// have them. Each deployed name has its time from DeployedNames. A template that was
 	// deployed at another time is not changed.
 	ForgetDeployed(ctx context.Context, orgID string, deployed map[string]time.Time) error
+	// ManagedContents returns the newest contents of managed templates whose ids are after
+	// the id after, in the order of the ids; "" means from the start.
+	ManagedContents(ctx context.Context, orgID, after string, limit int) ([]ManagedContent, error)
+	// SaveImagesChanged makes templates count as not deployed, because images that they name
+	// have changed.
+	SaveImagesChanged(ctx context.Context, orgID string, templateIDs []string, at time.Time) error
 }
 
 // Undeployed is a managed template to deploy.
@@ -52,4 +59,6 @@ type Undeployed struct {
 	// Claimed is true if the account had no other template of the deployed name when
 	// Mailhelm first deployed it.
 	Claimed bool
+	// ImagesChanged is when an image of the template last changed, zero for never.
+	ImagesChanged time.Time
 }

@@ -24,6 +24,17 @@ type undeployedRow struct {
 	Version int    `db:"deployed_version"`
 	Newest  int    `db:"version_number"`
 	Claimed bool   `db:"deploy_claimed"`
+
+	ImagesChanged engine.Time `db:"assets_changed_at"`
+}
+
+// contentRow is the newest content of a managed template.
+type contentRow struct {
+	ID      string `db:"id"`
+	Slug    string `db:"slug"`
+	Subject string `db:"subject"`
+	HTML    string `db:"html"`
+	Text    string `db:"body_text"`
 }
 
 // deployedRow has the name and the time of a deployed template.
@@ -48,22 +59,29 @@ func isDue(since string) string {
 var (
 	// undeployed selects templates to deploy through the index templates_managed.
 	undeployed = engine.Register("undeployed templates", `
-		SELECT id, slug, deployed_version, version_number, deploy_claimed FROM templates
+		SELECT id, slug, deployed_version, version_number, deploy_claimed, assets_changed_at FROM templates
 		WHERE org_id = $1 AND `+isDue("$2")+`
 		ORDER BY deploy_tried_at, id LIMIT $3`)
 	claimName = engine.Register("claim deployed name", `UPDATE templates SET deploy_claimed = TRUE WHERE org_id = $1 AND id = $2 AND source = 'managed'`)
 	// saveDeployed stores a deployment. If another job has stored another version since $1
-	// was read, it stores 0.
+	// was read, or an image has changed since $3 was read, it stores 0.
 	saveDeployed = engine.Register("save deployed template", `
-		UPDATE templates SET deployed_version = CASE WHEN deployed_version IN (CAST($1 AS bigint), CAST($2 AS bigint)) THEN CAST($2 AS bigint) ELSE 0 END,
-			deployed_at = $3, deploy_failure = '', deploy_tried_at = $4
-		WHERE org_id = $5 AND id = $6 AND source = 'managed'`)
+		UPDATE templates SET deployed_version = CASE WHEN deployed_version IN (CAST($1 AS bigint), CAST($2 AS bigint))
+				AND assets_changed_at = CAST($3 AS bigint) THEN CAST($2 AS bigint) ELSE 0 END,
+			deployed_at = $4, deploy_failure = '', deploy_tried_at = $5
+		WHERE org_id = $6 AND id = $7 AND source = 'managed'`)
 	saveDeployFailure = engine.Register("save failure of deployment", `
 		UPDATE templates SET deploy_failure = $1, deploy_tried_at = $2 WHERE org_id = $3 AND id = $4 AND source = 'managed'`)
 	refuseDeployments = engine.Register("refuse deployments", `
 		UPDATE templates SET deploy_failure = $1, deploy_tried_at = $2, deploy_claimed = FALSE WHERE org_id = $3 AND `+isDue("$4"))
 	deployedNames = engine.Register("deployed templates", `
 		SELECT name, deployed_at FROM templates WHERE org_id = $1 AND source = 'managed' AND deployed_at IS NOT NULL`)
+	managedContents = engine.Register("contents of managed templates", `
+		SELECT id, slug, subject, html, body_text FROM templates WHERE org_id = $1 AND source = 'managed' AND id > $2 ORDER BY id LIMIT $3`)
+	// saveImagesChanged also lets content be deployed that the account refused before.
+	saveImagesChanged = engine.Register("save change of images", `
+		UPDATE templates SET assets_changed_at = $1, deployed_version = 0, deploy_failure = ''
+		WHERE org_id = $2 AND source = 'managed' AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	// forgetDeployed makes templates count as not deployed. $2 is a JSON array of
 	// deployedName.
 	forgetDeployed = engine.Register("forget deployed templates", `
@@ -72,7 +90,19 @@ var (
 			SELECT j.value ->> 'name', CAST(j.value ->> 'at' AS bigint) FROM json_each(CAST($2 AS text)) AS j)`)
 )
 
-func (r undeployedRow) undeployed() templates.Undeployed { return templates.Undeployed(r) }
+func (r undeployedRow) undeployed() templates.Undeployed {
+	return templates.Undeployed{ID: r.ID, Slug: r.Slug, Version: r.Version, Newest: r.Newest, Claimed: r.Claimed, ImagesChanged: imagesChanged(r.ImagesChanged)}
+}
+
+// imagesChanged returns the zero time for a template whose images have never changed.
+func imagesChanged(at engine.Time) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return at.Time()
+}
+
+func (r contentRow) content() templates.ManagedContent { return templates.ManagedContent(r) }
 
 func (s DeployStore) Undeployed(ctx context.Context, orgID string, finished time.Time, limit int) ([]templates.Undeployed, error) {
 	return engine.ListAs(ctx, s.db, undeployedRow.undeployed, undeployed, orgID, since(finished), limit)
@@ -93,7 +123,11 @@ func (s DeployStore) ClaimName(ctx context.Context, orgID, templateID string) er
 }
 
 func (s DeployStore) SaveDeployed(ctx context.Context, orgID string, u templates.Undeployed, version int, at time.Time) error {
-	_, err := s.db.Exec(ctx, saveDeployed, u.Version, version, engine.At(at), engine.At(at), orgID, u.ID)
+	var changed engine.Time
+	if !u.ImagesChanged.IsZero() {
+		changed = engine.At(u.ImagesChanged)
+	}
+	_, err := s.db.Exec(ctx, saveDeployed, u.Version, version, changed, engine.At(at), engine.At(at), orgID, u.ID)
 	return err
 }
 
@@ -125,4 +159,17 @@ func (s DeployStore) ForgetDeployed(ctx context.Context, orgID string, deployed 
 		rows = append(rows, deployedName{name, engine.At(at)})
 	}
 	return engine.ExecRows(ctx, s.db, forgetDeployed, orgID, rows)
+}
+
+func (s DeployStore) ManagedContents(ctx context.Context, orgID, after string, limit int) ([]templates.ManagedContent, error) {
+	return engine.ListAs(ctx, s.db, contentRow.content, managedContents, orgID, after, limit)
+}
+
+func (s DeployStore) SaveImagesChanged(ctx context.Context, orgID string, templateIDs []string, at time.Time) error {
+	parameter, err := engine.JSONParameter(templateIDs)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, saveImagesChanged, engine.At(at), orgID, parameter)
+	return err
 }

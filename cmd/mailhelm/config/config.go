@@ -167,12 +167,13 @@ type Config struct {
 type Build struct{ Version, Commit string }
 
 // Public holds the public addresses of the services. An empty address is derived, from the
-// listen address of the service or from another public address.
-type Public struct{ API, Auth, App, MCP, Fetch, Docs string }
+// listen address of the service or from another public address. Asset stays empty if there is
+// no listen address of the asset host.
+type Public struct{ API, Auth, App, MCP, Fetch, Docs, Asset string }
 
 // Listen holds the listen addresses of the services, as host:port. App is the address of
-// both the authorization server and the dashboard.
-type Listen struct{ API, App, MCP, Fetch, SMTP, Admin string }
+// both the authorization server and the dashboard. Without Asset there is no asset host.
+type Listen struct{ API, App, MCP, Fetch, Asset, SMTP, Admin string }
 
 // DefaultListen returns the default listen addresses, all on 127.0.0.1. Other machines can
 // reach a service only if the operator configures another address.

@@ -13,6 +13,9 @@ func (s Settings) DerivedValues() map[string]string {
 		"fetch-addr": cfg.Listen.Fetch, "smtp-addr": cfg.Listen.SMTP, "admin-addr": cfg.Listen.Admin,
 		"master-key": "in " + cfg.MasterKeyFile(),
 	}
+	if cfg.Listen.Asset != "" {
+		derived["asset-url"], derived["asset-addr"] = public.Asset, cfg.Listen.Asset
+	}
 	if name := cfg.ReceiverName(public); s.SMTPName == "" {
 		derived["smtp-name"] = name
 	}

@@ -2,7 +2,7 @@ package config
 
 // Port is the listen address of one service.
 type Port struct {
-	// Service is api, app, mcp, fetch, smtp or admin.
+	// Service is api, app, mcp, fetch, asset, smtp or admin.
 	Service string
 	Addr    string
 }
@@ -21,6 +21,7 @@ const (
 	AppService   = "app"
 	MCPService   = "mcp"
 	FetchService = "fetch"
+	AssetService = "asset"
 	SMTPService  = "smtp"
 	AdminService = "admin"
 )
@@ -31,7 +32,7 @@ func (c Config) Ports() []Port {
 	if c.Role == Worker {
 		return []Port{admin}
 	}
-	return []Port{
+	ports := []Port{
 		{APIService, c.Listen.API},
 		{AppService, c.Listen.App},
 		{MCPService, c.Listen.MCP},
@@ -39,4 +40,8 @@ func (c Config) Ports() []Port {
 		{SMTPService, c.Listen.SMTP},
 		admin,
 	}
+	if c.Listen.Asset != "" {
+		ports = append(ports, Port{AssetService, c.Listen.Asset})
+	}
+	return ports
 }

@@ -24,7 +24,7 @@ func (p Port) Probe(ctx context.Context) error {
 	}
 	path := map[string]string{
 		APIService: "/v1/_health", AppService: "/.well-known/oauth-authorization-server", MCPService: "/mcp/_health",
-		FetchService: "/_health", AdminService: "/livez",
+		FetchService: "/_health", AssetService: "/_health", AdminService: "/livez",
 	}[p.Service]
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Addr+path, nil)
 	if err != nil {

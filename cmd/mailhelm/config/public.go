@@ -18,13 +18,15 @@ type PublicURL struct {
 func (p Public) URLs() []PublicURL {
 	return []PublicURL{
 		{"--base-url", p.API}, {"--auth-url", p.Auth}, {"--app-url", p.App}, {"--mcp-url", p.MCP}, {"--fetch-url", p.Fetch},
+		{"--asset-url", p.Asset},
 	}
 }
 
 // Check returns an error if a public address is malformed, or if the documentation has the
 // address of the app or of the authorization server. It also refuses one address for both
 // the API and the MCP endpoint. An access token is valid for the service whose address it
-// contains, so with one address every token would be valid for both services.
+// contains, so with one address every token would be valid for both services. And it refuses
+// the address of another service as the asset address.
 func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {
@@ -41,6 +43,11 @@ func (p Public) Check() error {
 	}
 	if p.Docs != "" && (p.Docs == p.App || p.Docs == p.Auth) {
 		return fmt.Errorf("--docs-url %s: needs a path of its own below the app's address, such as %s/docs", p.Docs, p.Docs)
+	}
+	for _, one := range p.URLs() {
+		if p.Asset != "" && one.Flag != "--asset-url" && one.URL == p.Asset {
+			return fmt.Errorf("%s and --asset-url are both %s: images of customers need an origin of their own, because SVG images can have scripts", one.Flag, one.URL)
+		}
 	}
 	if p.API != "" && p.API == p.MCP {
 		return fmt.Errorf("--base-url and --mcp-url are both %s: the API and the agent endpoint need addresses of their own, because access tokens are bound to one of them", p.API)
@@ -73,9 +80,14 @@ func parseWeb(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+// localAssets is the default host of the asset address. Names below localhost are this machine (RFC
+// 6761 section 6.3). Cookies of the other services, which are at localhost, are not sent to it,
+// although cookies do not depend on ports.
+const localAssets = "images.localhost"
+
 // complete fills empty public addresses with http://localhost and the port of the service.
 // An empty App gets the value of Auth. An empty Docs gets the value of App followed by
-// /docs.
+// /docs. An empty Asset gets the name images.localhost, if the asset host listens.
 func (p Public) complete(l Listen) Public {
 	for _, one := range []struct {
 		into *string
@@ -87,6 +99,9 @@ func (p Public) complete(l Listen) Public {
 	}
 	if p.App == "" {
 		p.App = p.Auth
+	}
+	if _, port, err := net.SplitHostPort(l.Asset); p.Asset == "" && err == nil {
+		p.Asset = "http://" + net.JoinHostPort(localAssets, port)
 	}
 	if p.Docs == "" {
 		p.Docs = p.App + "/docs"

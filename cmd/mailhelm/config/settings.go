@@ -27,6 +27,7 @@ type Settings struct {
 	AppURL   string `name:"app-url" help:"Public address of the dashboard and the documentation. Default: the auth URL." placeholder:"URL" group:"public"`
 	MCPURL   string `name:"mcp-url" help:"Public address of the agent endpoint, without /mcp." placeholder:"URL" group:"public"`
 	FetchURL string `name:"fetch-url" help:"Public address of the pull host for temporary inboxes." placeholder:"URL" group:"public"`
+	AssetURL string `name:"asset-url" help:"Public address of the images that mail shows, with a host of its own, such as https://images.example.net. Default: none, and the API shows no addresses of images." placeholder:"URL" group:"public"`
 	DocsURL  string `name:"docs-url" help:"Public address of the documentation. Default: the app URL followed by /docs." placeholder:"URL" group:"public"`
 
 	AllowedOrigins []string `name:"allowed-origins" help:"Web origins whose pages may call the agent endpoint, separated by commas. Programs outside browsers need no entry." placeholder:"URL" group:"public"`
@@ -67,6 +68,7 @@ type Settings struct {
 	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
 	MCPAddr   string `name:"mcp-addr" help:"Where the agent endpoint listens." placeholder:"HOST:PORT" group:"listen"`
 	FetchAddr string `name:"fetch-addr" help:"Where the fetch host listens." placeholder:"HOST:PORT" group:"listen"`
+	AssetAddr string `name:"asset-addr" help:"Where the asset host listens. Default: with --asset-url, where the fetch host listens; otherwise nowhere." placeholder:"HOST:PORT" group:"listen"`
 	AdminAddr string `name:"admin-addr" help:"Where /metrics, /readyz and /livez are served. Keep it private." placeholder:"HOST:PORT" group:"listen"`
 }
 
@@ -77,7 +79,7 @@ func (s Settings) Server() Config {
 		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
 		Role: Role(s.Role),
 		Public: Public{
-			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL,
+			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL, Asset: s.AssetURL,
 		},
 		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
@@ -111,6 +113,9 @@ func (s Settings) listen() Listen {
 		if one.given != "" {
 			*one.into = one.given
 		}
+	}
+	if l.Asset = s.AssetAddr; l.Asset == "" && s.AssetURL != "" {
+		l.Asset = l.Fetch
 	}
 	return l
 }

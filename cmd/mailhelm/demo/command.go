@@ -42,6 +42,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if c.Port > 0 {
 		cfg.Listen = config.PortRow(c.Port)
 	}
+	cfg.Listen.Asset = cfg.Listen.Fetch // the Host header selects one
 	in, err := openMailIn(p.Stderr, &cfg)
 	if err != nil {
 		return err
@@ -117,6 +118,7 @@ type demoOutput struct {
 	AppURL   string `json:"app_url"`
 	MCPURL   string `json:"mcp_url"`
 	FetchURL string `json:"fetch_url"`
+	AssetURL string `json:"asset_url"`
 	SMTPAddr string `json:"smtp_addr"`
 	AdminURL string `json:"admin_url"`
 	// WebhookURL is the address of the demo's own receiver of webhooks.
@@ -128,7 +130,7 @@ type demoOutput struct {
 // receiver of webhooks, and the credentials, including the secrets.
 func newPrinted(a serve.Addresses, webhookURL string, c demodata.Credentials) demoOutput {
 	return demoOutput{
-		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
+		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, AssetURL: a.Asset,
 		SMTPAddr: a.SMTP, AdminURL: a.Admin, WebhookURL: webhookURL, Credentials: c,
 	}
 }

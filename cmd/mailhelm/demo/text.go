@@ -31,6 +31,7 @@ func addressRows(a serve.Addresses, webhookURL string) [][]string {
 		{"Agents", a.MCP + "/mcp"},
 		{"Auth, app", a.Auth},
 		{"Fetch", a.Fetch},
+		{"Images", a.Asset},
 		{"SMTP", a.SMTP},
 		{"Webhooks", webhookURL},
 		{"Admin", a.Admin + "/metrics"},

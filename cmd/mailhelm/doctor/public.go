@@ -22,7 +22,7 @@ func (e *examination) publicURLs() {
 	public := e.cfg.Complete()
 	before := len(e.report.Checks)
 	for _, one := range public.URLs() {
-		if unsafe(one.URL) {
+		if one.URL != "" && unsafe(one.URL) {
 			e.add(name, Fail, fmt.Sprintf("%s %s is not https, so credentials and tokens are sent unencrypted", one.Flag, one.URL), "Put a TLS proxy in front, and set its https address.")
 		}
 	}
@@ -30,6 +30,7 @@ func (e *examination) publicURLs() {
 		e.add(name, Fail, "the API and the agent endpoint have the same address, so their tokens would be interchangeable", "Give --base-url and --mcp-url different hosts or ports.")
 	}
 	e.sharedOrigins(name, public)
+	e.sharedCookies(name, public)
 	e.localPorts(name, public)
 	if len(e.report.Checks) == before {
 		e.add(name, OK, "API "+public.API+", agents "+public.MCP+", auth "+public.Auth, "")
@@ -48,6 +49,26 @@ func unsafe(address string) bool {
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// sharedCookies adds a Warn if the asset host has the host name of another service: cookies do not
+// depend on ports, so browsers send those of the other service to the asset host too.
+func (e *examination) sharedCookies(name string, public config.Public) {
+	for _, other := range []string{public.API, public.Auth, public.App, public.MCP} {
+		if public.Asset != "" && hostOf(other) == hostOf(public.Asset) {
+			e.add(name, Warn, "--asset-url "+public.Asset+" has the same host as "+other+", so browsers send the cookies of that service with requests for images", "Give the asset host a host name of its own, best below another domain.")
+			return
+		}
+	}
+}
+
+// hostOf returns the host name of an address, without the port.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // sharedOrigins adds a Fail if the fetch host has the same origin as another service. The
@@ -70,6 +91,7 @@ func (e *examination) localPorts(name string, public config.Public) {
 		{"--auth-url", public.Auth, l.App},
 		{"--mcp-url", public.MCP, l.MCP},
 		{"--fetch-url", public.Fetch, l.Fetch},
+		{"--asset-url", public.Asset, l.Asset},
 	} {
 		u, err := url.Parse(one.address)
 		if err != nil || !isLocal(u.Hostname()) || u.Scheme != "http" {

@@ -37,7 +37,7 @@ Examples:
     mailhelm serve --api-addr :8080 --app-addr :8080 --mcp-addr :8080 --fetch-addr :8080 \
         --base-url https://api.example.com --auth-url https://auth.example.com \
         --app-url https://app.example.com --mcp-url https://mcp.example.com \
-        --fetch-url https://fetch.example.com`
+        --fetch-url https://fetch.example.com --asset-url https://images.example.net`
 }
 
 // Run runs a server until the process receives a signal. It logs all addresses once they
@@ -57,7 +57,7 @@ func (c *Command) Run(p *cli.Program) error {
 	h.TuneMemory(p.Ctx)
 	a := h.Addresses()
 	log.Info("ready", "role", cfg.Role, "engine", h.DB().Engine(), "version", cfg.Build.Version, "commit", cfg.Build.Commit,
-		"base_url", a.API, "auth_url", a.Auth, "app_url", a.App, "mcp_url", a.MCP, "fetch_url", a.Fetch,
+		"base_url", a.API, "auth_url", a.Auth, "app_url", a.App, "mcp_url", a.MCP, "fetch_url", a.Fetch, "asset_url", a.Asset,
 		"smtp", a.SMTP, "admin", a.Admin)
 	return h.RunUntilSignal(p.Ctx)
 }

@@ -41,9 +41,9 @@ import (
 
 // newDomains creates the values that implement the operations, such as *contacts.Contacts
 // and *messages.Messages. Operations, pages and jobs share these values. newDomains starts
-// no job and contacts no account. app is the address of the dashboard. Call it once for each
+// no job and contacts no account. public has the addresses of the dashboard and of images. Call it once for each
 // host, because it registers metrics.
-func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Registerer) catalogue.Domains {
+func newDomains(cfg config.Config, s *stores, public config.Public, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: outgoing.NewDNS(s.connections), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Results: s.db.SyncResults(),
@@ -69,9 +69,9 @@ func newDomains(cfg config.Config, s *stores, app string, metrics prometheus.Reg
 		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
 	})
 	s.received, s.reports, s.handover = newReceived(cfg, s), newReports(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
-	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, app)
-	finish := finishContent(newMailSettings(cfg, s))
-	shown := assets.New(assets.Config{Store: s.db.Assets(), Objects: s.incoming.Stores, Transactor: s.db, Clock: cfg.Clock})
+	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, public.App)
+	shown := assets.New(assets.Config{Store: s.db.Assets(), Objects: s.incoming.Stores, Transactor: s.db, Clock: cfg.Clock, URL: public.Asset, OnChange: written.OnImages})
+	finish := finishContent(newMailSettings(cfg, s), images.Resolve(shown))
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
 	})

@@ -127,7 +127,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.stores.incoming, err = incoming.Open(needs); err != nil {
 		return err
 	}
-	h.domains = newDomains(h.cfg, h.stores, h.addresses.App, metrics)
+	h.domains = newDomains(h.cfg, h.stores, h.addresses.Public, metrics)
 	if err := h.stores.incoming.Receive(needs, h.stores.received, h.stores.reports); err != nil {
 		return err
 	}

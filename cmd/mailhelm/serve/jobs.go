@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -41,7 +42,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.SyncWorker())
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
-	engine.AddWorker(queue, newDeployer(cfg, s).Worker())
+	engine.AddWorker(queue, newDeployer(cfg, s, images.Resolve(domains.Assets)).Worker())
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, s.dispatcher.RecountWorker(s.db.Orgs().OrgIDs))
 	engine.AddWorker(queue, domains.Approvals.Gate.ExpireWorker(s.db, s.db.Orgs().OrgIDs))

@@ -19,19 +19,23 @@ func newMailSettings(cfg config.Config, s *stores) *mailsettings.MailSettings {
 }
 
 // newDeployer returns the value that puts managed templates into sending accounts.
-func newDeployer(cfg config.Config, s *stores) *templates.Deployer {
+// shown gives images their addresses.
+func newDeployer(cfg config.Config, s *stores, shown templates.Images) *templates.Deployer {
 	return templates.NewDeployer(templates.DeployConfig{
-		Store: s.db.Deployments(), Managed: s.db.ManagedTemplates(), Account: s.accounts, Settings: newMailSettings(cfg, s), Orgs: s.db.Orgs().OrgIDs,
+		Store: s.db.Deployments(), Managed: s.db.ManagedTemplates(), Account: s.accounts, Settings: newMailSettings(cfg, s), Images: shown, Orgs: s.db.Orgs().OrgIDs,
 		Clock: cfg.Clock, Log: cfg.Log, Wait: waitFor,
 	})
 }
 
-// finishContent returns the function that finishes content before it is sent, with the mail
-// settings of the organization.
-func finishContent(settings *mailsettings.MailSettings) func(context.Context, string, sending.Template) (sending.Template, error) {
+// finishContent returns the function that finishes content before it is sent, with the images and
+// the mail settings of the organization.
+func finishContent(settings *mailsettings.MailSettings, shown templates.Images) func(context.Context, string, sending.Template) (sending.Template, error) {
 	return func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error) {
 		s, err := settings.Of(ctx, orgID)
 		if err != nil {
+			return sending.Template{}, err
+		}
+		if content, err = shown(ctx, orgID, content); err != nil {
 			return sending.Template{}, err
 		}
 		return templates.Finish(content, s), nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/core"
@@ -77,6 +78,9 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		{Service: config.APIService, Origin: public.API, Handler: called},
 		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},
 		{Service: config.FetchService, Origin: public.Fetch, Handler: fetch},
+	}
+	if public.Asset != "" {
+		web = append(web, images.Site(public, s.db.PublicAssets(), s.incoming.Stores, cfg.Log))
 	}
 	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard, operations)
 	if err != nil {

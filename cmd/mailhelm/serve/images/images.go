@@ -1,16 +1,44 @@
-// Package images assembles what a server needs for the images that mail shows: their operations and
-// their part of bundles.
+// Package images assembles what a server needs for the images that mail shows: their operations,
+// their part of bundles, and the asset host.
 package images
 
 import (
 	"context"
+	"log/slog"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+	"github.com/mailhelm/mailhelm/core/objects"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+	assethost "github.com/mailhelm/mailhelm/rest/assets"
 )
+
+// Site returns the asset host.
+func Site(public config.Public, store assets.PublicStore, stores objects.Stores, log *slog.Logger) network.Site {
+	return network.Site{Service: config.AssetService, Origin: public.Asset, Handler: assethost.New(assethost.Config{
+		Images: &assets.Public{Store: store, Objects: stores}, Log: log,
+	})}
+}
+
+// Resolve returns the function that gives images in content their public addresses.
+func Resolve(all *assets.Assets) templates.Images {
+	return func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error) {
+		addresses, err := all.Addresses(ctx, orgID, templates.ImagePaths(content))
+		if err != nil || len(addresses) == 0 {
+			return content, err
+		}
+		return templates.ResolveImages(content, func(path string) (string, bool) {
+			address, ok := addresses[path]
+			return address, ok
+		}), nil
+	}
+}
 
 // Definitions reads definitions for bundles. The images are those of Assets, and the other kinds
 // those of Store.

@@ -58,7 +58,8 @@ func (open Listeners) BoundAddresses(configured config.Listen) config.Listen {
 	return config.Listen{
 		API: addr(config.APIService, configured.API), App: addr(config.AppService, configured.App),
 		MCP: addr(config.MCPService, configured.MCP), Fetch: addr(config.FetchService, configured.Fetch),
-		SMTP: addr(config.SMTPService, configured.SMTP), Admin: addr(config.AdminService, configured.Admin),
+		Asset: addr(config.AssetService, configured.Asset),
+		SMTP:  addr(config.SMTPService, configured.SMTP), Admin: addr(config.AdminService, configured.Admin),
 	}
 }
 
