@@ -92,7 +92,8 @@ func TestAdminAddress(t *testing.T) {
 		t.Errorf("root: %d, want 404", status)
 	}
 	for _, public := range h.Addresses().URLs() {
-		if status, _ := get(t, public.URL+"/metrics"); status == http.StatusOK {
+		// Not every resolver knows the names below localhost.
+		if status, _ := get(t, strings.Replace(public.URL, "images.localhost", "localhost", 1)+"/metrics"); status == http.StatusOK {
 			t.Errorf("%s serves metrics to the public", public.Flag)
 		}
 	}
