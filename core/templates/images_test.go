@@ -108,7 +108,7 @@ func TestImageChangesDuringDeployment(t *testing.T) {
 			return content, nil
 		}
 		d.save(t, "shows", `<img src="static/a.png">`, "")
-		d.wantDeployed(t, "an image changes meanwhile", "acme--shows")
+		d.wantDeployed(t, "an image changes at the same time", "acme--shows")
 		d.wantState(t, "shows", 0, "")
 		d.wantDeployed(t, "again", "acme--shows")
 		d.wantState(t, "shows", 1, "")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/mailsettings"
-	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
@@ -25,21 +24,6 @@ func newDeployer(cfg config.Config, s *stores, shown templates.Images) *template
 		Store: s.db.Deployments(), Managed: s.db.ManagedTemplates(), Account: s.accounts, Settings: newMailSettings(cfg, s), Images: shown, Orgs: s.db.Orgs().OrgIDs,
 		Clock: cfg.Clock, Log: cfg.Log, Wait: waitFor,
 	})
-}
-
-// finishContent returns the function that finishes content before it is sent, with the images and
-// the mail settings of the organization.
-func finishContent(settings *mailsettings.MailSettings, shown templates.Images) func(context.Context, string, sending.Template) (sending.Template, error) {
-	return func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error) {
-		s, err := settings.Of(ctx, orgID)
-		if err != nil {
-			return sending.Template{}, err
-		}
-		if content, err = shown(ctx, orgID, content); err != nil {
-			return sending.Template{}, err
-		}
-		return templates.Finish(content, s), nil
-	}
 }
 
 // waitFor waits for a time. It fails if ctx ends before.

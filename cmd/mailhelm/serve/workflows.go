@@ -50,7 +50,7 @@ func newJourneys(cfg config.Config, s *stores, of catalogue.Domains) *journeys {
 	var j journeys
 	j.mailer = mailing.New(mailing.Config{
 		Store: workflowstore.NewMailStore(s.db.DB), Steps: s.handover, Templates: outgoing.NewestContent{Templates: of.Templates},
-		Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links}, Finish: finishContent(newMailSettings(cfg, s), images.Resolve(of.Assets)),
+		Senders: outgoing.Senders{Store: s.db.Channels(), Orgs: s.db.Orgs()}, Links: outgoing.Links{Signed: s.links}, Finish: images.Finish(newMailSettings(cfg, s), of.Assets),
 		Continue: func() { j.runner.Wake() }, Wait: outgoing.WaitUntil(cfg.Clock), Clock: cfg.Clock, Log: cfg.Log,
 	})
 	j.runner = runner.New(runner.Config{

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
+	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -37,6 +38,22 @@ func Resolve(all *assets.Assets) templates.Images {
 			address, ok := addresses[path]
 			return address, ok
 		}), nil
+	}
+}
+
+// Finish returns the function that finishes content before it is sent, with the images and the mail
+// settings of the organization.
+func Finish(settings *mailsettings.MailSettings, all *assets.Assets) templates.Images {
+	shown := Resolve(all)
+	return func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error) {
+		s, err := settings.Of(ctx, orgID)
+		if err != nil {
+			return sending.Template{}, err
+		}
+		if content, err = shown(ctx, orgID, content); err != nil {
+			return sending.Template{}, err
+		}
+		return templates.Finish(content, s), nil
 	}
 }
 
