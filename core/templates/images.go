@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/handlebars"
+	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/mailhtml"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
@@ -74,11 +76,20 @@ type ImageUse struct {
 	Paths            []string
 }
 
-// ImageUses returns the managed templates that name images, sorted by slug. It reads all templates.
-func (t *Templates) ImageUses(ctx context.Context, orgID string) ([]ImageUse, error) {
+// ImageUses finds the managed templates that name images. All fields are required, except Queue:
+// without it, the periodic job deploys templates whose images have changed.
+type ImageUses struct {
+	Deployed DeployStore
+	Queue    jobs.Queue
+	Clock    core.Clock
+}
+
+// Of returns the managed templates of an organization that name images, sorted by slug. It reads all
+// templates.
+func (u ImageUses) Of(ctx context.Context, orgID string) ([]ImageUse, error) {
 	var uses []ImageUse
 	for after := ""; ; {
-		page, err := t.Deployed.ManagedContents(ctx, orgID, after, contentsAtOnce)
+		page, err := u.Deployed.ManagedContents(ctx, orgID, after, contentsAtOnce)
 		if err != nil {
 			return nil, err
 		}
@@ -95,24 +106,24 @@ func (t *Templates) ImageUses(ctx context.Context, orgID string) ([]ImageUse, er
 	}
 }
 
-// OnImages lets the managed templates that name one of these paths be deployed again. Call it in the
+// OnChange lets the managed templates that name one of these paths be deployed again. Call it in the
 // transaction in which the images change.
-func (t *Templates) OnImages(ctx context.Context, orgID string, paths []string) error {
-	uses, err := t.ImageUses(ctx, orgID)
+func (u ImageUses) OnChange(ctx context.Context, orgID string, paths []string) error {
+	uses, err := u.Of(ctx, orgID)
 	if err != nil {
 		return err
 	}
 	var ids []string
-	for _, u := range uses {
-		if slices.ContainsFunc(u.Paths, func(path string) bool { return slices.Contains(paths, path) }) {
-			ids = append(ids, u.TemplateID)
+	for _, use := range uses {
+		if slices.ContainsFunc(use.Paths, func(path string) bool { return slices.Contains(paths, path) }) {
+			ids = append(ids, use.TemplateID)
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := t.Deployed.SaveImagesChanged(ctx, orgID, ids, t.Clock()); err != nil || t.Queue == nil {
+	if err := u.Deployed.SaveImagesChanged(ctx, orgID, ids, u.Clock()); err != nil || u.Queue == nil {
 		return err
 	}
-	return t.Queue.Enqueue(ctx, DeployArgs{OrgID: orgID})
+	return u.Queue.Enqueue(ctx, DeployArgs{OrgID: orgID})
 }

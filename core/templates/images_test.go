@@ -48,6 +48,11 @@ func TestResolveImages(t *testing.T) {
 	}
 }
 
+// uses finds the templates that name images.
+func (d *deployWorld) uses() templates.ImageUses {
+	return templates.ImageUses{Deployed: d.db.Deployments(), Queue: d.queue, Clock: d.Deployer.Clock}
+}
+
 // TestImagesAreDeployed gives images their addresses before other paths get the address of the mail
 // settings, and deploys the templates that name a changed image again.
 func TestImagesAreDeployed(t *testing.T) {
@@ -72,12 +77,12 @@ func TestImagesAreDeployed(t *testing.T) {
 		if err != nil || !strings.Contains(got.HTML, `<img src="https://img.example/1.png"><img src="https://cdn.example/other.png">`) {
 			t.Fatalf("%s %v", got.HTML, err)
 		}
-		uses, err := d.ImageUses(t.Context(), d.org)
+		uses, err := d.uses().Of(t.Context(), d.org)
 		if err != nil || len(uses) != 1 || uses[0].Slug != "shows" || !slices.Equal(uses[0].Paths, []string{"other.png", "static/a.png"}) {
 			t.Errorf("%+v %v", uses, err)
 		}
 		for _, path := range []string{"static/unused.png", "static/a.png"} {
-			if err := d.OnImages(t.Context(), d.org, []string{path}); err != nil {
+			if err := d.uses().OnChange(t.Context(), d.org, []string{path}); err != nil {
 				t.Fatal(err)
 			}
 			if path == "static/unused.png" {
@@ -103,7 +108,7 @@ func TestImageChangesDuringDeployment(t *testing.T) {
 		d.Deployer.Images = func(ctx context.Context, orgID string, content sending.Template) (sending.Template, error) {
 			if changes++; changes == 1 {
 				d.now = d.now.Add(time.Second)
-				return content, d.OnImages(ctx, orgID, []string{"static/a.png"})
+				return content, d.uses().OnChange(ctx, orgID, []string{"static/a.png"})
 			}
 			return content, nil
 		}
