@@ -174,6 +174,12 @@ type PullRequest struct {
 	Branch string
 }
 
+// Summary says that the definition, such as a "template", is proposed and not saved, in sentences for
+// the caller.
+func (p PullRequest) Summary(definition string) string {
+	return "The " + definition + " is proposed on the branch " + p.Branch + ", which awaits review. It is not saved: people merge the branch, and then the repository is synced."
+}
+
 // Confirmation describes what a call of an irreversible operation will do. The caller must
 // agree to it before the operation runs. Both fields are signed. If either differs when the
 // caller confirms, the agreement is void.

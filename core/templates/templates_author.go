@@ -27,12 +27,13 @@ type AuthorTemplateIn struct {
 
 // AuthoredTemplate is the result of saving a template.
 type AuthoredTemplate struct {
-	Status         string       `json:"status" jsonschema:"enum=saved,enum=pull_request_open"`
-	PullRequestURL *string      `json:"pull_request_url" voice:"ours" jsonschema:"nullable" jsonschema_description:"null: it is saved here."`
-	ContentHash    string       `json:"content_hash" voice:"ours" jsonschema_description:"The base_content_hash of the next change."`
-	VersionNumber  int          `json:"version_number"`
-	Diagnostics    []Diagnostic `json:"diagnostics" jsonschema_description:"What could be better. None keeps it from being sent."`
-	Summary        string       `json:"summary" voice:"ours" jsonschema_description:"What happened, in a sentence."`
+	Status            string       `json:"status" jsonschema:"enum=saved,enum=pull_request_open"`
+	PullRequestURL    *string      `json:"pull_request_url" voice:"ours" jsonschema:"nullable" jsonschema_description:"null: it is saved here, or the repository has branches only."`
+	PullRequestBranch *string      `json:"pull_request_branch" voice:"ours" jsonschema:"nullable" jsonschema_description:"Branch that awaits review. null: it is saved here."`
+	ContentHash       string       `json:"content_hash" voice:"ours" jsonschema_description:"The base_content_hash of the next change."`
+	VersionNumber     int          `json:"version_number" jsonschema_description:"0: the template is only proposed."`
+	Diagnostics       []Diagnostic `json:"diagnostics" jsonschema_description:"What could be better. None keeps it from being sent."`
+	Summary           string       `json:"summary" voice:"ours" jsonschema_description:"What happened, in a sentence."`
 }
 
 // Diagnostic is something in a saved template that should be better.
@@ -61,17 +62,11 @@ func (t *Templates) templatesAuthor() core.Operation {
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TemplatesManage},
 		GitOwned: core.GitPullRequest,
-		Fails:    []core.Code{core.CodeStaleContentHash},
+		Fails:    []core.Code{core.CodeConflict, core.CodeStaleContentHash},
 		Prepare:  t.prepareTemplate,
-		Propose:  refusePullRequest,
+		Propose:  t.proposeTemplate,
 		Do:       t.authorTemplate,
 	})
-}
-
-// refusePullRequest refuses to save a template of an organization whose definitions come
-// from a repository.
-func refusePullRequest(_ context.Context, c *core.Call, _ AuthorTemplateIn, _ core.OpenPullRequest) (AuthoredTemplate, error) {
-	return AuthoredTemplate{}, core.PullRequestRequired(c, "template")
 }
 
 // prepareTemplate checks the arguments that can be checked without the stored template.

@@ -17,16 +17,17 @@ type AuthorWorkflowIn struct {
 
 // AuthoredWorkflow is the result of saving a source.
 type AuthoredWorkflow struct {
-	Status         string       `json:"status" jsonschema:"enum=saved,enum=pull_request_open"`
-	PullRequestURL *string      `json:"pull_request_url" voice:"ours" jsonschema:"nullable" jsonschema_description:"null: it is saved here."`
-	WorkflowID     string       `json:"workflow_id" jsonschema:"format=uuid"`
-	Key            string       `json:"key" voice:"untrusted"`
-	Version        int          `json:"version"`
-	ContentHash    string       `json:"content_hash" voice:"ours" jsonschema_description:"The base_content_hash of the next change."`
-	CanActivate    bool         `json:"can_be_activated" jsonschema_description:"Whether the source has no faults."`
-	Diagnostics    []Diagnostic `json:"diagnostics" jsonschema_description:"Faults or, without faults, warnings."`
-	Explanation    *string      `json:"explanation" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The journey in words, null with faults. Show it to the person."`
-	Summary        string       `json:"summary" voice:"ours"`
+	Status            string       `json:"status" jsonschema:"enum=saved,enum=pull_request_open"`
+	PullRequestURL    *string      `json:"pull_request_url" voice:"ours" jsonschema:"nullable" jsonschema_description:"null: it is saved here, or the repository has branches only."`
+	PullRequestBranch *string      `json:"pull_request_branch" voice:"ours" jsonschema:"nullable" jsonschema_description:"Branch that awaits review. null: it is saved here."`
+	WorkflowID        *string      `json:"workflow_id" jsonschema:"format=uuid,nullable" jsonschema_description:"null: a new workflow that is only proposed."`
+	Key               string       `json:"key" voice:"untrusted"`
+	Version           int          `json:"version"`
+	ContentHash       string       `json:"content_hash" voice:"ours" jsonschema_description:"The base_content_hash of the next change."`
+	CanActivate       bool         `json:"can_be_activated" jsonschema_description:"Whether the source has no faults."`
+	Diagnostics       []Diagnostic `json:"diagnostics" jsonschema_description:"Faults or, without faults, warnings."`
+	Explanation       *string      `json:"explanation" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The journey in words, null with faults. Show it to the person."`
+	Summary           string       `json:"summary" voice:"ours"`
 }
 
 // statusSaved is the value of AuthoredWorkflow.Status for a source that Mailhelm stored.
@@ -44,15 +45,9 @@ func (w *Workflows) workflowsAuthor() core.Operation {
 		Scopes:   []core.Scope{core.WorkflowsManage},
 		GitOwned: core.GitPullRequest,
 		Fails:    []core.Code{core.CodeNotFound, core.CodeConflict, core.CodeStaleContentHash},
-		Propose:  refusePullRequest,
+		Propose:  w.propose,
 		Do:       w.author,
 	})
-}
-
-// refusePullRequest refuses to save a workflow of an organization whose definitions come from
-// a repository.
-func refusePullRequest(_ context.Context, c *core.Call, _ AuthorWorkflowIn, _ core.OpenPullRequest) (AuthoredWorkflow, error) {
-	return AuthoredWorkflow{}, core.PullRequestRequired(c, "workflow")
 }
 
 func (w *Workflows) author(ctx context.Context, c *core.Call, in AuthorWorkflowIn) (AuthoredWorkflow, error) {
@@ -65,7 +60,7 @@ func (w *Workflows) author(ctx context.Context, c *core.Call, in AuthorWorkflowI
 	}
 	c.SetSubject(saved.Workflow.ID)
 	out := AuthoredWorkflow{
-		Status: statusSaved, WorkflowID: saved.Workflow.ID, Key: saved.Workflow.Key, Version: saved.Version.Number, ContentHash: saved.Version.ContentHash,
+		Status: statusSaved, WorkflowID: &saved.Workflow.ID, Key: saved.Workflow.Key, Version: saved.Version.Number, ContentHash: saved.Version.ContentHash,
 		CanActivate: !saved.Review.HasFaults(), Diagnostics: saved.Review.Diagnostics, Summary: saved.summary(),
 	}
 	if checked := saved.Review.Checked; checked != nil {
