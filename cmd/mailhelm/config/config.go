@@ -104,6 +104,13 @@ type Config struct {
 	BucketNetworks []string
 	// BucketTimeout limits a call of such a bucket; 0 means thirty seconds.
 	BucketTimeout time.Duration
+	// GitFolder is the folder below which repositories of definitions may be; "" means that none
+	// may be on this server. GitNetworks are private networks, in CIDR form, in which such
+	// repositories may be; the public Internet is always allowed. GitCAs are the certificate
+	// authorities trusted for them; nil means the system's.
+	GitFolder   string
+	GitNetworks []string
+	GitCAs      *x509.CertPool
 	// ReceiveSESRegions are the regions in which Amazon SES receives, for receiving domains
 	// while MailHost is empty.
 	ReceiveSESRegions []string
@@ -244,6 +251,12 @@ func (c Config) NetworksOfBuckets() ([]netip.Prefix, error) {
 	return networksOf("--bucket-networks", c.BucketNetworks)
 }
 
+// NetworksOfGit returns the private networks in which repositories of definitions may be. It fails if
+// a network is invalid; the error names the flag and that network.
+func (c Config) NetworksOfGit() ([]netip.Prefix, error) {
+	return networksOf("--git-networks", c.GitNetworks)
+}
+
 // networksOf parses networks in CIDR form and clears the bits after the prefix. setting is
 // the flag that set the networks. The error names it and the first invalid text.
 func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
@@ -309,6 +322,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.NetworksOfBuckets(); err != nil {
+		return err
+	}
+	if _, err := c.NetworksOfGit(); err != nil {
 		return err
 	}
 	if _, err := c.Proxies(); err != nil {

@@ -55,11 +55,13 @@ type Settings struct {
 	BucketNetworks    []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which people may have buckets for received mail, on any port and without TLS. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"receiving"`
 	ReceiveSESRegions []string `name:"receive-ses-regions" help:"Regions in which receiving by Amazon SES is set up, separated by commas, for receiving domains while --mail-host is not set." placeholder:"REGION" group:"receiving"`
 
-	GitHubURL           string `name:"github-url" help:"Address of GitHub, such as that of a GitHub Enterprise Server. Default: https://github.com." placeholder:"URL" group:"git"`
-	GitHubApp           int64  `name:"github-app" help:"Id of the GitHub App through which organizations connect repositories. Its secrets are environment variables: MAILHELM_GITHUB_KEY, MAILHELM_GITHUB_CLIENT_SECRET and MAILHELM_GITHUB_WEBHOOK_SECRET." placeholder:"ID" group:"git"`
-	GitHubKey           string `name:"github-key" hidden:"" secret:"whole" group:"git"`
-	GitHubClientSecret  string `name:"github-client-secret" hidden:"" secret:"whole" group:"git"`
-	GitHubWebhookSecret string `name:"github-webhook-secret" hidden:"" secret:"whole" group:"git"`
+	GitHubURL           string   `name:"github-url" help:"Address of GitHub, such as that of a GitHub Enterprise Server. Default: https://github.com." placeholder:"URL" group:"git"`
+	GitHubApp           int64    `name:"github-app" help:"Id of the GitHub App through which organizations connect repositories. Its secrets are environment variables: MAILHELM_GITHUB_KEY, MAILHELM_GITHUB_CLIENT_SECRET and MAILHELM_GITHUB_WEBHOOK_SECRET." placeholder:"ID" group:"git"`
+	GitHubKey           string   `name:"github-key" hidden:"" secret:"whole" group:"git"`
+	GitHubClientSecret  string   `name:"github-client-secret" hidden:"" secret:"whole" group:"git"`
+	GitHubWebhookSecret string   `name:"github-webhook-secret" hidden:"" secret:"whole" group:"git"`
+	GitFolder           string   `name:"git-folder" help:"Folder below which repositories with definitions may be. The user of the server reads them, and adds branches with proposals. Without it repositories are on other servers only." placeholder:"FOLDER" group:"git"`
+	GitNetworks         []string `name:"git-networks" help:"Private networks in CIDR form, separated by commas, in which servers with repositories may be, on any port. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"git"`
 
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
 
@@ -86,8 +88,8 @@ func (s Settings) Server() Config {
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, BucketNetworks: s.BucketNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 		InboxDomain: s.InboxDomain, SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
-		RspamdURL: s.RspamdURL, Clamd: s.Clamd,
-		GitHub:     GitHub{URL: s.GitHubURL, App: s.GitHubApp, Key: s.GitHubKey, ClientSecret: s.GitHubClientSecret, WebhookSecret: s.GitHubWebhookSecret},
+		GitHub:    GitHub{URL: s.GitHubURL, App: s.GitHubApp, Key: s.GitHubKey, ClientSecret: s.GitHubClientSecret, WebhookSecret: s.GitHubWebhookSecret},
+		RspamdURL: s.RspamdURL, Clamd: s.Clamd, GitFolder: s.GitFolder, GitNetworks: s.GitNetworks,
 		DNSServers: s.DNSServers, MailHost: s.MailHost, ReceiveSESRegions: s.ReceiveSESRegions, SMTPName: s.SMTPName, SMTPCert: s.SMTPCert, SMTPKey: s.SMTPKey,
 	}
 }

@@ -43,6 +43,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
 	engine.AddWorker(queue, newDeployer(cfg, s, images.Resolve(domains.Assets)).Worker())
+	engine.AddWorker(queue, s.repository.Worker(domains.Bundles, s.db.Orgs().Org))
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, s.dispatcher.RecountWorker(s.db.Orgs().OrgIDs))
 	engine.AddWorker(queue, domains.Approvals.Gate.ExpireWorker(s.db, s.db.Orgs().OrgIDs))

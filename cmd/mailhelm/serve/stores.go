@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
@@ -74,6 +75,8 @@ type stores struct {
 	received *mailin.Domains
 	// reports reads DMARC reports and measures domains. newDomains sets it.
 	reports *dmarc.Reports
+	// repository keeps definitions in Git repositories.
+	repository *repository.Parts
 	// site takes beacons of websites. It is nil in a worker.
 	site *site.Parts
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
@@ -148,6 +151,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.hooks = webhooks.NewObserver(s.db.Webhooks(), cfg.Clock)
 	s.usage = usage.NewCounter(s.db.Usage(), cfg.Log)
 	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
+		return err
+	}
+	if s.repository, err = repository.Open(cfg, s.db.Git(master), s.queue); err != nil {
 		return err
 	}
 	if s.signing, err = signing.NewKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {

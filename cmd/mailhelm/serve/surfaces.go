@@ -42,7 +42,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		Transactor:    s.db, Replays: s.db.Replay(), Process: s.process, Audit: s.db.Audit(), ConfirmationSecret: s.confirm,
 		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
-		ExpensiveSlots: s.db.ExpensiveSlots(), Usage: s.usage,
+		ExpensiveSlots: s.db.ExpensiveSlots(), Usage: s.usage, Repositories: s.repository.Proposals,
 	})
 	operations := guard.Catalogue(operationsOf(cfg, domains))
 	api, err := rest.New(rest.Config{
