@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/outbound/outboundtest"
@@ -82,6 +83,10 @@ type Options struct {
 	ReceiveRegions []string
 	// LoopbackBuckets lets organizations keep received mail in buckets on the loopback interface.
 	LoopbackBuckets bool
+	// GitFolder is the folder below which repositories of definitions may be. GitCAs are the CAs to
+	// trust for servers of repositories. If set, they may also be on the loopback interface.
+	GitFolder string
+	GitCAs    *x509.CertPool
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []string
 	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
@@ -154,6 +159,8 @@ type Product struct {
 	Workflows *workflows.Workflows
 	// Site changes site keys and takes beacons of websites.
 	Site *site.Parts
+	// Repository connects Git repositories.
+	Repository *repository.Parts
 	// Connections stores the settings and encrypted secrets of the organizations' sending
 	// accounts. An organization without a stored connection sends with Simulator.
 	Connections sending.Connections
@@ -223,6 +230,9 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.RspamdURL, cfg.Clamd = opts.RspamdURL, opts.Clamd
 	if opts.LoopbackBuckets {
 		cfg.BucketNetworks = []string{"127.0.0.0/8"}
+	}
+	if cfg.GitFolder, cfg.GitCAs = opts.GitFolder, opts.GitCAs; cfg.GitCAs != nil {
+		cfg.GitNetworks = []string{"127.0.0.0/8"}
 	}
 	setWebhooks(t, opts, &cfg)
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
@@ -295,7 +305,7 @@ func (p *Product) use(h *serve.Host) {
 	p.BaseURL, p.AuthURL, p.AppURL, p.MCPURL, p.FetchURL, p.AssetURL, p.DocsURL = a.API, a.Auth, a.App, a.MCP, a.Fetch, a.Asset, a.Docs
 	p.AdminURL, p.SMTPAddr = a.Admin, a.SMTP
 	p.Simulator, p.DB, p.Connections, p.Webhooks = h.Account(), h.DB(), h.Connections(), h.Webhooks()
-	p.Workflows, p.Site = h.Domains().Workflows, h.Site()
+	p.Workflows, p.Site, p.Repository = h.Domains().Workflows, h.Site(), h.Repository()
 }
 
 // stop stops the host. It does not use t.Context, which has ended in a cleanup.

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
@@ -246,6 +247,9 @@ func (h *Host) Webhooks() webhooks.Webhooks { return newWebhooks(h.cfg, h.stores
 
 // Site returns the parts that take beacons of websites. It is nil in a worker.
 func (h *Host) Site() *site.Parts { return h.stores.site }
+
+// Repository returns the parts that know Git repositories.
+func (h *Host) Repository() *repository.Parts { return h.stores.repository }
 
 // Forget removes an organization's connection from this process's cache. The next use of
 // the sending account reads the connection from the database. It may be repeated.

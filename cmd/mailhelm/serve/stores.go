@@ -259,6 +259,9 @@ func (s *stores) close() error {
 	if s.incoming != nil {
 		s.incoming.Close()
 	}
+	if s.repository != nil {
+		s.repository.Close()
+	}
 	failures = append(failures, ownmail.Close(s.letters))
 	if s.account != nil {
 		failures = append(failures, s.account.Close())

@@ -192,6 +192,11 @@ func (m *remote) receive(ctx context.Context, session transport.UploadPackSessio
 	for _, unwanted := range []capability.Capability{capability.Sideband, capability.Sideband64k, capability.ThinPack} {
 		request.Capabilities.Delete(unwanted)
 	}
+	if m.reference.Capabilities.Supports(capability.NoProgress) {
+		if err := request.Capabilities.Set(capability.NoProgress); err != nil {
+			return err
+		}
+	}
 	if m.reference.Capabilities.Supports(capability.Shallow) {
 		request.Depth = packp.DepthCommits(1)
 		if err := request.Capabilities.Set(capability.Shallow); err != nil {

@@ -4,8 +4,10 @@ package repository
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
@@ -23,6 +25,7 @@ type Parts struct {
 	// Settings connects repositories, and Proposals proposes changes of them.
 	Settings  git.Settings
 	Proposals git.Proposals
+	app       *githubapp.Parts
 	cfg       config.Config
 }
 
@@ -35,14 +38,37 @@ func Open(cfg config.Config, store git.Store, queue jobs.Queue) (*Parts, error) 
 	plain := local.New(local.Config{
 		Folder: cfg.GitFolder, Scratch: cfg.DataDir, Guard: outbound.New(networks, httpsPort), RootCAs: cfg.GitCAs, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	p := &Parts{Settings: git.Settings{Store: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
+	app, err := githubapp.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p := &Parts{app: app, Settings: git.Settings{Store: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
 	p.Proposals.Hosts = map[git.Kind]git.Host{}
 	p.add(git.Remote, plain)
 	if cfg.GitFolder != "" {
 		p.add(git.Local, plain)
 	}
+	if app.App != nil {
+		p.add(git.GitHub, app.App)
+	}
 	p.Proposals.Settings = p.Settings
 	return p, nil
+}
+
+// Close closes connections to servers of repositories.
+func (p *Parts) Close() { p.app.Close() }
+
+// Route returns a handler that takes the webhooks of GitHub, and passes other requests to next.
+func (p *Parts) Route(next http.Handler) http.Handler { return p.app.Route(p, next) }
+
+// OrgsOf returns the organizations with a repository of GitHub; see [githubapp.Syncs].
+func (p *Parts) OrgsOf(ctx context.Context, installation int64, location string) ([]string, error) {
+	return p.Settings.Store.OrgsOf(ctx, installation, location)
+}
+
+// RequestSync lets the repository of an organization be read soon; see [githubapp.Syncs].
+func (p *Parts) RequestSync(ctx context.Context, orgID string) error {
+	return p.Settings.RequestSync(ctx, orgID)
 }
 
 // add adds the Host of a kind of repository.
