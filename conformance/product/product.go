@@ -231,9 +231,7 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.LoopbackBuckets {
 		cfg.BucketNetworks = []string{"127.0.0.0/8"}
 	}
-	if cfg.GitFolder, cfg.GitCAs = opts.GitFolder, opts.GitCAs; cfg.GitCAs != nil {
-		cfg.GitNetworks = []string{"127.0.0.0/8"}
-	}
+	setRepositories(opts, &cfg)
 	setWebhooks(t, opts, &cfg)
 	cfg.PagesPerMinute = 1 << 30 // a test requests pages faster than a person
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
@@ -274,6 +272,13 @@ func Start(t testing.TB, opts Options) *Product {
 		p.MakePast(t)
 	}
 	return p
+}
+
+// setRepositories sets which Git repositories can be connected.
+func setRepositories(opts Options, cfg *config.Config) {
+	if cfg.GitFolder, cfg.GitCAs = opts.GitFolder, opts.GitCAs; cfg.GitCAs != nil {
+		cfg.GitNetworks = []string{"127.0.0.0/8"}
+	}
 }
 
 // setWebhooks sets how webhooks are sent. Their hosts have public addresses when they are checked,

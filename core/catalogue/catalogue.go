@@ -145,3 +145,14 @@ func documentationOnly() Domains {
 		BroadcastTests: &testsends.Broadcasts{},
 	}
 }
+
+// TitlesOfWrites returns the titles of the operations that write, by name.
+func TitlesOfWrites(operations []core.Operation) map[string]string {
+	titles := map[string]string{}
+	for _, op := range operations {
+		if info := op.Info(); info.Effect != core.Reads {
+			titles[info.Name] = info.Title
+		}
+	}
+	return titles
+}

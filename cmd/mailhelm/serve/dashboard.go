@@ -2,20 +2,17 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	corecontacts "github.com/mailhelm/mailhelm/core/contacts"
-	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -66,7 +63,7 @@ func newDashboard(
 	}
 	around := frame.New(frame.Config{
 		Site: entrance, Organizations: s.db.Members(), Membership: membership, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
-		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), MailStopped: mailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
+		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), MailStopped: outgoing.MailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
 	if err != nil {
@@ -144,15 +141,6 @@ func (b *roomBuilder) approvals() (*approvalpages.Approvals, error) {
 	})
 }
 
-// mailStopped returns a function that reports whether all mail of an organization is
-// stopped.
-func mailStopped(limits handover.LimitStore) func(ctx context.Context, orgID string) (bool, error) {
-	return func(ctx context.Context, orgID string) (bool, error) {
-		stop, err := limits.Stopped(ctx, orgID)
-		return stop != nil, err
-	}
-}
-
 // addAudience adds the rooms about contacts and the definitions that divide them.
 func (b *roomBuilder) addAudience() {
 	b.add(contacts.New(b.around, contacts.Config{
@@ -201,20 +189,9 @@ func (b *roomBuilder) organization(entrance *login.Site, membership members.Memb
 	return organization.New(b.around, organization.Config{
 		Account: b.domains.Account, Connections: b.s.connections, Syncs: db.SyncResults(), Channels: b.domains.Channels, Memberships: membership, Joining: membership,
 		Entrance: entrance, Members: db.Members(), Invitations: db.Invitations(), Factors: b.factors, Audit: db.Audit(),
-		Writes: titlesOfWrites(catalogue.Operations(b.domains)),
+		Writes: catalogue.TitlesOfWrites(catalogue.Operations(b.domains)),
 		Users:  db.Users(), Actors: b.actors, Connecting: newConnecting(b.cfg, b.s, b.domains), Sending: b.s.accounts, SyncAccount: accounts.SyncAccountOnce(b.s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(b.public.API, path) },
 		AppURL:        b.public.App, DocsURL: b.public.Docs, Clock: b.cfg.Clock,
 	})
-}
-
-// titlesOfWrites returns the titles of the operations that write, by name.
-func titlesOfWrites(operations []core.Operation) map[string]string {
-	titles := map[string]string{}
-	for _, op := range operations {
-		if info := op.Info(); info.Effect != core.Reads {
-			titles[info.Name] = info.Title
-		}
-	}
-	return titles
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/dmarc"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
@@ -75,8 +76,9 @@ type stores struct {
 	received *mailin.Domains
 	// reports reads DMARC reports and measures domains. newDomains sets it.
 	reports *dmarc.Reports
-	// repository keeps definitions in Git repositories.
+	// repository keeps definitions in Git repositories, those on GitHub through app.
 	repository *repository.Parts
+	app        *githubapp.Parts
 	// site takes beacons of websites. It is nil in a worker.
 	site *site.Parts
 	// dispatcher drives broadcasts. It is nil in a process with the role api.
@@ -153,7 +155,10 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
 		return err
 	}
-	if s.repository, err = repository.Open(cfg, s.db.Git(master), s.queue); err != nil {
+	if s.app, err = githubapp.Open(cfg); err != nil {
+		return err
+	}
+	if s.repository, err = repository.Open(cfg, s.db.Git(master), s.queue, s.app.App); err != nil {
 		return err
 	}
 	if s.signing, err = signing.NewKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {
@@ -259,8 +264,8 @@ func (s *stores) close() error {
 	if s.incoming != nil {
 		s.incoming.Close()
 	}
-	if s.repository != nil {
-		s.repository.Close()
+	if s.app != nil {
+		s.app.Close()
 	}
 	failures = append(failures, ownmail.Close(s.letters))
 	if s.account != nil {

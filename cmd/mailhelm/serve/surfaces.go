@@ -70,7 +70,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	if err != nil {
 		return nil, err
 	}
-	called, err := s.site.Route(s.repository.Route(routeBelow(ingest.Path, events, api.Handler())))
+	called, err := s.site.Route(s.app.Route(s.repository, routeBelow(ingest.Path, events, api.Handler())))
 	if err != nil {
 		return nil, err
 	}

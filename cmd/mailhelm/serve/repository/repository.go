@@ -4,14 +4,13 @@ package repository
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/git"
+	"github.com/mailhelm/mailhelm/core/git/github"
 	"github.com/mailhelm/mailhelm/core/git/local"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/outbound"
@@ -25,12 +24,11 @@ type Parts struct {
 	// Settings connects repositories, and Proposals proposes changes of them.
 	Settings  git.Settings
 	Proposals git.Proposals
-	app       *githubapp.Parts
 	cfg       config.Config
 }
 
-// Open returns the parts. It makes no connection.
-func Open(cfg config.Config, store git.Store, queue jobs.Queue) (*Parts, error) {
+// Open returns the parts. It makes no connection. app is nil if the operator has set up no app of GitHub.
+func Open(cfg config.Config, store git.Store, queue jobs.Queue, app *github.App) (*Parts, error) {
 	networks, err := cfg.NetworksOfGit()
 	if err != nil {
 		return nil, err
@@ -38,35 +36,25 @@ func Open(cfg config.Config, store git.Store, queue jobs.Queue) (*Parts, error) 
 	plain := local.New(local.Config{
 		Folder: cfg.GitFolder, Scratch: cfg.DataDir, Guard: outbound.New(networks, httpsPort), RootCAs: cfg.GitCAs, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	app, err := githubapp.Open(cfg)
-	if err != nil {
-		return nil, err
-	}
-	p := &Parts{app: app, Settings: git.Settings{Store: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
+	p := &Parts{Settings: git.Settings{Store: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
 	p.Proposals.Hosts = map[git.Kind]git.Host{}
 	p.add(git.Remote, plain)
 	if cfg.GitFolder != "" {
 		p.add(git.Local, plain)
 	}
-	if app.App != nil {
-		p.add(git.GitHub, app.App)
+	if app != nil {
+		p.add(git.GitHub, app)
 	}
 	p.Proposals.Settings = p.Settings
 	return p, nil
 }
 
-// Close closes connections to servers of repositories.
-func (p *Parts) Close() { p.app.Close() }
-
-// Route returns a handler that takes the webhooks of GitHub, and passes other requests to next.
-func (p *Parts) Route(next http.Handler) http.Handler { return p.app.Route(p, next) }
-
-// OrgsOf returns the organizations with a repository of GitHub; see [githubapp.Syncs].
+// OrgsOf returns the organizations that have connected a repository of GitHub. It is for webhooks.
 func (p *Parts) OrgsOf(ctx context.Context, installation int64, location string) ([]string, error) {
 	return p.Settings.Store.OrgsOf(ctx, installation, location)
 }
 
-// RequestSync lets the repository of an organization be read soon; see [githubapp.Syncs].
+// RequestSync lets the repository of an organization be read soon. It is for webhooks.
 func (p *Parts) RequestSync(ctx context.Context, orgID string) error {
 	return p.Settings.RequestSync(ctx, orgID)
 }
