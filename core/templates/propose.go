@@ -11,9 +11,11 @@ import (
 // pullRequestOpen is the value of AuthoredTemplate.Status for a template that was proposed.
 const pullRequestOpen = "pull_request_open"
 
-// proposeTemplate proposes a template in the repository of the organization, which defines its
-// templates.
-func (t *Templates) proposeTemplate(ctx context.Context, c *core.Call, in AuthorTemplateIn, open core.OpenPullRequest) (AuthoredTemplate, error) {
+// proposer proposes templates in the repository of an organization.
+type proposer struct{ *Templates }
+
+// propose proposes a template in the repository of the organization, which defines its templates.
+func (t proposer) propose(ctx context.Context, c *core.Call, in AuthorTemplateIn, open core.OpenPullRequest) (AuthoredTemplate, error) {
 	in, err := t.prepareTemplate(ctx, c, in)
 	if err != nil {
 		return AuthoredTemplate{}, err

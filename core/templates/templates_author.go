@@ -64,7 +64,7 @@ func (t *Templates) templatesAuthor() core.Operation {
 		GitOwned: core.GitPullRequest,
 		Fails:    []core.Code{core.CodeConflict, core.CodeStaleContentHash},
 		Prepare:  t.prepareTemplate,
-		Propose:  t.proposeTemplate,
+		Propose:  proposer{t}.propose,
 		Do:       t.authorTemplate,
 	})
 }
