@@ -29,6 +29,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
+	"github.com/mailhelm/mailhelm/rest/dashboard/repository"
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/senders"
 	"github.com/mailhelm/mailhelm/rest/dashboard/site"
@@ -75,12 +76,13 @@ func TestGoldenContents(t *testing.T) {
 	proven, err19 := senders.New(f)
 	authentication, err20 := domainauth.New(f, domainauth.Config{})
 	website, err21 := site.New(f, site.Config{})
-	for _, err := range []error{err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	inGit, err22 := repository.New(f, repository.Config{})
+	for _, err := range []error{err22, err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, website, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
+	pages, err := dashboard.Mount(f, start, website, inGit, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
+	"github.com/mailhelm/mailhelm/rest/dashboard/repository"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/senders"
 	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
@@ -84,6 +85,7 @@ func newDashboard(
 	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	b.add(sitepages.New(b.around, sitepages.Config{Settings: s.site.Settings, Changed: s.site.Changed, APIURL: public.API}))
+	b.add(repository.New(around, repository.Config{Settings: s.repository.Settings}))
 	b.add(domainauth.New(around, domainauth.Config{Store: s.db.DomainAuth(), Arrivals: s.db.ReportArrivals(), Subscriptions: s.db.DomainNotices()}))
 	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))
 	if err := errors.Join(b.failed...); err != nil {
