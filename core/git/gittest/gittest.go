@@ -18,14 +18,14 @@ import (
 type Repository struct {
 	// Bare is the folder of the bare repository, Clone that of the clone.
 	Bare, Clone string
-	t           testing.TB
+	T           testing.TB
 	home        string
 }
 
 // New makes a repository below a folder, whose default branch main has no commit.
 func New(t testing.TB, below string) *Repository {
 	t.Helper()
-	r := &Repository{Bare: filepath.Join(below, "definitions.git"), Clone: filepath.Join(t.TempDir(), "clone"), t: t, home: t.TempDir()}
+	r := &Repository{Bare: filepath.Join(below, "definitions.git"), Clone: filepath.Join(t.TempDir(), "clone"), T: t, home: t.TempDir()}
 	r.run(below, "init", "--quiet", "--bare", "--initial-branch=main", r.Bare)
 	r.run(r.Bare, "config", "http.receivepack", "true")
 	r.run(below, "clone", "--quiet", r.Bare, r.Clone)
@@ -34,24 +34,24 @@ func New(t testing.TB, below string) *Repository {
 
 // Git runs a git command in the clone and returns its output without line ends around it.
 func (r *Repository) Git(arguments ...string) string {
-	r.t.Helper()
+	r.T.Helper()
 	return r.run(r.Clone, arguments...)
 }
 
 // InBare runs a git command in the bare repository.
 func (r *Repository) InBare(arguments ...string) string {
-	r.t.Helper()
+	r.T.Helper()
 	return r.run(r.Bare, arguments...)
 }
 
 func (r *Repository) run(folder string, arguments ...string) string {
-	r.t.Helper()
-	command := exec.CommandContext(r.t.Context(), "git", arguments...)
+	r.T.Helper()
+	command := exec.CommandContext(r.T.Context(), "git", arguments...)
 	command.Dir = folder
 	command.Env = r.environment()
 	out, err := command.CombinedOutput()
 	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(arguments, " "), err, out)
+		r.T.Fatalf("git %s: %v\n%s", strings.Join(arguments, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -67,7 +67,7 @@ func (r *Repository) environment() []string {
 
 // Write writes files into the clone; "" removes one.
 func (r *Repository) Write(files map[string]string) {
-	r.t.Helper()
+	r.T.Helper()
 	for name, content := range files {
 		path := filepath.Join(r.Clone, filepath.FromSlash(name))
 		err := os.MkdirAll(filepath.Dir(path), 0o750)
@@ -77,7 +77,7 @@ func (r *Repository) Write(files map[string]string) {
 			err = os.WriteFile(path, []byte(content), 0o600)
 		}
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (r *Repository) Write(files map[string]string) {
 // Commit writes files, commits all changes of the clone and pushes them. It returns the id of the
 // commit.
 func (r *Repository) Commit(files map[string]string) string {
-	r.t.Helper()
+	r.T.Helper()
 	r.Write(files)
 	r.Git("add", "--all")
 	r.Git("commit", "--quiet", "--message", "Change definitions")
@@ -103,10 +103,10 @@ type Server struct {
 // Serve serves the repository. before is called for each request; if it returns true, it has
 // answered. nil means that all requests are answered by git.
 func (r *Repository) Serve(before func(w http.ResponseWriter, request *http.Request) bool) Server {
-	r.t.Helper()
-	programs, err := exec.CommandContext(r.t.Context(), "git", "--exec-path").Output()
+	r.T.Helper()
+	programs, err := exec.CommandContext(r.T.Context(), "git", "--exec-path").Output()
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(programs)), "git-http-backend"), Root: "/",
@@ -117,7 +117,7 @@ func (r *Repository) Serve(before func(w http.ResponseWriter, request *http.Requ
 			backend.ServeHTTP(w, request)
 		}
 	}))
-	r.t.Cleanup(s.Close)
+	r.T.Cleanup(s.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return Server{URL: s.URL + "/" + filepath.Base(r.Bare), Roots: roots}
