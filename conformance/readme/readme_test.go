@@ -58,6 +58,7 @@ func TestSections(t *testing.T) {
 		{"Broadcasts", (*demo).checkBroadcasts},
 		{"Workflows", (*demo).checkWorkflows},
 		{"Workflow files", (*demo).checkWorkflowFiles},
+		{"Workflow files", (*demo).checkDefinitions},
 		{"Sending", (*demo).checkSending},
 		{"Receiving", (*demo).checkReceiving},
 		{"Receiving", func(d *demo, t *testing.T) { t.Helper(); d.checkReceivingGuide(t, hook) }},
