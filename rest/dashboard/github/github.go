@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -43,7 +44,7 @@ type App interface {
 	Offers(ctx context.Context, redirect, code string) ([]git.Offer, error)
 }
 
-// Config configures the page. All fields are required, except for App.
+// Config configures the page. All fields are required, except for App and Then.
 type Config struct {
 	// App is nil if the server has none.
 	App App
@@ -51,7 +52,7 @@ type Config struct {
 	Connect func(ctx context.Context, c git.Connection) (git.Connection, error)
 	// AppURL is the base URL of the dashboard's host.
 	AppURL string
-	// Then is the path of the page about the connection.
+	// Then is the path of the page about the connection; "" means this page.
 	Then  string
 	Clock core.Clock
 	Log   *slog.Logger
@@ -69,6 +70,7 @@ func New(f *frame.Frame, cfg Config) (*Room, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Then = cmp.Or(cfg.Then, Path)
 	return &Room{cfg, own}, nil
 }
 
@@ -84,6 +86,9 @@ type page struct {
 	Offers             []frame.Option
 	Prefix             string
 }
+
+// notices are the messages that the page shows after a change.
+var notices = frame.Notices{"connected": "The repository is connected. It is read within seconds."}
 
 // show shows the links to GitHub, or the repositories if GitHub sent the browser.
 func (h *Room) show(w http.ResponseWriter, r *http.Request, v people.Visitor) {
@@ -153,7 +158,7 @@ func (h *Room) choose(w http.ResponseWriter, r *http.Request, v people.Visitor, 
 }
 
 func (h *Room) screen(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, problem string, data page) {
-	h.Show(w, r, v, status, frame.Screen{Page: "github", Title: title, Problem: problem, Data: data, Head: frame.Head{
+	h.Show(w, r, v, status, frame.Screen{Page: "github", Title: title, Notice: notices.NoticeOf(r), Problem: problem, Data: data, Head: frame.Head{
 		Title: title, Lead: "Keep the definitions of this organization in a repository.",
 	}})
 }
