@@ -117,6 +117,10 @@ func locationFault(c Connection) string {
 		if !path.IsAbs(c.Location) || path.Clean(c.Location) != c.Location {
 			return "must be the absolute path of a folder, such as /srv/git/definitions.git, without . and .."
 		}
+	case GitHub:
+		if c.Installation <= 0 {
+			return "must be chosen on the page that connects repositories on GitHub"
+		}
 	case Remote:
 		u, err := url.Parse(c.Location)
 		if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Path == "" || u.Path == "/" {

@@ -161,6 +161,21 @@ func TestSync(t *testing.T) {
 	}
 }
 
+// TestGitHubNeedsInstallation checks that a form cannot connect a repository on GitHub by its name.
+func TestGitHubNeedsInstallation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.settings.Kinds = []git.Kind{git.GitHub}
+	c := git.Connection{OrgID: w.org, Kind: git.GitHub, Location: "acme/definitions"}
+	if _, err := w.settings.Connect(t.Context(), c); !isInvalid(err) {
+		t.Errorf("without an installation: %v", err)
+	}
+	c.Installation = 9
+	if _, err := w.settings.Connect(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOrgsOf checks which organizations a webhook of GitHub concerns.
 func TestOrgsOf(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	githubpages "github.com/mailhelm/mailhelm/rest/dashboard/github"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
 	"github.com/mailhelm/mailhelm/rest/dashboard/imports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/inboxes"
@@ -85,7 +86,8 @@ func newDashboard(
 	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	b.add(sitepages.New(b.around, sitepages.Config{Settings: s.site.Settings, Changed: s.site.Changed, APIURL: public.API}))
-	b.add(repository.New(around, repository.Config{Settings: s.repository.Settings}))
+	b.add(repository.New(around, repository.Config{Settings: s.repository.Settings, GitHub: s.app.PathOf(githubpages.Path)}))
+	b.add(githubpages.New(around, githubpages.Config{App: s.app.App, Off: s.app.App == nil, Connect: s.repository.Settings.Connect, AppURL: public.App, Then: repository.Path, Clock: cfg.Clock, Log: cfg.Log}))
 	b.add(domainauth.New(around, domainauth.Config{Store: s.db.DomainAuth(), Arrivals: s.db.ReportArrivals(), Subscriptions: s.db.DomainNotices()}))
 	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))
 	if err := errors.Join(b.failed...); err != nil {

@@ -44,10 +44,12 @@ type App interface {
 	Offers(ctx context.Context, redirect, code string) ([]git.Offer, error)
 }
 
-// Config configures the page. All fields are required, except for App and Then.
+// Config configures the page. All fields are required, except for Off and Then, and for App if Off is
+// true.
 type Config struct {
-	// App is nil if the server has none.
 	App App
+	// Off is true if the server has no app.
+	Off bool
 	// Connect stores a connection; see git.Settings. It takes part in the transaction.
 	Connect func(ctx context.Context, c git.Connection) (git.Connection, error)
 	// AppURL is the base URL of the dashboard's host.
@@ -92,7 +94,7 @@ var notices = frame.Notices{"connected": "The repository is connected. It is rea
 
 // show shows the links to GitHub, or the repositories if GitHub sent the browser.
 func (h *Room) show(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	if h.cfg.App == nil {
+	if h.cfg.Off {
 		h.Refuse(w, r, v, http.StatusNotFound, "This server has no app on GitHub", "The operator of the server sets it up. Until then, connect the repository by its https address.")
 		return
 	}
@@ -165,6 +167,10 @@ func (h *Room) screen(w http.ResponseWriter, r *http.Request, v people.Visitor, 
 
 // connect connects a repository that was offered.
 func (h *Room) connect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	if h.cfg.Off {
+		h.NoSuchPage(w, r, v)
+		return
+	}
 	offer, ok := h.readOffer(v, r.PostForm.Get("offer"))
 	if !ok {
 		h.Refuse(w, r, v, http.StatusForbidden, "The repository was not connected", "The choice is older than 30 minutes or belongs to another session. Go back to the page and confirm on GitHub again.")

@@ -211,7 +211,7 @@ func TestOffers(t *testing.T) {
 func TestWithoutApp(t *testing.T) {
 	t.Parallel()
 	o := frametest.NewOffice(t, frametest.DatabaseOf(storagetest.SQLite(t)))
-	room, err := pages.New(o.Frame, pages.Config{Clock: time.Now, Then: frame.Path + "/git"})
+	room, err := pages.New(o.Frame, pages.Config{Off: true, Clock: time.Now, Then: frame.Path + "/git"})
 	o.Must(err)
 	if status, page := frametest.Get(t, o.Open(room), pages.Path); status != http.StatusNotFound || !strings.Contains(page, "no app on GitHub") {
 		t.Errorf("%d %s", status, page)

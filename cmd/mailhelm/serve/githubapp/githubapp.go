@@ -59,6 +59,14 @@ func (p *Parts) Close() {
 	}
 }
 
+// PathOf returns the path of the page that connects repositories, "" if the server has no app.
+func (p *Parts) PathOf(page string) string {
+	if p.App == nil {
+		return ""
+	}
+	return page
+}
+
 // Route returns a handler that takes webhooks at githook.Path, if the server has a secret for them. It
 // passes other requests to next.
 func (p *Parts) Route(syncs Syncs, next http.Handler) http.Handler {
