@@ -98,6 +98,11 @@ func (h *Room) show(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		h.Refuse(w, r, v, http.StatusNotFound, "This server has no app on GitHub", "The operator of the server sets it up. Until then, connect the repository by its https address.")
 		return
 	}
+	// All definitions of the organization come from the repository, so the visitor confirms who
+	// they are here too.
+	if !h.Confirm(w, r, v, Path) {
+		return
+	}
 	query := r.URL.Query()
 	switch {
 	case query.Get("error") != "":
@@ -169,6 +174,9 @@ func (h *Room) screen(w http.ResponseWriter, r *http.Request, v people.Visitor, 
 func (h *Room) connect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if h.cfg.Off {
 		h.NoSuchPage(w, r, v)
+		return
+	}
+	if !h.Confirm(w, r, v, Path) {
 		return
 	}
 	offer, ok := h.readOffer(v, r.PostForm.Get("offer"))
