@@ -98,6 +98,7 @@ func TestImages(t *testing.T) {
 		t.Errorf("another organization: %d %+v", status, none)
 	}
 	deploys(t, p, all[1])
+	runGuide(t, p)
 }
 
 // deploys saves a template that names an image, and waits until the account has it with the address.

@@ -122,6 +122,12 @@ func TestPutAndArchive(t *testing.T) {
 		if _, err := f.Contents(ctx, f.org, 100); !core.IsConflict(err) {
 			t.Errorf("more than the limit: %v", err)
 		}
+		if content, err := f.ContentAt(ctx, f.org, "static/a.svg"); err != nil || !bytes.Equal(content, picture("a")) {
+			t.Errorf("%q %v", content, err)
+		}
+		if _, err := f.ContentAt(ctx, core.NewID(), "static/a.svg"); !core.IsNotFound(err) {
+			t.Errorf("another organization: %v", err)
+		}
 		f.public(t, db)
 		f.change(t, all)
 	})

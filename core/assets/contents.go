@@ -53,6 +53,19 @@ func (a *Assets) Contents(ctx context.Context, orgID string, limit int) (map[str
 	return contents, nil
 }
 
+// ContentAt returns the content of the image at a path, which may be archived. It fails with
+// core.CodeNotFound for other paths, and otherwise as Contents does.
+func (a *Assets) ContentAt(ctx context.Context, orgID, path string) ([]byte, error) {
+	found, err := a.Store.AssetsAt(ctx, orgID, []string{path})
+	if err == nil && len(found) == 0 {
+		err = core.NotFound("image")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readContent(ctx, a.Objects, orgID, found[0].StoreID, found[0].Hash, found[0].SizeBytes)
+}
+
 // readContent returns a content from an object store. It fails if the object does not have the hash.
 func readContent(ctx context.Context, stores objects.Stores, orgID, storeID, hash string, size int) ([]byte, error) {
 	object, err := openContent(ctx, stores, orgID, storeID, hash, size)

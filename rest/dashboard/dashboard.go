@@ -48,6 +48,7 @@ var Areas = []frame.Area{
 	{Group: groupDevelopers, Path: frame.Path + "/inboxes", Name: "Inboxes", Needs: members.MayViewInbound, Key: "n"},
 	{Group: groupDevelopers, Path: frame.Path + "/website", Name: "Website", Needs: members.MayManageCredentials},
 	{Group: groupDevelopers, Path: frame.Path + "/git", Name: "Repository", Needs: members.MayManageOrg},
+	{Group: groupDevelopers, Path: frame.Path + "/assets", Name: "Images", Needs: members.MayViewContent},
 	{Group: groupDevelopers, Path: frame.Path + "/webhooks", Name: "Event webhooks", Needs: members.MayManageCredentials, Key: "w"},
 	{Group: groupDevelopers, Path: frame.Path + "/verified-senders", Name: "Verified senders", Needs: members.MayViewInbound},
 	{Group: groupOrganization, Path: frame.Path + "/account", Name: "Sending account", Needs: members.MayViewAccount},

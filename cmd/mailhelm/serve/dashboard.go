@@ -17,12 +17,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
+	coretemplates "github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/actors"
 	approvalpages "github.com/mailhelm/mailhelm/rest/dashboard/approvals"
+	"github.com/mailhelm/mailhelm/rest/dashboard/assets"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
 	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
@@ -127,6 +129,9 @@ func (b *roomBuilder) addMail() {
 	}))
 	b.add(workflows.New(b.around, workflows.Config{Editor: b.domains.Workflows.Editor, Actors: b.actors}))
 	b.add(templates.New(b.around, templates.Config{Stored: b.domains.Templates, Actors: b.actors}))
+	b.add(assets.New(b.around, assets.Config{
+		Content: b.domains.Assets.ContentAt, Uses: coretemplates.ImageUses{Deployed: b.s.db.Deployments(), Clock: b.cfg.Clock}.Of, Published: b.public.Asset != "",
+	}))
 	b.add(messages.New(b.around, messages.Config{Undeliverable: b.domains.Suppression}))
 	b.add(simulated.New(b.around, simulated.Config{
 		Account: b.s.account, Connections: b.s.connections, UnsubscribeURL: b.public.App + unsubscribe.Path,

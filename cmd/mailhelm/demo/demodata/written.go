@@ -31,7 +31,7 @@ var writtenTemplates = []writtenTemplate{
 	}},
 	{9, "harvest-news", "{{first_name}}, the new harvest is here", harvestMail("The new harvest from Huila is in the shop.", harvestCoffees), "List the coffees with their prices", nil},
 	{5, "summer-sale", "SUMMER SALE: every coffee at half price, only this weekend", saleHTML, "", nil},
-	{2, "harvest-news", "{{first_name}}, the new harvest is here", harvestMail("The new harvest from Huila is in the shop{{#if city}}, and on its way to {{city}}{{/if}}.", harvestCoffees+harvestWholesale), "Name the city, and greet wholesale partners", nil},
+	{2, "harvest-news", "{{first_name}}, the new harvest is here", harvestMail("The new harvest from Huila is in the shop{{#if city}}, and on its way to {{city}}{{/if}}.", harvestPicture+harvestCoffees+harvestWholesale), "Name the city, and greet wholesale partners", nil},
 }
 
 // harvestMail returns a newsletter with an opening sentence and more content.
@@ -69,6 +69,9 @@ const harvestCoffees = `    <table role="presentation">
       <tr><td>The list follows on Thursday.</td></tr>
 {{/each}}
     </table>
+`
+
+const harvestPicture = `    <p><img src="{{asset "static/harvest.png"}}" width="560" height="180" style="max-width: 100%; height: auto" alt="Hills at sunrise, and coffee beans"></p>
 `
 
 const harvestWholesale = `{{#if wholesale}}
