@@ -12,6 +12,7 @@ import (
 	events "github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/approvals"
+	"github.com/mailhelm/mailhelm/rest/dashboard/assets"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
 	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
@@ -77,12 +78,13 @@ func TestGoldenContents(t *testing.T) {
 	authentication, err20 := domainauth.New(f, domainauth.Config{})
 	website, err21 := site.New(f, site.Config{})
 	inGit, err22 := repository.New(f, repository.Config{})
-	for _, err := range []error{err22, err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	pictures, err23 := assets.New(f, assets.Config{})
+	for _, err := range []error{err23, err22, err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, website, inGit, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
+	pages, err := dashboard.Mount(f, start, website, inGit, pictures, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company)
 	if err != nil {
 		t.Fatal(err)
 	}
