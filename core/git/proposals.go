@@ -2,6 +2,8 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
@@ -65,6 +67,14 @@ func (p Proposals) OpenPullRequest(ctx context.Context, orgID, branch string, ch
 	return opened, p.Settings.Store.SaveProposal(ctx, orgID, Proposal{
 		Branch: branch, Title: change.Title, URL: opened.URL, State: Open, Blobs: blobs, Operation: operationOf(branch), CreatedAt: p.Settings.Clock(),
 	})
+}
+
+// Promote proposes to put a managed definition into the repository. Called again for the same content, it
+// returns the same proposal. It fails as OpenPullRequest does.
+func (p Proposals) Promote(ctx context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error) {
+	sum := sha256.Sum256([]byte(strings.Join([]string{d.Kind, d.Key, d.Source, d.Subject, d.Text, d.Name, d.Description}, "\x00")))
+	branch := "mailhelm/promote-" + hex.EncodeToString(sum[:8])
+	return p.OpenPullRequest(ctx, orgID, branch, core.RepositoryChange{Title: "Add the " + d.Kind + " " + d.Key, Definitions: []core.RepositoryDefinition{d}})
 }
 
 // asConflict returns a Refusal as an error for callers, and other errors as they are.

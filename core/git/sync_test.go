@@ -241,12 +241,16 @@ func TestProposals(t *testing.T) {
 	if len(w.proposed) != 1 || w.proposed[0].Definitions != nil || string(w.proposed[0].Files["mail/workflows/trial.flow"]) != "flow" || w.proposed[0].Files["mail/mailhelm.json"] == nil {
 		t.Errorf("proposed %+v", w.proposed)
 	}
+	promoted := core.RepositoryDefinition{Kind: "segment", Key: "vip", Source: "true", Name: "VIPs"}
+	if got, err := host.Promote(t.Context(), w.org, promoted); err != nil || !strings.HasPrefix(got.Branch, "mailhelm/promote-") || string(w.proposed[1].Files["mail/audience/vip.predicate"]) != "true" {
+		t.Errorf("promoted %+v, %v, %+v", got, err, w.proposed)
+	}
 	w.read.States = map[string]git.ProposalState{"mailhelm/workflows_author-1": git.Merged}
 	if _, err := w.sync(t); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := w.store.Proposals(t.Context(), w.org, 10)
-	if err != nil || len(stored) != 1 || stored[0].State != git.Merged || stored[0].Operation != "workflows_author" || stored[0].Blobs["mail/workflows/trial.flow"] != git.BlobID([]byte("flow")) {
+	if err != nil || len(stored) != 2 || stored[0].Operation != "promote" || stored[1].State != git.Merged || stored[1].Operation != "workflows_author" || stored[1].Blobs["mail/workflows/trial.flow"] != git.BlobID([]byte("flow")) {
 		t.Errorf("%+v, %v", stored, err)
 	}
 }

@@ -67,6 +67,7 @@ var actionWords = map[string]string{
 	"segment.updated":              "Segment changed",
 	"git.connected":                "Repository connected",
 	"git.disconnected":             "Repository disconnected",
+	"git.promoted":                 "Definition proposed for the repository",
 	"git.sync_requested":           "Sync of the repository requested",
 	"site.turned_off":              "Beacons of the website turned off",
 	"site.turned_on":               "Beacons of the website turned on",

@@ -31,6 +31,10 @@ const maxProposals = 20
 // Config configures the page.
 type Config struct {
 	Settings git.Settings
+	// Managed returns the definitions that are not in the repository and can be put there, and
+	// Promote proposes to put one there; see git.Proposals.
+	Managed func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error)
+	Promote func(ctx context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error)
 	// GitHub is the path of the page that connects a repository on GitHub, "" if there is none.
 	GitHub string
 }
@@ -56,6 +60,7 @@ func (h *Room) Routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/git", Needs: manage, Get: h.showRepository, Post: h.connect},
 		{Path: "/git/sync", Needs: manage, Post: h.sync},
+		{Path: "/git/promote", Needs: manage, Post: h.promote},
 		{Path: "/git/disconnect", Needs: manage, Post: h.disconnect},
 	}
 }
@@ -64,6 +69,7 @@ func (h *Room) Routes() []frame.Route {
 var notices = frame.Notices{
 	"connected":    "The repository is connected. It is read in the background; reload this page in some seconds.",
 	"sync":         "The repository is read in the background. Reload this page in some seconds.",
+	"promoted":     "The definition is proposed on a branch. Review and merge it.",
 	"disconnected": "The repository is disconnected. Its definitions stay, and can be changed here again.",
 }
 
@@ -74,7 +80,9 @@ var labels = frame.Labels{"kind": "The kind", "location": "The address", "path_p
 
 // page is the data of the page.
 type page struct {
-	Connect, Sync, Disconnect frame.Form
+	Connect, Sync, Disconnect, Promote frame.Form
+	// Managed are the choices of the form that proposes a definition.
+	Managed []frame.Option
 	// GitHub is the path of the page for GitHub, "" for none.
 	GitHub string
 	// Location is "" without a connection.
@@ -117,7 +125,7 @@ func (h *Room) form(w http.ResponseWriter, r *http.Request, v people.Visitor, ty
 	}
 	typed.Secret = ""
 	data := page{
-		Connect: frame.FormTo(v, Path), Sync: frame.FormTo(v, Path+"/sync"), Disconnect: frame.FormTo(v, Path+"/disconnect"), GitHub: h.cfg.GitHub, Typed: typed, Kinds: h.kinds(typed.Kind),
+		Connect: frame.FormTo(v, Path), Sync: frame.FormTo(v, Path+"/sync"), Disconnect: frame.FormTo(v, Path+"/disconnect"), Promote: frame.FormTo(v, Path+"/promote"), GitHub: h.cfg.GitHub, Typed: typed, Kinds: h.kinds(typed.Kind),
 	}
 	if connected {
 		if err := h.describe(r.Context(), &data, c); err != nil {
@@ -155,6 +163,13 @@ func (h *Room) describe(ctx context.Context, data *page, c git.Connection) error
 	}
 	for _, d := range c.Diagnostics {
 		data.Faults = append(data.Faults, faultOf(d))
+	}
+	managed, err := h.cfg.Managed(ctx, c.OrgID)
+	if err != nil {
+		return err
+	}
+	for _, d := range managed {
+		data.Managed = append(data.Managed, frame.Option{Value: d.Kind + " " + d.Key, Name: d.Kind + " " + d.Key})
 	}
 	proposals, err := h.cfg.Settings.Store.Proposals(ctx, c.OrgID, maxProposals)
 	for _, p := range proposals {
@@ -208,6 +223,31 @@ func (h *Room) connect(w http.ResponseWriter, r *http.Request, v people.Visitor)
 func (h *Room) sync(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.finish(w, r, v, "sync", h.change(r, v, "git.sync_requested", func(ctx context.Context) (map[string]any, error) {
 		return nil, h.cfg.Settings.RequestSync(ctx, v.Org.ID)
+	}))
+}
+
+// promote proposes to put a definition into the repository.
+func (h *Room) promote(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	managed, err := h.cfg.Managed(r.Context(), v.Org.ID)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	chosen := r.PostForm.Get("definition")
+	at := slices.IndexFunc(managed, func(d core.RepositoryDefinition) bool { return d.Kind+" "+d.Key == chosen })
+	if at < 0 {
+		h.Refuse(w, r, v, http.StatusConflict, "The definition was not proposed", "It is in the repository already, or was archived. Open the page again.")
+		return
+	}
+	if _, err := h.cfg.Promote(r.Context(), v.Org.ID, managed[at]); core.IsConflict(err) {
+		h.Refuse(w, r, v, http.StatusConflict, "The definition was not proposed", frame.TextOf(err))
+		return
+	} else if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.finish(w, r, v, "promoted", h.change(r, v, "git.promoted", func(context.Context) (map[string]any, error) {
+		return map[string]any{"kind": managed[at].Kind, "key": managed[at].Key}, nil
 	}))
 }
 

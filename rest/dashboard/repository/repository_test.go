@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -30,6 +32,8 @@ type office struct {
 	settings git.Settings
 	pages    http.Handler
 	queued   int
+	promoted []string
+	refuse   error
 }
 
 func (o *office) Enqueue(context.Context, jobs.Args) error { o.queued++; return nil }
@@ -45,7 +49,16 @@ func newOffice(t *testing.T) *office {
 	key, err := signing.NewMasterKey(bytes.Repeat([]byte{1}, 32))
 	o.Must(err)
 	o.settings = git.Settings{Store: db.Git(key), Queue: o, Clock: frametest.Now, Kinds: []git.Kind{git.Remote, git.Local}}
-	room, err := pages.New(o.Frame, pages.Config{Settings: o.settings, GitHub: "/dashboard/git/github"})
+	room, err := pages.New(o.Frame, pages.Config{
+		Settings: o.settings, GitHub: "/dashboard/git/github",
+		Managed: func(context.Context, string) ([]core.RepositoryDefinition, error) {
+			return []core.RepositoryDefinition{{Kind: "segment", Key: "vip"}, {Kind: "workflow", Key: "trial"}}, nil
+		},
+		Promote: func(_ context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error) {
+			o.promoted = append(o.promoted, orgID+" "+d.Key)
+			return core.PullRequest{}, o.refuse
+		},
+	})
 	o.Must(err)
 	o.pages = o.Open(room)
 	return o
@@ -103,6 +116,12 @@ func TestGoldenRepository(t *testing.T) {
 	o.Must(o.settings.Store.SaveProposal(ctx, org, git.Proposal{Branch: "mailhelm/templates_author-1", Title: "Save the template <welcome>", State: git.Open, CreatedAt: frametest.Now()}))
 	o.Must(o.settings.Store.SaveProposal(ctx, org, git.Proposal{Branch: "mailhelm/a", Title: "Save the workflow trial", URL: "https://git.example.com/1", State: git.Merged, CreatedAt: frametest.Now()}))
 	o.compare(t, "synced")
+	o.post(t, "/promote", url.Values{"definition": {"workflow trial"}}, http.StatusSeeOther)
+	o.post(t, "/promote", url.Values{"definition": {"workflow other"}}, http.StatusConflict)
+	o.refuse = core.Conflict("The branch has it already.", "")
+	if text := o.post(t, "/promote", url.Values{"definition": {"segment vip"}}, http.StatusConflict); !strings.Contains(text, "has it already") || !slices.Equal(o.promoted, []string{org + " trial", org + " vip"}) {
+		t.Errorf("promoted %v: %s", o.promoted, text)
+	}
 	o.post(t, "/disconnect", url.Values{"id": {"another"}}, http.StatusConflict)
 	o.post(t, "/disconnect", url.Values{"id": {c.ID}}, http.StatusSeeOther)
 	if _, connected, err := o.settings.Of(ctx, org); err != nil || connected {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/git/github"
 	"github.com/mailhelm/mailhelm/core/git/local"
@@ -79,4 +80,33 @@ type applier struct{ definitions *bundles.Bundles }
 func (a applier) Apply(ctx context.Context, org core.Org, tree archive.Tree, at git.Revision) (git.Report, error) {
 	synced, err := a.definitions.Sync(ctx, org, tree, bundles.Revision{Branch: at.Branch})
 	return git.Report{Diagnostics: synced.Diagnostics, Changed: synced.Changed}, err
+}
+
+// Managed returns a function that returns the definitions of an organization that are not in its
+// repository and can be put there.
+func Managed(store bundles.Store) func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error) {
+	return func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error) {
+		held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+		for _, kind := range []definitions.Kind{definitions.KindSegment, definitions.KindTemplate, definitions.KindWorkflow} {
+			if err := store.AddDefinitions(ctx, orgID, kind, held); err != nil {
+				return nil, err
+			}
+		}
+		var all []core.RepositoryDefinition
+		add := func(kind definitions.Kind, d core.RepositoryDefinition) {
+			if d.Kind = string(kind); !held.FromGit[definitions.Ref{Kind: kind, Key: d.Key}] {
+				all = append(all, d)
+			}
+		}
+		for _, s := range held.Set.Segments {
+			add(definitions.KindSegment, core.RepositoryDefinition{Key: s.Key, Source: s.Predicate, Name: s.Name, Description: s.Description})
+		}
+		for _, t := range held.Set.Templates {
+			add(definitions.KindTemplate, core.RepositoryDefinition{Key: t.Key, Source: t.HTML, Subject: t.Subject, Text: t.Text, TestData: t.TestData})
+		}
+		for _, w := range held.Set.Workflows {
+			add(definitions.KindWorkflow, core.RepositoryDefinition{Key: w.Key, Source: w.Source})
+		}
+		return all, nil
+	}
 }
