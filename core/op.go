@@ -47,7 +47,10 @@ type Op[In, Out any] struct {
 	// ArgumentScopes maps an argument to the further scope that a call with this argument
 	// requires.
 	ArgumentScopes map[string]Scope
-	GitOwned       GitOwned
+	// ContentScopes are the scopes of which a call needs those that fit the content of its
+	// arguments. The operation itself checks them.
+	ContentScopes []Scope
+	GitOwned      GitOwned
 	// Fails are the codes with which a call can fail for a reason of this operation. Codes
 	// that follow from the other fields, such as invalid_scope, are not listed.
 	Fails []Code

@@ -59,10 +59,12 @@ type OperationInfo struct {
 	Scopes        []Scope
 	// ArgumentScopes maps an argument to the further scope that a call with it requires.
 	ArgumentScopes map[string]Scope
-	GitOwned       GitOwned
-	Writes         Subject
-	Replay         ReplayScope
-	Confirms       bool
+	// ContentScopes are the scopes that a call may need because of the content of its arguments.
+	ContentScopes []Scope
+	GitOwned      GitOwned
+	Writes        Subject
+	Replay        ReplayScope
+	Confirms      bool
 	// IgnoresKey is true if an idempotency key has no effect over REST; see [Op].IgnoresKey.
 	IgnoresKey bool
 	// Waits is true if a call may wait for many seconds; see [Op].Waits.
@@ -71,9 +73,9 @@ type OperationInfo struct {
 	Fails []Code
 }
 
-// NeededScopes returns the scopes that the operation or one of its arguments needs.
+// NeededScopes returns the scopes that the operation, one of its arguments or their content needs.
 func (i OperationInfo) NeededScopes() Scopes {
-	needed := slices.Concat(i.Scopes, slices.Collect(maps.Values(i.ArgumentScopes)))
+	needed := slices.Concat(i.Scopes, slices.Collect(maps.Values(i.ArgumentScopes)), i.ContentScopes)
 	return NewScopes(Scopes(needed).Strings()...)
 }
 
@@ -136,7 +138,7 @@ func (d *declared[In, Out]) sealed() {}
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
 		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Example: d.op.Example, AgentExample: d.op.AgentExample, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
-		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, IgnoresKey: d.op.IgnoresKey, Waits: d.op.Waits, Fails: d.op.Fails,
+		Scopes: d.op.Scopes, ArgumentScopes: d.op.ArgumentScopes, ContentScopes: d.op.ContentScopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil, IgnoresKey: d.op.IgnoresKey, Waits: d.op.Waits, Fails: d.op.Fails,
 	}
 }
 

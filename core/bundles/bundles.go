@@ -79,6 +79,15 @@ func parts() []part {
 	}
 }
 
+// manageScopes returns the scopes that imports need.
+func manageScopes() []core.Scope {
+	var scopes []core.Scope
+	for _, p := range parts() {
+		scopes = append(scopes, p.manage)
+	}
+	return scopes
+}
+
 // readAllowed returns the definitions of an organization that a credential with the scopes may read, and the
 // kinds that it may not read.
 func (b *Bundles) readAllowed(ctx context.Context, orgID string, scopes core.Scopes) (*Held, []definitions.Kind, error) {

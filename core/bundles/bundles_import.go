@@ -37,14 +37,15 @@ type Imported struct {
 
 func (b *Bundles) bundlesImport() core.Operation {
 	return core.Declare(core.Op[ImportIn, Imported]{
-		Name:       "bundles_import",
-		Title:      "Import definitions",
-		Purpose:    "Compares the files of a bundle with the definitions of the organization and returns the plan; with `dry_run=false` it also applies it, unless a diagnostic is an error. The body is JSON, or a zip archive with `Content-Type: application/zip`. It needs the `.manage` scope of each section of the bundle. Importing the same bundle again changes nothing. It changes no contacts, memberships or consent, and activates no workflow.",
-		Example:    `{"manifest": {"lists": {"tasters": {"name": "Tasters", "description": "Come to tastings."}}}}`,
-		Effect:     core.Writes,
-		Fails:      []core.Code{core.CodeInvalidScope, core.CodeConflict, core.CodeTestEnvironmentForbidden},
-		IgnoresKey: true,
-		Prepare:    b.prepareImport,
+		Name:          "bundles_import",
+		Title:         "Import definitions",
+		Purpose:       "Compares the files of a bundle with the definitions of the organization and returns the plan; with `dry_run=false` it also applies it, unless a diagnostic is an error. The body is JSON, or a zip archive with `Content-Type: application/zip`. It needs the `.manage` scope of each section of the bundle. Importing the same bundle again changes nothing. It changes no contacts, memberships or consent, and activates no workflow.",
+		Example:       `{"manifest": {"lists": {"tasters": {"name": "Tasters", "description": "Come to tastings."}}}}`,
+		Effect:        core.Writes,
+		ContentScopes: manageScopes(),
+		Fails:         []core.Code{core.CodeInvalidScope, core.CodeConflict, core.CodeTestEnvironmentForbidden},
+		IgnoresKey:    true,
+		Prepare:       b.prepareImport,
 		Do: func(_ context.Context, c *core.Call, in ImportIn) (Imported, error) {
 			c.SetLogged() // each kind has a line of its own, in the transaction of its changes
 			return *in.outcome, nil

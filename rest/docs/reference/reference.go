@@ -73,19 +73,28 @@ func (o operation) effect() string {
 
 // scopes returns the scopes of the operation as links, or "any credential".
 func (o operation) scopes() string {
-	if len(o.Scopes) == 0 {
+	if len(o.Scopes)+len(o.ContentScopes) == 0 {
 		return "any credential"
 	}
 	links := make([]string, 0, len(o.Scopes))
 	for _, scope := range o.Scopes {
-		links = append(links, "[`"+string(scope)+"`](/scopes#"+string(scope)+")")
+		links = append(links, scopeLink(scope))
+	}
+	if len(o.ContentScopes) > 0 {
+		var some []string
+		for _, scope := range o.ContentScopes {
+			some = append(some, scopeLink(scope))
+		}
+		links = append(links, "by the content of the call, some of "+strings.Join(some, ", "))
 	}
 	for _, argument := range slices.Sorted(maps.Keys(o.ArgumentScopes)) {
-		scope := string(o.ArgumentScopes[argument])
-		links = append(links, "for `"+argument+"` also [`"+scope+"`](/scopes#"+scope+")")
+		links = append(links, "for `"+argument+"` also "+scopeLink(o.ArgumentScopes[argument]))
 	}
 	return strings.Join(links, ", ")
 }
+
+// scopeLink returns a link to the description of a scope.
+func scopeLink(scope core.Scope) string { return "[`" + string(scope) + "`](/scopes#" + string(scope) + ")" }
 
 // table writes a table in Markdown.
 type table struct{ strings.Builder }
