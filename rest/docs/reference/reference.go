@@ -94,7 +94,9 @@ func (o operation) scopes() string {
 }
 
 // scopeLink returns a link to the description of a scope.
-func scopeLink(scope core.Scope) string { return "[`" + string(scope) + "`](/scopes#" + string(scope) + ")" }
+func scopeLink(scope core.Scope) string {
+	return "[`" + string(scope) + "`](/scopes#" + string(scope) + ")"
+}
 
 // table writes a table in Markdown.
 type table struct{ strings.Builder }
