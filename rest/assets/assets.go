@@ -91,7 +91,7 @@ func (h host) serve(w http.ResponseWriter, r *http.Request, copies []assets.Owne
 			h.fail(w, r, err)
 			return
 		}
-		defer body.Close() //nolint:errcheck // it was read
+		defer body.Close()
 	}
 	head := w.Header()
 	head.Set("ETag", tag)

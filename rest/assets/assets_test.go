@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -131,7 +132,7 @@ func TestRefuse(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		if recover() != http.ErrAbortHandler {
+		if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
 			t.Error("the answer was not aborted")
 		}
 	}()
