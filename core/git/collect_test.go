@@ -31,8 +31,12 @@ var contents = map[string]string{
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	entries := []git.Entry{
-		{Path: "fixtures", Kind: git.Folder}, {Path: "vendor", Kind: git.Symlink}, {Path: "module", Kind: git.Submodule}, {Path: "link", Kind: git.Submodule},
-		{Path: "elsewhere", Kind: git.Symlink}, {Path: "audience/large.predicate"},
+		{Path: "fixtures", Kind: git.Folder},
+		{Path: "vendor", Kind: git.Symlink},
+		{Path: "module", Kind: git.Submodule},
+		{Path: "link", Kind: git.Submodule},
+		{Path: "elsewhere", Kind: git.Symlink},
+		{Path: "audience/large.predicate"},
 	}
 	for path := range contents {
 		e := git.Entry{Path: path}

@@ -5,7 +5,7 @@ package gittest
 import (
 	"crypto/x509"
 	"net/http"
-	"net/http/cgi"
+	"net/http/cgi" //nolint:gosec // the fault was in versions of Go before 1.6.3
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -46,7 +46,7 @@ func (r *Repository) InBare(arguments ...string) string {
 
 func (r *Repository) run(folder string, arguments ...string) string {
 	r.T.Helper()
-	command := exec.CommandContext(r.T.Context(), "git", arguments...)
+	command := exec.CommandContext(r.T.Context(), "git", arguments...) //nolint:gosec // the arguments are those of tests
 	command.Dir = folder
 	command.Env = r.environment()
 	out, err := command.CombinedOutput()

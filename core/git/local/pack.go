@@ -79,5 +79,5 @@ func (p *prefix) resultSize() int64 {
 			}
 		}
 	}
-	return int64(size & (1<<63 - 1)) //nolint:gosec // the mask leaves 63 bits
+	return int64(size & (1<<63 - 1))
 }

@@ -207,12 +207,12 @@ func (m *remote) receive(ctx context.Context, session transport.UploadPackSessio
 	if err != nil {
 		return err
 	}
-	defer answer.Close()
+	defer func() { _ = answer.Close() }()
 	pack, err := os.CreateTemp(scratch, "received-")
 	if err != nil {
 		return err
 	}
-	defer pack.Close()
+	defer func() { _ = pack.Close() }()
 	if _, err := io.Copy(pack, answer); err != nil {
 		return err
 	}

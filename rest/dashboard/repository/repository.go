@@ -74,8 +74,6 @@ var notices = frame.Notices{
 }
 
 // labels has the words that name the fields of the form in the text of a refusal.
-//
-//nolint:gosec // names of fields, no secret
 var labels = frame.Labels{"kind": "The kind", "location": "The address", "path_prefix": "The folder", "secret": "The password"}
 
 // page is the data of the page.
