@@ -130,7 +130,7 @@ var withoutOrg = map[string]bool{
 	"domain by token of reports": true, "claim files of reports": true,
 	"claim received mail": true, "backlog of received mail": true, "announce received mail": true,
 	"receiving domains to check": true, "changed receiving domains": true, "receiving domains with due deliveries": true,
-	"set git connected": true, // by the id of the organization itself
+	"set git connected":                   true, // by the id of the organization itself
 	"organizations with a git connection": true, "organizations of a git repository": true,
 	"site keys of all organizations": true, "purge site counts": true,
 	"domains to poll": true, "domains to refresh": true,

@@ -34,53 +34,75 @@ func TestFilesOf(t *testing.T) {
 		next   string
 	}{
 		"a template at its path": {
-			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hello", TestData: vip}, held,
-			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "{\n  \"name\": \"Ada\"\n}\n"}, "",
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hello", TestData: vip},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "{\n  \"name\": \"Ada\"\n}\n"},
+			"",
 		},
 		"another subject": {
-			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hi <you>"}, held,
-			map[string]string{"prefix/mail/hello.hbs": "<p>"}, strings.Replace(held, `"Hello"`, `"Hi <you>"`, 1),
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hi <you>"},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>"},
+			strings.Replace(held, `"Hello"`, `"Hi <you>"`, 1),
 		},
 		"a first text": {
-			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Text: "text"}, held,
-			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/templates/welcome.txt": "text"}, strings.Replace(held, `"data/hello/" }`, `"data/hello/", "text": "templates/welcome.txt" }`, 1),
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Text: "text"},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/templates/welcome.txt": "text"},
+			strings.Replace(held, `"data/hello/" }`, `"data/hello/", "text": "templates/welcome.txt" }`, 1),
 		},
 		"test data in one file": {
-			core.RepositoryDefinition{Kind: "template", Key: "plain", Source: "<p>", Text: "text", TestData: vip}, held,
-			map[string]string{"prefix/mail/plain.hbs": "<p>", "prefix/mail/plain.txt": "text", "prefix/data/plain.json": "[\n  {\n    \"_name\": \"vip\",\n    \"name\": \"Ada\"\n  }\n]\n"}, "",
+			core.RepositoryDefinition{Kind: "template", Key: "plain", Source: "<p>", Text: "text", TestData: vip},
+			held,
+			map[string]string{"prefix/mail/plain.hbs": "<p>", "prefix/mail/plain.txt": "text", "prefix/data/plain.json": "[\n  {\n    \"_name\": \"vip\",\n    \"name\": \"Ada\"\n  }\n]\n"},
+			"",
 		},
 		"a new template": {
-			core.RepositoryDefinition{Kind: "template", Key: "a/b", Source: "<p>", Subject: "New"}, held,
-			map[string]string{"prefix/templates/a/b.hbs": "<p>"}, strings.Replace(held, "plain.json\"}\n", "plain.json\"},\n    \"a/b\": {\"path\": \"templates/a/b.hbs\", \"subject\": \"New\"}\n", 1),
+			core.RepositoryDefinition{Kind: "template", Key: "a/b", Source: "<p>", Subject: "New"},
+			held,
+			map[string]string{"prefix/templates/a/b.hbs": "<p>"},
+			strings.Replace(held, "plain.json\"}\n", "plain.json\"},\n    \"a/b\": {\"path\": \"templates/a/b.hbs\", \"subject\": \"New\"}\n", 1),
 		},
 		"a first workflow": {
-			core.RepositoryDefinition{Kind: "workflow", Key: "trial", Source: "flow"}, held,
-			map[string]string{"prefix/workflows/trial.flow": "flow"}, strings.Replace(held, "{}", "{\n    \"trial\": {\"path\": \"workflows/trial.flow\"}\n  }", 1),
+			core.RepositoryDefinition{Kind: "workflow", Key: "trial", Source: "flow"},
+			held,
+			map[string]string{"prefix/workflows/trial.flow": "flow"},
+			strings.Replace(held, "{}", "{\n    \"trial\": {\"path\": \"workflows/trial.flow\"}\n  }", 1),
 		},
 		"a first segment": {
-			core.RepositoryDefinition{Kind: "segment", Key: "vip", Source: "true", Name: "VIPs"}, held,
-			map[string]string{"prefix/audience/vip.predicate": "true"}, strings.Replace(held, "{}\n", "{},\n  \"segments\": {\"vip\": {\"name\": \"VIPs\", \"path\": \"audience/vip.predicate\"}}\n", 1),
+			core.RepositoryDefinition{Kind: "segment", Key: "vip", Source: "true", Name: "VIPs"},
+			held,
+			map[string]string{"prefix/audience/vip.predicate": "true"},
+			strings.Replace(held, "{}\n", "{},\n  \"segments\": {\"vip\": {\"name\": \"VIPs\", \"path\": \"audience/vip.predicate\"}}\n", 1),
 		},
 		"no manifest": {
-			core.RepositoryDefinition{Kind: "workflow", Key: "trial", Source: "flow"}, "",
-			map[string]string{"prefix/workflows/trial.flow": "flow"}, "{\n  \"workflows\": {\"trial\": {\"path\": \"workflows/trial.flow\"}}\n}\n",
+			core.RepositoryDefinition{Kind: "workflow", Key: "trial", Source: "flow"},
+			"",
+			map[string]string{"prefix/workflows/trial.flow": "flow"},
+			"{\n  \"workflows\": {\"trial\": {\"path\": \"workflows/trial.flow\"}}\n}\n",
 		},
 	} {
 		if test.next != "" {
 			test.files["prefix/"+archive.ManifestPath] = test.next
 		}
-		got, err := filesOf(core.RepositoryChange{Definitions: []core.RepositoryDefinition{test.change}}, "prefix", []byte(test.text))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		texts := map[string]string{}
-		for path, content := range got {
-			texts[path] = string(content)
-		}
-		if diff := cmp.Diff(test.files, texts); diff != "" {
+		if diff := cmp.Diff(test.files, textsOf(t, test.change, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+// textsOf returns the files of a change to a repository whose manifest is the text.
+func textsOf(t *testing.T, change core.RepositoryDefinition, manifest string) map[string]string {
+	t.Helper()
+	got, err := filesOf(core.RepositoryChange{Definitions: []core.RepositoryDefinition{change}}, "prefix", []byte(manifest))
+	if err != nil {
+		t.Error(err)
+	}
+	texts := map[string]string{}
+	for path, content := range got {
+		texts[path] = string(content)
+	}
+	return texts
 }
 
 func TestFilesOfRefuses(t *testing.T) {

@@ -17,7 +17,11 @@ type PublicURL struct {
 // URLs returns the public addresses that must not have a path: all except Docs.
 func (p Public) URLs() []PublicURL {
 	return []PublicURL{
-		{"--base-url", p.API}, {"--auth-url", p.Auth}, {"--app-url", p.App}, {"--mcp-url", p.MCP}, {"--fetch-url", p.Fetch},
+		{"--base-url", p.API},
+		{"--auth-url", p.Auth},
+		{"--app-url", p.App},
+		{"--mcp-url", p.MCP},
+		{"--fetch-url", p.Fetch},
 		{"--asset-url", p.Asset},
 	}
 }
