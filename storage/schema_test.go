@@ -46,7 +46,9 @@ var notLedByOrg = map[string]bool{
 	// Several organizations may share an account, but only one of them may claim a channel
 	// or an identity of that account.
 	"sending_claims(account,kind,name)": true,
-	"asset_contents(hash)":              true, // the public address of an image does not name the organization
+	// A webhook of GitHub names the installation of the app, and no organization.
+	"git_connections(installation)": true,
+	"asset_contents(hash)":          true, // the public address of an image does not name the organization
 }
 
 // notOrgTables lists tables whose rows belong to no single organization.
