@@ -1,6 +1,7 @@
 package templates_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,6 +71,16 @@ func TestPreview(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil || !strings.Contains(got.Text, "<Ada> Graz") {
 			t.Errorf("%v %s", err, diff)
 		}
+		w.PreviewImage = func(_ context.Context, _, path string) (string, error) {
+			return map[string]string{"static/logo.png": "data:image/png;base64,AAAA"}[path], nil
+		}
+		shown := templates.Draft{Subject: "Hi", HTML: `<img src="{{asset "static/logo.png"}}"><img src="./static/logo.png"><img src="static/other.png">{{name}}`}
+		got, err = w.Preview(t.Context(), w.org, shown, templates.PreviewData{Values: map[string]any{"name": "static/logo.png"}})
+		const image = `<img src="data:image/png;base64,AAAA"`
+		if err != nil || strings.Count(got.HTML, image) != 2 || !strings.Contains(got.HTML, `src="static/other.png"`) || !strings.HasSuffix(got.HTML, "static/logo.png") {
+			t.Errorf("%v\n%s", err, got.HTML)
+		}
+		w.PreviewImage = nil
 		faulty := draft
 		faulty.HTML = "{{#if a}}"
 		broken := draft

@@ -2,10 +2,13 @@ package templates
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/composition"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // PreviewData are the values with which a draft is rendered for a preview.
@@ -41,7 +44,11 @@ func (t *Templates) Preview(ctx context.Context, orgID string, d Draft, with Pre
 	if err != nil {
 		return Preview{}, err
 	}
-	compiled, err := Compile(d.content())
+	content, images, err := t.markImages(ctx, orgID, d.content())
+	if err != nil {
+		return Preview{}, err
+	}
+	compiled, err := Compile(content)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -49,7 +56,38 @@ func (t *Templates) Preview(ctx context.Context, orgID string, d Draft, with Pre
 	if err != nil {
 		return Preview{}, err
 	}
+	rendered.HTML = images.Replace(rendered.HTML)
 	return Preview{Rendered: rendered, Missing: missing, DerivedText: d.Text == ""}, nil
+}
+
+// maxPreviewImages is the maximum length of the images of a preview together, as data URLs.
+const maxPreviewImages = 2 << 20
+
+// markImages replaces the paths of images in HTML by addresses that exist nowhere, and returns what
+// replaces these by the images after the HTML is rendered. In this way, images do not count for the limits of
+// the content. Other paths stay as written.
+func (c Config) markImages(ctx context.Context, orgID string, content sending.Template) (sending.Template, *strings.Replacer, error) {
+	if c.PreviewImage == nil {
+		return content, strings.NewReplacer(), nil
+	}
+	var pairs []string
+	var failure error
+	marks, size := map[string]string{}, 0
+	marked := ResolveImages(sending.Template{HTML: content.HTML}, func(path string) (string, bool) {
+		if mark, known := marks[path]; known || failure != nil {
+			return mark, mark != ""
+		}
+		image, err := c.PreviewImage(ctx, orgID, path)
+		if size += len(image); err != nil || image == "" || size > maxPreviewImages {
+			marks[path], failure = "", err
+			return "", false
+		}
+		marks[path] = fmt.Sprintf("https://image-%d.preview.invalid/", len(pairs)/2)
+		pairs = append(pairs, marks[path], image)
+		return marks[path], true
+	})
+	content.HTML = marked.HTML
+	return content, strings.NewReplacer(pairs...), failure
 }
 
 // dataOf returns the values of a preview: those of the reserved names, of a set of the test

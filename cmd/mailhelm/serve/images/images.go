@@ -4,12 +4,14 @@ package images
 
 import (
 	"context"
+	"encoding/base64"
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/assets"
+	"github.com/mailhelm/mailhelm/core/assets/header"
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
@@ -38,6 +40,24 @@ func Resolve(all *assets.Assets) templates.Images {
 			address, ok := addresses[path]
 			return address, ok
 		}), nil
+	}
+}
+
+// maxDataURL is the size of the largest image that a preview shows, in bytes.
+const maxDataURL = 512 << 10
+
+// DataURL returns the function that returns images for previews, whose pages may load nothing from
+// other places; see [templates.Config].
+func DataURL(all *assets.Assets) func(ctx context.Context, orgID, path string) (string, error) {
+	return func(ctx context.Context, orgID, path string) (string, error) {
+		content, err := all.ContentAt(ctx, orgID, path)
+		if core.IsNotFound(err) || err == nil && len(content) > maxDataURL {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return "data:" + header.Read(content).Type + ";base64," + base64.StdEncoding.EncodeToString(content), nil
 	}
 }
 
