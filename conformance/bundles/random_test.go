@@ -42,7 +42,7 @@ func TestRandomBundles(t *testing.T) {
 		p := product.Start(t, product.Options{Postgres: postgres})
 		key, other := p.Live.APIKey, p.Other.Live.APIKey
 		const query = "?dry_run=false&prune=true"
-		for seed := range rounds(t, 4) {
+		for seed := range rounds(t, 2) {
 			tree := manifest.Write(randomSet.Example(seed))
 			first := importZip(t, p, key, query, tree)
 			if !first.Applied {

@@ -58,6 +58,7 @@ var changesFor = map[string]map[string]any{
 
 	"verified_senders_create conflict": {"email": takenSender},
 
+	"templates_author conflict":           {"slug": "welcome"},
 	"workflows_author not_found":          {"key": nil},
 	"workflows_author conflict":           {"key": "retired"},
 	"workflows_author stale_content_hash": {"source": "workflow"},

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -235,7 +236,24 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.makeReported(t)
 	s.renewSenders(t)
 	s.makeTopics(t)
+	s.makeImage(t)
 	s.p.Clock.Advance(2 * time.Minute)
+}
+
+// readImage is the id of the image that the calls read.
+const readImage = "0198c7a2-5d3e-7a01-8b00-2f61c0d4aa01"
+
+// makeImage stores the record of an image. It exists after the first round.
+func (s *faultScene) makeImage(t *testing.T) {
+	t.Helper()
+	store, now := s.p.DB.Assets(), s.p.Clock.Now()
+	err := errors.Join(
+		store.AddContents(t.Context(), s.p.OrgID, []assets.Content{{Hash: "read", Type: "image/png", SizeBytes: 1, StoreID: "files", CreatedAt: now}}),
+		store.SaveAssets(t.Context(), s.p.OrgID, []assets.Saved{{ID: readImage, Path: "read.png", Hash: "read", Origin: core.ManagedOrigin}}, now),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // registerAttributes creates the contact attributes that the calls of a test round read,

@@ -90,10 +90,10 @@ func channelCalls(o ownedObjects, org string) map[string]storeCall {
 		"Channel by name": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().Channel(t.Context(), org, channels.ChannelKey{Name: "main"})
 		},
-		"Adopt": func(t *testing.T, db *storage.DB) (any, error) {
+		"channels.Store.Adopt": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Channels().Adopt(t.Context(), org, o.channel.ID, later(1))
 		},
-		"Adopt the same of a shared account": func(t *testing.T, db *storage.DB) (any, error) {
+		"channels.Store.Adopt the same of a shared account": func(t *testing.T, db *storage.DB) (any, error) {
 			must(t, db.Channels().Mirror(t.Context(), org, accountCopy(o.org)))
 			own, err := db.Channels().Channel(t.Context(), org, channels.ChannelKey{Slug: "main"})
 			must(t, err)

@@ -168,6 +168,8 @@ var namesNothing = map[string]string{
 	"updated_at":    "a time",
 	"lists[].name":  "words about a list that its id and key name",
 	"enum_values[]": "values of the caller's own attribute",
+	"files{}":       "a text of the caller's own bundle",
+	"images{}":      "an image of the caller's own bundle",
 
 	"activities[].occurred_at": "a time",
 	"activities[].dedup_mode":  "one of two words",

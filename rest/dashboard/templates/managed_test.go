@@ -56,7 +56,7 @@ func newManaged(t *testing.T) *office {
 	o := newOffice(t)
 	all := versions(o.User.ID)
 	o.operations.Results["templates_get"] = managed(all[2])
-	o.operations.Results["templates_author"] = `{"status":"saved","pull_request_url":null,"content_hash":"h","version_number":4,"diagnostics":[],"summary":"Saved as version 4."}`
+	o.operations.Results["templates_author"] = `{"status":"saved","pull_request_url":null,"pull_request_branch":null,"content_hash":"h","version_number":4,"diagnostics":[],"summary":"Saved as version 4."}`
 	o.operations.Results["contacts_lookup"] = `{"id":"55555555-5555-4555-8555-555555555555","email":"ann@example.com","external_id":null,"status":"active","attributes":{},
 		"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"unsubscribe_all":false,"mailable":true,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`
 	return o
