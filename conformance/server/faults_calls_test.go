@@ -16,7 +16,6 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -169,6 +168,8 @@ type faultScene struct {
 	round string
 	// source is the id of a source of DMARC reports.
 	source string
+	// image is the id of an image.
+	image string
 }
 
 func newFaultScene(t *testing.T, opts product.Options) *faultScene {
@@ -240,20 +241,19 @@ func (s *faultScene) begin(t *testing.T, round string) {
 	s.p.Clock.Advance(2 * time.Minute)
 }
 
-// readImage is the id of the image that the calls read.
-const readImage = "0198c7a2-5d3e-7a01-8b00-2f61c0d4aa01"
-
-// makeImage stores the record of an image. It exists after the first round.
+// makeImage imports an image, which exists after the first round, and reads its id.
 func (s *faultScene) makeImage(t *testing.T) {
 	t.Helper()
-	store, now := s.p.DB.Assets(), s.p.Clock.Now()
-	err := errors.Join(
-		store.AddContents(t.Context(), s.p.OrgID, []assets.Content{{Hash: "read", Type: "image/png", SizeBytes: 1, StoreID: "files", CreatedAt: now}}),
-		store.SaveAssets(t.Context(), s.p.OrgID, []assets.Saved{{ID: readImage, Path: "read.png", Hash: "read", Origin: core.ManagedOrigin}}, now),
-	)
-	if err != nil {
-		t.Fatal(err)
+	const gif = "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs="
+	made := s.do(t, call{
+		operation: "bundles_import", method: "POST", path: "/v1/import?dry_run=false",
+		body: `{"manifest":{"images":["read.gif"]},"images":{"read.gif":"` + gif + `"}}`,
+	})
+	found, err := s.p.DB.Assets().AssetsPage(t.Context(), s.p.OrgID, "", 1)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no image: %v %d %s", err, made.status, made.body)
 	}
+	s.image = found[0].ID
 }
 
 // registerAttributes creates the contact attributes that the calls of a test round read,
@@ -368,7 +368,7 @@ func (s *faultScene) doKeyed(ctx context.Context, c call, key string) answer {
 		method, address, bearer = http.MethodPost, s.p.MCPURL+"/mcp", s.agent
 		body = toolCall("1", c.operation, c.body, metaWithKey(key))
 	}
-	in := strings.NewReplacer("ROUND", url.PathEscape(s.round), "SOURCE", s.source)
+	in := strings.NewReplacer("ROUND", url.PathEscape(s.round), "SOURCE", s.source, "IMAGE", s.image)
 	r, err := http.NewRequestWithContext(ctx, method, in.Replace(address), strings.NewReader(in.Replace(body)))
 	if err != nil {
 		return answer{err: err}

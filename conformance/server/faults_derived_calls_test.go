@@ -38,7 +38,7 @@ var seeded = ordinary.Values{
 	"workflows_ id":           "journey",
 	"activity_properties_ id": readProperty,
 
-	"assets_ id":            readImage,
+	"assets_ id":            "IMAGE",
 	"inboxes_ id":           readInbox,
 	"inbox_pull_tokens_ id": readInbox,
 
