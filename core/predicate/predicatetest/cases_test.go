@@ -5,16 +5,17 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
-	"pgregory.net/rapid"
 )
 
 // TestCasesReachEveryOutcome checks that random cases are varied. Tests of each form must
 // be True for some contacts, False for some, and Unknown for some where that is possible.
+// The seeds are fixed, because a rare outcome does not come in every hundred cases.
 func TestCasesReachEveryOutcome(t *testing.T) {
 	t.Parallel()
 	seen := map[string]map[predicate.Truth]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		c := predicatetest.Cases(10, 20).Draw(t, "case")
+	cases := predicatetest.Cases(10, 20)
+	for seed := range 200 {
+		c := cases.Example(seed)
 		for _, p := range c.Predicates {
 			form := formOf(p.Root)
 			if seen[form] == nil {
@@ -24,7 +25,7 @@ func TestCasesReachEveryOutcome(t *testing.T) {
 				seen[form][p.Match(s, predicatetest.Now)]++
 			}
 		}
-	})
+	}
 	neverUnknown := map[string]bool{"known": true, "count": true, "exists": true, "consent": true, "membership": true}
 	for _, form := range []string{"and", "or", "not", "compare", "in", "match", "known", "age", "count", "exists", "sum", "avg", "min", "max", "last", "first", "consent", "membership"} {
 		counts := seen[form]
