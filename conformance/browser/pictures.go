@@ -58,11 +58,10 @@ var pictured sync.Map
 // Picture fails the test if the page is wider than a phone, a tablet or a desktop, or if a
 // table is wider than a page on a desktop. It stores screenshots of the whole page as
 // name-screen-scheme.png in the folder that the environment variable FolderVariable names. A
-// full run ([storagetest.Full]) has each screen light and dark. Other runs have one picture of
-// a page, because screenshots take most of the time: of half of the pages on the phone, dark,
-// and of the others on the desktop, light. They check each name once: further calls with it do
-// nothing. Afterwards the tab has the desktop size and the
-// light scheme.
+// full run ([storagetest.Full]) has each screen light and dark. Other runs have at most
+// one picture of a page, because screenshots take much of the time: of each area of the dashboard and
+// of half of the other pages, on the phone, dark, or on the desktop, light. They check each name once:
+// further calls with it do nothing. Afterwards the tab has the desktop size and the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	if _, before := pictured.LoadOrStore(name, true); before && !storagetest.Full() {
@@ -82,14 +81,20 @@ func (tab *Tab) Picture(name string) {
 	tab.resize(desktop, "light")
 }
 
-// screenOf returns the screen of the only picture of a page with this name: always the same.
-func screenOf(name string) screen {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(name))
-	if sum.Sum32()%2 == 0 {
-		return phone
+// areaPrefix begins the names of pages that are the first of an area of the dashboard.
+const areaPrefix = "page-"
+
+// screenOf returns the screen of the only picture of a page with this name: always the same. It returns
+// false for a page without a picture.
+func screenOf(name string) (screen, bool) {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name))
+	sum := hash.Sum32()
+	pictured := strings.HasPrefix(name, areaPrefix) || sum/2%2 == 0
+	if sum%2 == 0 {
+		return phone, pictured
 	}
-	return desktop
+	return desktop, pictured
 }
 
 // store stores the screenshots of one screen.
@@ -97,10 +102,9 @@ func (tab *Tab) store(name string, s screen) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)
 	var schemes []string
-	switch {
-	case storagetest.Full():
+	if only, pictured := screenOf(name); storagetest.Full() {
 		schemes = []string{"light", "dark"}
-	case s == screenOf(name):
+	} else if pictured && s == only {
 		schemes = []string{s.scheme}
 	}
 	for _, scheme := range schemes {
