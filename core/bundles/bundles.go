@@ -34,6 +34,9 @@ type Held struct {
 	Set definitions.Set
 	// FromGit has the definitions that the repository of the organization defines.
 	FromGit map[definitions.Ref]bool
+	// WithoutContents lets AddDefinitions read the hashes of images alone, which is enough to compare
+	// them.
+	WithoutContents bool
 }
 
 // Config has the dependencies of Bundles.
@@ -99,17 +102,26 @@ func (b *Bundles) readAllowed(ctx context.Context, orgID string, scopes core.Sco
 			kinds = append(kinds, p.kind)
 		}
 	}
-	held, err := b.read(ctx, orgID, kinds)
-	return held, omitted, err
+	held := newHeld()
+	return held, omitted, b.addTo(ctx, orgID, kinds, held)
 }
 
-// read returns the definitions of the kinds.
+// read returns the definitions of the kinds for a comparison: images without their contents.
 func (b *Bundles) read(ctx context.Context, orgID string, kinds []definitions.Kind) (*Held, error) {
-	held := &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+	held := newHeld()
+	held.WithoutContents = true
+	return held, b.addTo(ctx, orgID, kinds, held)
+}
+
+func newHeld() *Held {
+	return &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+}
+
+func (b *Bundles) addTo(ctx context.Context, orgID string, kinds []definitions.Kind, held *Held) error {
 	for _, kind := range kinds {
 		if err := b.Store.AddDefinitions(ctx, orgID, kind, held); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return held, nil
+	return nil
 }

@@ -2,6 +2,8 @@ package definitions
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -49,10 +51,21 @@ type Topic struct {
 	Name, DisplayName, Description, Default string
 }
 
-// Image is the content of an image at a path, which templates name.
+// Image is an image at a path, which templates name. Hash is the hash of an image whose content was not
+// read, "" otherwise.
 type Image struct {
 	Path    string
 	Content []byte
+	Hash    string
+}
+
+// hash returns the hash of the content: SHA-256 in lower-case hexadecimal.
+func (i Image) hash() string {
+	if i.Hash != "" {
+		return i.Hash
+	}
+	sum := sha256.Sum256(i.Content)
+	return hex.EncodeToString(sum[:])
 }
 
 // Template is a template. TestData has sets of sample values by name, each a JSON object.
@@ -135,7 +148,7 @@ func (s *Set) Items(kind Kind) []Item {
 	case KindTopic:
 		return items(kind, s.Topics, func(t Topic) (string, []any) { return t.Name, []any{t.DisplayName, t.Description, t.Default} })
 	case KindImage:
-		return items(kind, s.Images, func(i Image) (string, []any) { return i.Path, []any{i.Content} })
+		return items(kind, s.Images, func(i Image) (string, []any) { return i.Path, []any{i.hash()} })
 	case KindTemplate:
 		return items(kind, s.Templates, func(t Template) (string, []any) {
 			return t.Key, []any{t.Subject, t.HTML, t.Text, t.Topic, list(t.Tags), len(t.TestData), t.TestData}

@@ -89,18 +89,29 @@ func (d Definitions) AddDefinitions(ctx context.Context, orgID string, kind defi
 	if kind != definitions.KindImage {
 		return d.Store.AddDefinitions(ctx, orgID, kind, held)
 	}
-	contents, err := d.Assets.Contents(ctx, orgID, archive.MaxContent)
-	if err != nil {
-		return err
+	var contents map[string][]byte
+	if !held.WithoutContents {
+		var err error
+		if contents, err = d.Assets.Contents(ctx, orgID, archive.MaxContent); err != nil {
+			return err
+		}
 	}
 	versions, err := d.Assets.Hashes(ctx, orgID)
 	if err != nil {
 		return err
 	}
 	held.Set.Declared[kind] = true
-	for path, content := range contents {
-		held.Set.Images = append(held.Set.Images, definitions.Image{Path: path, Content: content})
-		if versions[path].Origin == core.GitOrigin {
+	for path, version := range versions {
+		image := definitions.Image{Path: path, Hash: version.Hash}
+		if !held.WithoutContents {
+			content, read := contents[path]
+			if !read { // archived or added in between
+				continue
+			}
+			image = definitions.Image{Path: path, Content: content}
+		}
+		held.Set.Images = append(held.Set.Images, image)
+		if version.Origin == core.GitOrigin {
 			held.FromGit[definitions.Ref{Kind: kind, Key: path}] = true
 		}
 	}
