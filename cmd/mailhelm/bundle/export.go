@@ -52,10 +52,7 @@ func (c *Export) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Folder, 0o777); err != nil { //nolint:gosec // the umask of the person applies
-		return err
-	}
-	root, err := os.OpenRoot(c.Folder)
+	root, err := openFolder(c.Folder)
 	if err != nil {
 		return err
 	}

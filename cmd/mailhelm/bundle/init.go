@@ -43,16 +43,21 @@ Example:
     mailhelm bundle init definitions && mailhelm bundle validate definitions`
 }
 
+// openFolder opens a folder to write files into, and creates it if it does not exist.
+func openFolder(name string) (*os.Root, error) {
+	if err := os.MkdirAll(name, 0o777); err != nil { //nolint:gosec // the umask of the person applies
+		return nil, err
+	}
+	return os.OpenRoot(name)
+}
+
 // Run writes the files.
 func (c *Init) Run(p *cli.Program) error {
 	tree, err := example()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Folder, 0o777); err != nil { //nolint:gosec // the umask of the person applies
-		return err
-	}
-	root, err := os.OpenRoot(c.Folder)
+	root, err := openFolder(c.Folder)
 	if err != nil {
 		return err
 	}
