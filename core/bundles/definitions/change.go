@@ -38,7 +38,10 @@ type Work struct {
 type Author struct{ Kind, ID, UserID string }
 
 // Saves reports whether the definition with the key is created or replaced.
-func (w Work) Saves(key string) bool { return slices.Contains(w.Save, key) }
+func (w Work) Saves(key string) bool {
+	_, found := slices.BinarySearch(w.Save, key)
+	return found
+}
 
 // The parts of a template in which a diagnostic can be.
 const (
